@@ -14,7 +14,7 @@
              prod   c1: approve by ana
              prod   c1: the gates hold
                         settled: `stage` has the revision
-                        managers: 1 of 1 approval of the team `release-managers` (ana)
+                        managers: 1 of 1 approval of the team `release-managers` (ana); not counted: carl (not in the team)
              prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       03:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change

@@ -16,7 +16,7 @@
              prod   c1: approve by ben
              prod   c1: the gates hold
                         settled: `stage` has the revision
-                        approval: 2 of 2 approvals (ana, ben)
+                        approval: 2 of 2 approvals (ana, ben); not counted: dora (an author)
              prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       03:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change

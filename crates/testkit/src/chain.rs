@@ -47,6 +47,12 @@ impl MemoryChain {
         self.commit(CONTROL_PLANE, "main", &self.main)
     }
 
+    /// Writes a file of the main branch to another branch, to be merged from there. Returns the commit.
+    pub fn propose_main(&mut self, branch: &str, path: &str, text: &str) -> GitId {
+        self.main.insert(path.to_owned(), text.to_owned());
+        self.commit(CONTROL_PLANE, branch, &self.main)
+    }
+
     /// Removes a file of the main branch. Returns the commit.
     pub fn remove_main(&mut self, path: &str) -> GitId {
         self.main.remove(path);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::advance::FromEnvironment;
-use engine::promotion::evidence::Measured;
+use engine::promotion::evidence::{Approver, Authors, Measured};
 use engine::promotion::graph::StepSource;
 use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use engine::promotion::step::{
@@ -209,16 +209,16 @@ impl Facts for StepFacts<'_> {
         let of_check = CheckSubject { environment, workload, revision: &revision.0, ring: None };
         let checks = self.context.evidence.checks(&promotion.gates, of_check);
         let needs_people = promotion.gates.iter().any(|gate| gate.kind.is_approval());
-        let (author, approvals) = match subject {
-            _ if !needs_people => (None, Vec::new()),
+        let (authors, approvals) = match subject {
+            _ if !needs_people => (Authors::default(), Vec::new()),
             Subject::Main => self.people_of(revision),
             Subject::Release(workload) => {
                 let approvals = self.release(workload, promotion).map(|release| release.approvals(&revision.0));
-                (None, approvals.unwrap_or_default())
+                (Authors::default(), approvals.unwrap_or_default())
             }
-            Subject::Renderer => (None, Vec::new()),
+            Subject::Renderer => (Authors::default(), Vec::new()),
         };
-        Evidence { checks, approvals, author }
+        Evidence { checks, approvals, authors }
     }
 
     fn releases(&self) -> Option<Vec<Release>> {
@@ -272,13 +272,15 @@ impl Facts for StepFacts<'_> {
 }
 
 impl StepFacts<'_> {
-    fn people_of(&self, commit: &Revision) -> (Option<Arc<str>>, Vec<engine::promotion::evidence::Approver>) {
-        let Some(id) = line::commit(commit) else { return (None, Vec::new()) };
-        let Context { access, hosts, environment, now, .. } = *self.context;
-        let author = self.memory.borrow_mut().authors.author(access, hosts, id);
+    /// Who wrote what a commit of the main branch brings to the environment, and who approved it.
+    fn people_of(&self, commit: &Revision) -> (Authors, Vec<Approver>) {
+        let Context { access, hosts, environment, now, plane, .. } = *self.context;
+        let admitted = self.advances.and_then(|advances| advances.platform.as_ref()?.admitted.as_ref());
+        let brought = plane.line.brought(commit, admitted);
+        let authors = self.memory.borrow_mut().authors.authors(access, hosts, brought);
         let branch = proposing_branch(environment);
         let into = (&self.standing.promoted.head, branch.as_str());
-        (author, people::approvals(hosts, into, (&commit.0, now)))
+        (authors, people::approvals(hosts, into, (&commit.0, now)))
     }
 }
 

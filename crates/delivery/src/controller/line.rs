@@ -33,6 +33,19 @@ impl Line {
         self.commits.first()
     }
 
+    /// What a commit brings to an environment that has another one: the commits from it, newest first, to the one after that. Only itself if the environment has none, or
+    /// one that contains it. Empty: the line does not have the commit.
+    pub fn brought(&self, commit: &Revision, has: Option<&Revision>) -> &[Revision] {
+        let position = |wanted: &Revision| self.commits.iter().position(|known| known == wanted);
+        let Some(start) = position(commit) else { return &[] };
+        let end = match has.map(position) {
+            Some(Some(end)) if end > start => end,
+            Some(None) => self.commits.len(),
+            _ => start + 1,
+        };
+        &self.commits[start..end]
+    }
+
     /// The commit with this id, or with an id that begins with these digits.
     ///
     /// # Errors
@@ -68,5 +81,18 @@ mod tests {
         assert_eq!(line.head().and_then(commit), Some(ids[0]));
         assert_eq!(line.find("12").ok().and_then(commit), Some(ids[1]));
         assert_eq!([line.find("1"), line.find("2")], [Err(2), Err(0)]);
+    }
+
+    #[test]
+    fn a_commit_brings_all_since_what_is_there() {
+        let [newest, middle, oldest, gone] =
+            ["3333", "1222", "1111", "9999"].map(|start| revision(GitId::from_hex(&format!("{start:0<40}")).unwrap()));
+        let line = Line { commits: vec![newest.clone(), middle.clone(), oldest.clone()] };
+        assert_eq!(line.brought(&newest, Some(&oldest)), [newest.clone(), middle.clone()]);
+        assert_eq!(line.brought(&newest, None), std::slice::from_ref(&newest));
+        assert_eq!(line.brought(&middle, Some(&newest)), std::slice::from_ref(&middle));
+        // What is there is not on the line any more, so it is not known what it contained.
+        assert_eq!(line.brought(&middle, Some(&gone)), [middle, oldest]);
+        assert!(line.brought(&gone, None).is_empty());
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::Approver;
+use engine::promotion::evidence::{Approver, Authors};
+use engine::promotion::state::Revision;
 use git::Commit;
 use git_host::error::HostError;
 use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestState, PullRequestStates};
@@ -12,21 +13,36 @@ use jiff::Timestamp;
 use model::git_id::GitId;
 
 use super::branch_move::APPROVAL_LABEL;
+use super::line;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
+
+/// The number of commits of the main branch whose authors the git host is asked for.
+const AUTHORED_MAX: usize = 100;
 
 /// The authors of commits that are known already.
 #[derive(Debug, Default)]
 pub(super) struct KnownAuthors(BTreeMap<GitId, Option<Arc<str>>>);
 
 impl KnownAuthors {
-    /// The account that opened the merged pull request which brought a commit to the main branch. None: there is none, or it is not known.
-    pub(super) fn author(
+    /// Who wrote commits of the main branch. Those beyond [`AUTHORED_MAX`] are not known.
+    pub(super) fn authors(
         &mut self,
         access: &RepositoryAccess,
         hosts: Option<&GitHosts>,
-        commit: GitId,
-    ) -> Option<Arc<str>> {
+        commits: &[Revision],
+    ) -> Authors {
+        let (mut accounts, mut has_unknown) = (BTreeSet::new(), commits.is_empty() || commits.len() > AUTHORED_MAX);
+        for commit in commits.iter().take(AUTHORED_MAX) {
+            let author = line::commit(commit).and_then(|commit| self.author(access, hosts, commit));
+            has_unknown |= author.is_none();
+            accounts.extend(author);
+        }
+        Authors { accounts, has_unknown }
+    }
+
+    /// The account that opened the merged pull request which brought a commit to the main branch. None: there is none, or it is not known.
+    fn author(&mut self, access: &RepositoryAccess, hosts: Option<&GitHosts>, commit: GitId) -> Option<Arc<str>> {
         if let Some(known) = self.0.get(&commit) {
             return known.clone();
         }
@@ -39,14 +55,14 @@ impl KnownAuthors {
     }
 }
 
-/// The author and the approvals of a newer commit of a source, by the pull requests that brought the commits since the admitted one to its branch: only who approved
-/// all of these pull requests, and opened none of them, approved the change. If a commit has no pull request, there are no approvals, and the author is not known.
+/// The authors and the approvals of a newer commit of a source, by the pull requests that brought the commits since the admitted one to its branch: only who approved
+/// all of these pull requests, and opened none of them, approved the change. If a commit has no pull request, there are no approvals, and the authors are not known.
 pub(super) fn of_source(
     hosts: Option<&GitHosts>,
     (commits, branch): (&[Commit], &str),
     now: Timestamp,
-) -> (Option<Arc<str>>, Vec<Approver>) {
-    let none = (None, Vec::new());
+) -> (Authors, Vec<Approver>) {
+    let none = (Authors::default(), Vec::new());
     let Some((host, repository)) = commits.first().and_then(|newest| of(hosts, newest.url.as_str())) else {
         return none;
     };
@@ -64,11 +80,9 @@ pub(super) fn of_source(
             Some(before) => before.into_iter().filter(has_approved).collect(),
             None => approvals,
         });
-        authors.insert(found.author.to_lowercase());
+        authors.insert(Arc::from(found.author));
     }
-    let is_author = |approver: &Approver| authors.contains(&approver.account.to_lowercase());
-    let approvals = all.unwrap_or_default().into_iter().filter(|approver| !is_author(approver)).collect();
-    (authors.into_iter().next().map(Arc::from), approvals)
+    (Authors { accounts: authors, has_unknown: false }, all.unwrap_or_default())
 }
 
 fn of<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, HostRepository)> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::PlaceState;
+use engine::promotion::evidence::{Authors, PlaceState};
 use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
 use engine::promotion::step::{Evidence, Known, RolloutFacts};
 use hub_api::endpoint::repository;
@@ -15,6 +15,7 @@ use model::object::promotion::{Gate, Promotion, Ring};
 use super::changes::forget_texts;
 use super::context::{Context, Memory};
 use super::evidence::CheckSubject;
+use super::line;
 use super::place_sums::PlaceSums;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -97,7 +98,7 @@ impl Workload<'_> {
             Some(current) => self.context.evidence.checks(&gates, self.subject(promotion, current)),
             None => BTreeMap::new(),
         };
-        let author = self.author((rollout, &gates), memory);
+        let authors = self.authors((rollout, &gates), memory);
         let ahead = self.newest().and_then(Newest::ahead);
         let ahead =
             ahead.map(|ahead| ahead.map(|found| (found.revision.clone(), found.rest.cloned())).map_err(Arc::from));
@@ -118,14 +119,14 @@ impl Workload<'_> {
             domains: places.domains.into(),
             measured: measured.map(Cow::Owned),
             changed: changed.map(Cow::Owned),
-            evidence: Evidence { checks, author, approvals: Vec::new() },
+            evidence: Evidence { checks, authors, approvals: Vec::new() },
         })
     }
 
-    /// The author of the commit of the main branch that brings the moving revision, if it brings one and its ring has a gate for approvals.
-    fn author(&self, (rollout, gates): (&StoredRollout, &[Gate]), memory: &mut Memory) -> Option<Arc<str>> {
+    /// Who wrote the commits of the main branch that the moving revision brings, if it brings some and its ring has a gate for approvals.
+    fn authors(&self, (rollout, gates): (&StoredRollout, &[Gate]), memory: &mut Memory) -> Authors {
         if !gates.iter().any(|gate| gate.kind.is_approval()) {
-            return None;
+            return Authors::default();
         }
         let own = repository(self.context.access.settings.repo.as_str());
         // A source that is pinned to a commit has it as its name.
@@ -133,12 +134,13 @@ impl Workload<'_> {
         let of_main = |revision: &Revision| {
             let mut sources = rollout.revisions.get(revision)?.sources.iter();
             let found = sources.find(|((url, name), commit)| repository(url) == own && is_pinned(name, commit));
-            found.map(|(_, commit)| *commit)
+            found.map(|(_, commit)| line::revision(*commit))
         };
-        let moving = of_main(&rollout.state.current.as_ref()?.revision)?;
+        let moving = rollout.state.current.as_ref().and_then(|current| of_main(&current.revision));
         let stable = rollout.state.stable.as_ref().and_then(|stable| of_main(&stable.revision));
-        let is_new = stable != Some(moving);
-        is_new.then(|| memory.authors.author(self.context.access, self.context.hosts, moving)).flatten()
+        let brought = moving.as_ref().filter(|moving| stable.as_ref() != Some(*moving));
+        let brought = brought.map_or(&[][..], |moving| self.context.plane.line.brought(moving, stable.as_ref()));
+        memory.authors.authors(self.context.access, self.context.hosts, brought)
     }
 
     fn subject<'s>(&'s self, promotion: &'s Promotion, current: &'s Move) -> CheckSubject<'s> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::evidence::{Approver, Authors, Measured};
 use engine::promotion::state::{
     Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Override,
     Phase, Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
@@ -55,6 +55,11 @@ fn approvals() -> impl Strategy<Value = Vec<Approver>> {
     prop::collection::vec(approver, 0..2)
 }
 
+fn authors() -> impl Strategy<Value = Option<Authors>> {
+    let authors = (prop::collection::btree_set(text(), 0..3), any::<bool>());
+    prop::option::of(authors.prop_map(|(accounts, has_unknown)| Authors { accounts, has_unknown }))
+}
+
 /// Often without reconcilers that have no heartbeat: files of earlier versions have no number of them.
 fn measured() -> impl Strategy<Value = Measured> {
     let without_heartbeat = prop_oneof![Just(0), any::<u64>()];
@@ -89,11 +94,12 @@ fn movement() -> impl Strategy<Value = Move> {
     ];
     let position = ((revision(), part()), time(), text(), phase, text(), 0_usize..9, time());
     let released = prop::collection::btree_map(text(), any::<u64>(), 0..3);
-    let evidence = (released, (prop::option::of(time()), any::<bool>()), gates(), approvals(), rings());
+    let people = (approvals(), authors());
+    let evidence = (released, (prop::option::of(time()), any::<bool>()), gates(), people, rings());
     (position, evidence).prop_map(
         |(
             ((revision, part), started, base, phase, layout, ring, ring_started),
-            (released, (good_since, is_due), gates, approvals, done),
+            (released, (good_since, is_due), gates, (approvals, authors), done),
         )| Move {
             revision,
             part,
@@ -108,6 +114,7 @@ fn movement() -> impl Strategy<Value = Move> {
             is_due,
             gates,
             approvals,
+            authors,
             done,
         },
     )
@@ -177,7 +184,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
     ];
     let times = (any::<bool>(), prop::option::of(time()), prop::option::of(time()));
-    let people = (approvals(), prop::option::of(overridden()));
+    let people = (approvals(), authors(), prop::option::of(overridden()));
     let candidate = (revision(), time(), phase, times, (gates(), gates()), people).prop_map(
         |(revision, since, phase, (has_failed, good_since, steady_since), (gates, entry), people)| Candidate {
             has_failed,
@@ -186,7 +193,8 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
             gates,
             entry,
             approvals: people.0,
-            overridden: people.1,
+            authors: people.1,
+            overridden: people.2,
             ..Candidate::new(revision, since, phase)
         },
     );

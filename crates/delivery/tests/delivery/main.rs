@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod admission_status;
 #[cfg(test)]
+mod approvals;
+#[cfg(test)]
 mod branch_protection;
 #[cfg(test)]
 mod chain;

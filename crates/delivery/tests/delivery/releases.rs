@@ -237,6 +237,7 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
         is_due: false,
         gates: Vec::new(),
         approvals: Vec::new(),
+        authors: None,
         done: Vec::new(),
     };
     let state = RolloutState { current: Some(moving), ..RolloutState::default() };

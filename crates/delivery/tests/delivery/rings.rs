@@ -132,6 +132,7 @@ impl Ringed {
             is_due: false,
             gates: Vec::new(),
             approvals: Vec::new(),
+            authors: None,
             done: Vec::new(),
         };
         let state = RolloutState { stable: Some(proved), current: Some(current), ..RolloutState::default() };

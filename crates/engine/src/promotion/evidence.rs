@@ -1,5 +1,6 @@
 //! Evidence: what is known of a fleet and of checks when a gate is evaluated.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -152,6 +153,39 @@ pub struct Approver {
     pub by: Arc<str>,
     /// The gate that it is for. None: each gate that waits for approvals.
     pub gate: Option<Arc<str>>,
+}
+
+/// Who wrote what a change brings: all of it since what is there now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Authors {
+    /// Their accounts on the git host.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub accounts: BTreeSet<Arc<str>>,
+    /// Whether others may have written some of it. Then, one more approval is needed: enough people other than the author have approved each part of the change.
+    #[serde(rename = "others", default, skip_serializing_if = "is_default")]
+    pub has_unknown: bool,
+}
+
+/// The authors of what nobody is known to have written.
+pub static UNKNOWN_AUTHORS: Authors = Authors { accounts: BTreeSet::new(), has_unknown: true };
+
+impl Authors {
+    /// The only author. None: it is not known who it is.
+    pub fn one(account: Option<Arc<str>>) -> Self {
+        account.map_or_else(Self::default, |account| Self { accounts: BTreeSet::from([account]), has_unknown: false })
+    }
+
+    /// Whether an account is one of them. Accounts differ in more than upper and lower case.
+    pub fn contains(&self, account: &str) -> bool {
+        self.accounts.iter().any(|author| author.to_lowercase() == account.to_lowercase())
+    }
+}
+
+impl Default for Authors {
+    fn default() -> Self {
+        UNKNOWN_AUTHORS.clone()
+    }
 }
 
 #[cfg(test)]

@@ -249,6 +249,7 @@ mod tests {
             good_since: None,
             gates: Vec::new(),
             approvals: Vec::new(),
+            authors: None,
             done: Vec::new(),
         };
         let moves = RolloutState { current: Some(current), ..at_rest.clone() };

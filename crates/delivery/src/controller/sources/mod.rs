@@ -80,8 +80,8 @@ impl SourceReader<'_> {
         let needs_people = gates.iter().any(|gate| gate.kind.is_approval());
         let people_of = |newest: &Commit, since: GitId| {
             let commits = commits_since(self.context, newest, since);
-            let (author, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
-            Evidence { approvals, author, ..Evidence::default() }
+            let (authors, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
+            Evidence { approvals, authors, ..Evidence::default() }
         };
         let is_out = self.is_out && source.commit == admitted;
         let still = |unmerged: &Unmerged| {

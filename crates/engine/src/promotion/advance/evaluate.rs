@@ -7,7 +7,7 @@ use model::object::promotion::{Amount, Gate, GateKind, Require, Share, Silent};
 
 use super::standing::{Proofs, Standing};
 use super::{AdvanceInput, FromEnvironment};
-use crate::promotion::evidence::{Approver, Measured};
+use crate::promotion::evidence::{Approver, Authors, Measured};
 use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::state::{Candidate, GateRecord, GateStatus, ProofRecord};
 
@@ -89,7 +89,7 @@ pub(super) fn proving(
         good_since: candidate.good_since,
         checks: input.checks,
         approvals: &[],
-        author: input.author,
+        authors: input.authors,
         teams: input.teams,
         before: &candidate.gates,
     };
@@ -123,10 +123,16 @@ impl Evaluation<'_> {
             good_since,
             checks: self.input.checks,
             approvals: self.approvals,
-            author: self.input.author,
+            authors: self.authors(),
             teams: self.input.teams,
             before: &self.candidate.gates,
         }
+    }
+
+    /// Who wrote the candidate. What was known when it was admitted counts: afterwards, nothing tells what it replaced.
+    fn authors(&self) -> &Authors {
+        let known = self.candidate.authors.as_ref().filter(|_| self.candidate.phase.is_admitted());
+        known.unwrap_or(self.input.authors)
     }
 
     fn without_fleet(&self, measuring: &[Gate]) -> Fleet {

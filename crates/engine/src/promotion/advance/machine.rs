@@ -8,6 +8,7 @@ use super::line::Line;
 use super::standing::Proofs;
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
+use crate::promotion::gates;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, MoveRequest, Position, Proved, Revision,
@@ -28,9 +29,9 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(input: &'a AdvanceInput<'a>, before: &'a AdvanceState) -> Self {
+    pub(super) fn new(input: &'a AdvanceInput<'a>, (before, state): (&'a AdvanceState, &AdvanceState)) -> Self {
         let line = Line::new(input.line);
-        let mut state = before.clone().with_admitted();
+        let mut state = state.clone().with_admitted();
         note_evidence(input, &line, &mut state);
         let newest = Proofs { input, line: &line, state: &state }.candidate().cloned();
         Self { input, before, state, events: Vec::new(), line, newest }
@@ -140,6 +141,9 @@ impl<'a> Machine<'a> {
             return true;
         }
         let Some(current) = &self.state.current else { return false };
+        if self.input.about != Some(&current.revision) {
+            return false;
+        }
         match current.phase.clone() {
             CandidatePhase::Gated if self.is_lost() => self.drop_lost(),
             CandidatePhase::Gated => self.pass_gates(is_held),
@@ -176,6 +180,7 @@ impl<'a> Machine<'a> {
             current.good_since = found.report.good_since;
             current.steady_since = found.steady_since;
             current.gates = found.report.records;
+            current.authors = gates::recorded(&self.input.promotion.gates, self.input.authors);
         }
         (found.report.all_hold, is_over)
     }

@@ -17,15 +17,20 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
-use super::evidence::{Approver, CheckResult, Measured};
+use super::evidence::{Approver, Authors, CheckResult, Measured};
 use super::report::{Event, Report};
 use super::state::{AdvanceState, CandidatePhase, Decision, ProofRecord, Revision};
+
+/// The candidates that one after another can be evaluated at the same time.
+const CANDIDATES_MAX: usize = 4;
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
 pub struct AdvanceInput<'a> {
     /// The current time.
     pub now: Timestamp,
+    /// The candidate that the promotion, the checks, the approvals and the authors are about. Another one is not evaluated. None: they are about none.
+    pub about: Option<&'a Revision>,
     /// The promotion into the environment, with all gates in force: [`in_force`](super::in_force::in_force).
     pub promotion: &'a Promotion,
     /// A hold of the whole environment by a person.
@@ -57,8 +62,8 @@ pub struct AdvanceInput<'a> {
     pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
     /// Approvals from the git host. Those in the state count too.
     pub approvals: &'a [Approver],
-    /// The account of the author of the change on the git host, if known.
-    pub author: Option<&'a str>,
+    /// Who wrote the change.
+    pub authors: &'a Authors,
     /// The accounts of the members of each team.
     pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 }
@@ -165,8 +170,32 @@ pub struct AdvanceStep {
 ///
 /// If a person writes another revision into the sources, this is reported, and that revision waits for its gates. The output stays until then. If it is an older
 /// one, the newer one is rejected.
-pub fn step(input: &AdvanceInput<'_>, state: &AdvanceState) -> AdvanceStep {
-    let mut machine = machine::Machine::new(input, state);
+///
+/// `before` is the state before the first of several steps at the same time: [`follow`].
+pub fn step(input: &AdvanceInput<'_>, (before, state): (&AdvanceState, &AdvanceState)) -> AdvanceStep {
+    let mut machine = machine::Machine::new(input, (before, state));
     machine.run();
     machine.finish()
+}
+
+/// Steps at the same time, until the evidence is about the candidate: what is known about one revision never counts for another one. `one` steps with the evidence
+/// about a candidate, and the states before the first step and before this one.
+pub fn follow<T>(
+    state: &AdvanceState,
+    one: impl Fn(Option<&Revision>, (&AdvanceState, &AdvanceState)) -> (T, AdvanceStep),
+) -> (T, AdvanceStep) {
+    let candidate = |state: &AdvanceState| state.current.as_ref().map(|current| current.revision.clone());
+    let mut about = candidate(state);
+    let (mut known, mut made) = one(about.as_ref(), (state, state));
+    for _ in 1..CANDIDATES_MAX {
+        let next = candidate(&made.state);
+        if next.is_none() || next == about {
+            break;
+        }
+        about = next;
+        let (found, step) = one(about.as_ref(), (state, &made.state));
+        let events = [made.events, step.events].concat();
+        (known, made) = (found, AdvanceStep { events, ..step });
+    }
+    (known, made)
 }

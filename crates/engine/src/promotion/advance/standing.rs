@@ -8,7 +8,7 @@ use model::object::promotion::{Gate, Require};
 
 use super::line::Line;
 use super::{AdvanceInput, FromEnvironment};
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Measured, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{self, GateInput};
 use crate::promotion::state::{AdvanceState, GateRecord, ProofRecord, Revision};
 
@@ -74,7 +74,7 @@ impl Proofs<'_> {
             good_since: None,
             checks: self.input.checks,
             approvals: &[],
-            author: None,
+            authors: &UNKNOWN_AUTHORS,
             teams: self.input.teams,
             before: &[],
         };

@@ -38,6 +38,7 @@ fn rollout() -> RolloutState {
         is_due: false,
         gates: gates(),
         approvals: Vec::new(),
+        authors: None,
         done: Vec::new(),
     };
     RolloutState { stable: Some(proved("r1")), current: Some(moving), ..RolloutState::default() }

@@ -65,6 +65,7 @@ fn moving() -> RolloutState {
         good_since: None,
         gates: Vec::new(),
         approvals: Vec::new(),
+        authors: None,
         done: Vec::new(),
     };
     let stable = Proved { revision: revision("r1"), at: Position::default(), on: Timestamp::UNIX_EPOCH };

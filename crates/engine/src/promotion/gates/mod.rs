@@ -16,8 +16,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
+pub(super) use self::approval::recorded;
+pub use self::approval::{NotCounted, Teams, counts};
 pub use self::fleet::liveness_unknown;
-use super::evidence::{Approver, CheckResult, Measured};
+use super::evidence::{Approver, Authors, CheckResult, Measured};
 use super::state::{GateRecord, GateStatus};
 
 /// How long the result of a check counts.
@@ -39,8 +41,8 @@ pub struct GateInput<'a> {
     pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
     /// All approvals.
     pub approvals: &'a [Approver],
-    /// The account of the author of the change on the git host. None: not known, so one more approval is needed.
-    pub author: Option<&'a str>,
+    /// Who wrote the change.
+    pub authors: &'a Authors,
     /// The accounts of the members of each team.
     pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// The records of the previous evaluation. Those that a person skipped stay skipped.

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Approval, Check, Expectation, Gate, GateKind, Share, Silent, Window};
 
 use super::{CHECK_FRESHNESS, GateInput, GateReport, UNKNOWN_MAX, evaluate};
-use crate::promotion::evidence::{Approver, CheckResult, Measured, Outcome};
+use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, Outcome};
 use crate::promotion::state::{Decision, GateStatus};
 
 /// The evidence of a test, with a good fleet of 100 reconcilers.
@@ -19,7 +19,7 @@ struct Evidence {
     measured: Result<Measured, Arc<str>>,
     check: Option<CheckResult>,
     approvals: &'static [&'static str],
-    author: Option<&'static str>,
+    authors: Authors,
 }
 
 impl Default for Evidence {
@@ -29,9 +29,13 @@ impl Default for Evidence {
             measured: Ok(fleet(100, 0, 0)),
             check: None,
             approvals: &[],
-            author: Some("ann"),
+            authors: ann(),
         }
     }
+}
+
+fn ann() -> Authors {
+    Authors::one(Some("ann".into()))
 }
 
 fn at(text: &str) -> Timestamp {
@@ -71,7 +75,7 @@ fn run(gates: &[Gate], evidence: &Evidence, before: Option<&GateReport>) -> Gate
         good_since: before.and_then(|before| before.good_since),
         checks: &checks,
         approvals: &approvals,
-        author: evidence.author,
+        authors: &evidence.authors,
         teams: &BTreeMap::from([("release".into(), members)]),
         before: before.map(|before| &*before.records).unwrap_or_default(),
     };
@@ -257,18 +261,43 @@ fn a_check_counts_while_its_result_is_recent() {
 #[test]
 fn different_people_other_than_the_author_approve() {
     let gate = |count, team: Option<&str>| gate(GateKind::Approval(Approval { count, team: team.map(Arc::from) }));
-    let by = |author, approvals| Evidence { approvals, author, ..Evidence::default() };
+    let by = |authors, approvals| Evidence { approvals, authors, ..Evidence::default() };
     let two = gate(2, None);
-    check(&two, &by(Some("ann"), &["Ann", "bob", "BOB"]), "Waiting: 1 of 2 approvals (bob)");
-    check(&two, &by(Some("ann"), &["bob", "cid"]), "Passed: 2 of 2 approvals (bob, cid)");
+    check(&two, &by(ann(), &["Ann", "bob", "BOB"]), "Waiting: 1 of 2 approvals (bob); not counted: ann (an author)");
+    check(&two, &by(ann(), &["bob", "cid"]), "Passed: 2 of 2 approvals (bob, cid)");
     let unknown = "2 of 3 approvals (bob, cid); one more, because the author of the change is not known";
-    check(&two, &by(None, &["bob", "cid"]), &format!("Waiting: {unknown}"));
-    check(&two, &by(Some("ann"), &["bob for gate", "cid for managers", "dan"]), "Passed: 2 of 2 approvals (bob, dan)");
+    check(&two, &by(Authors::default(), &["bob", "cid"]), &format!("Waiting: {unknown}"));
+    check(&two, &by(ann(), &["bob for gate", "cid for managers", "dan"]), "Passed: 2 of 2 approvals (bob, dan)");
     let team = gate(1, Some("release"));
-    check(&team, &by(Some("ann"), &["dan"]), "Waiting: 0 of 1 approval of the team `release`");
-    check(&team, &by(Some("ann"), &["bob"]), "Passed: 1 of 1 approval of the team `release` (bob)");
+    let other = "Waiting: 0 of 1 approval of the team `release`; not counted: dan (not in the team)";
+    check(&team, &by(ann(), &["dan"]), other);
+    check(&team, &by(ann(), &["bob"]), "Passed: 1 of 1 approval of the team `release` (bob)");
     let missing = "Waiting: the team `ops` is not in the configuration of the service";
-    check(&gate(1, Some("ops")), &by(Some("ann"), &["bob"]), missing);
+    check(&gate(1, Some("ops")), &by(ann(), &["bob"]), missing);
+}
+
+#[test]
+fn no_author_of_what_moves_approves_it() {
+    let gate = |count, team: Option<&str>| gate(GateKind::Approval(Approval { count, team: team.map(Arc::from) }));
+    let by = |accounts: &[&str], has_unknown, approvals| {
+        let accounts = accounts.iter().map(|account| Arc::from(*account)).collect();
+        Evidence { approvals, authors: Authors { accounts, has_unknown }, ..Evidence::default() }
+    };
+    let one = gate(1, None);
+    let authors = "Waiting: 0 of 1 approval; not counted: ann (an author), bob (an author)";
+    check(&one, &by(&["ann", "Bob"], false, &["ann", "bob"]), authors);
+    let other = "Passed: 1 of 1 approval (cid); not counted: ann (an author)";
+    check(&one, &by(&["ann", "Bob"], false, &["ann", "cid"]), other);
+    // An author that is not known may be one of those who approve.
+    let unknown = "1 of 2 approvals (bob); one more, because not all authors of the change are known";
+    check(&one, &by(&["ann"], true, &["bob"]), &format!("Waiting: {unknown}"));
+    let unknown = "2 of 2 approvals (bob, cid); one more, because the author of the change is not known";
+    check(&one, &by(&[], true, &["bob", "cid"]), &format!("Passed: {unknown}"));
+    // The team has two members.
+    let too_few =
+        "0 of 2 approvals of the team `release`; it can't be reached: 1 of the team wrote nothing of the change";
+    check(&gate(2, Some("release")), &by(&["bob"], false, &[]), &format!("Waiting: {too_few}"));
+    check(&gate(1, Some("release")), &by(&["bob"], false, &[]), "Waiting: 0 of 1 approval of the team `release`");
 }
 
 #[test]

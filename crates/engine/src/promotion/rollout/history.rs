@@ -175,6 +175,7 @@ fn back_from(proved: &Proved, (phase, since): (Phase, Timestamp)) -> Move {
         is_due: false,
         gates: Vec::new(),
         approvals: Vec::new(),
+        authors: None,
         done: Vec::new(),
     }
 }

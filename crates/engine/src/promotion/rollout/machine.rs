@@ -1,6 +1,7 @@
 //! The transitions of a rollout, one after another until nothing more changes.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::release::Releasing;
 use super::rows::{Contents, Rows};
 use super::tally::{self, Tally};
 use super::{RolloutInput, RolloutStep};
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Measured, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
@@ -199,15 +200,19 @@ impl<'a> Machine<'a> {
         let canary = self.canary(index, ring);
         let moving = self.tally.state();
         let current = self.state.current.as_mut()?;
+        let is_about = self.input.evidence_of == Some((&current.revision, current.ring));
+        let no_checks = BTreeMap::new();
+        let (checks, authors) =
+            if is_about { (self.input.checks, self.input.authors) } else { (&no_checks, &UNKNOWN_AUTHORS) };
         let known = |measured: Measured| self.input.measured.as_ref().map(|_| measured).map_err(Arc::clone);
         let approvals = [&*current.approvals, self.input.approvals].concat();
         let gate_input = |measured: Measured, good_since| GateInput {
             now: self.input.now,
             measured: known(measured),
             good_since,
-            checks: self.input.checks,
+            checks,
             approvals: &approvals,
-            author: self.input.author,
+            authors,
             teams: self.input.teams,
             before: &current.gates,
         };
@@ -232,6 +237,7 @@ impl<'a> Machine<'a> {
         let report = RingGates::of(budget, others, entry);
         current.good_since = report.good_since;
         current.is_due = false;
+        current.authors = gates::recorded(ring.gates(), authors);
         current.gates.clone_from(&report.records);
         Some(report)
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
-use super::evidence::{Approver, CheckResult, PlaceState};
+use super::evidence::{Approver, Authors, CheckResult, PlaceState};
 use super::report::{Event, Report};
 use super::state::{Decision, Move, Position, Revision, RolloutState};
 use super::vector::Part;
@@ -61,8 +61,10 @@ pub struct RolloutInput<'a> {
     pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
     /// Approvals from the git host. Those in the state count too.
     pub approvals: &'a [Approver],
-    /// The account of the author of the change on the git host, if known.
-    pub author: Option<&'a str>,
+    /// Who wrote the change.
+    pub authors: &'a Authors,
+    /// The revision, and the index of its ring, that the checks and the authors are about. Nothing is known about others.
+    pub evidence_of: Option<(&'a Revision, usize)>,
     /// The accounts of the members of each team.
     pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 }

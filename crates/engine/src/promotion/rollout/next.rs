@@ -188,6 +188,7 @@ impl Machine<'_> {
             is_due: false,
             gates: Vec::new(),
             approvals: Vec::new(),
+            authors: None,
             done: Vec::new(),
         }
     }

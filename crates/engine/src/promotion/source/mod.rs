@@ -13,7 +13,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Gate;
 
-use super::evidence::Approver;
+use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use super::gates::{self, GateInput, GateReport, first_open};
 use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
 use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged};
@@ -43,12 +43,18 @@ pub struct SourceInput<'a> {
 }
 
 /// What people say about a change.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct People<'a> {
     /// Approvals from the git host. Those in the state count too.
     pub approvals: &'a [Approver],
-    /// The account of the author of the change on the git host, if known.
-    pub author: Option<&'a str>,
+    /// Who wrote the change.
+    pub authors: &'a Authors,
+}
+
+impl Default for People<'_> {
+    fn default() -> Self {
+        Self { approvals: &[], authors: &UNKNOWN_AUTHORS }
+    }
 }
 
 /// The result of a step.
@@ -86,7 +92,7 @@ fn evaluate(
         good_since: None,
         checks: &BTreeMap::new(),
         approvals: &[approvals, people.approvals].concat(),
-        author: people.author,
+        authors: people.authors,
         teams: input.teams,
         before,
     };
@@ -138,6 +144,7 @@ impl Machine<'_> {
         let Some(current) = self.state.current.as_mut() else { return false };
         let report = evaluate(self.input, self.input.people, (&current.approvals, &current.gates));
         current.gates = report.records;
+        current.authors = gates::recorded(self.input.gates, self.input.people.authors);
         report.all_hold
     }
 

@@ -7,7 +7,7 @@ use model::object::promotion::{Approval, Gate, GateKind};
 
 use super::{People, SourceInput, SourceStep, UNMERGED_MAX, step};
 use crate::promotion::command::{Command, CommandKind, apply_to_advance, gates_passed};
-use crate::promotion::evidence::Approver;
+use crate::promotion::evidence::{Approver, Authors};
 use crate::promotion::state::{AdvanceState, Decision, Revision, Unmerged};
 
 /// A source with the commits `c0` to `c9`. `c0` is admitted.
@@ -16,7 +16,7 @@ struct World {
     head: &'static str,
     is_change: bool,
     approvals: Vec<&'static str>,
-    author: Option<&'static str>,
+    authors: Authors,
     hold: Option<Decision>,
     /// Whether what was admitted waits in a pull request.
     unmerged: bool,
@@ -36,7 +36,7 @@ impl World {
             head: "c0",
             is_change: false,
             approvals,
-            author: Some("ann"),
+            authors: Authors::one(Some("ann".into())),
             hold: None,
             unmerged: false,
             still,
@@ -67,13 +67,13 @@ impl World {
             self.approvals_by(&of_change.map(|(_, account)| *account).collect::<Vec<_>>())
         };
         let still: Vec<_> = state.unmerged.iter().map(still).collect();
-        let unmerged: Vec<_> = still.iter().map(|approvals| People { approvals, author: self.author }).collect();
+        let unmerged: Vec<_> = still.iter().map(|approvals| People { approvals, authors: &self.authors }).collect();
         let input = SourceInput {
             now: self.now,
             gates: &self.gates,
             head: &Revision(self.head.into()),
             is_change: self.is_change,
-            people: People { approvals: &approvals, author: self.author },
+            people: People { approvals: &approvals, authors: &self.authors },
             unmerged: self.unmerged.then_some(&unmerged),
             teams: &BTreeMap::new(),
             hold: self.hold.as_ref(),
@@ -160,7 +160,7 @@ fn an_author_does_not_approve() {
     world.head("c1");
     assert_eq!(world.admitted(), "c0");
     world.approvals = vec!["ann", "bob"];
-    world.author = None;
+    world.authors = Authors::default();
     world.head("c1");
     assert_eq!(world.admitted(), "c1");
 }

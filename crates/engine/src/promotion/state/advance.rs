@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Decision, GateRecord, GateStatus, Proved, Rejection, Revision, rejections};
 use crate::promotion::absent_field::is_default;
-use crate::promotion::evidence::{Approver, Measured};
+use crate::promotion::evidence::{Approver, Authors, Measured};
 use crate::promotion::vector::Part;
 
 /// The number of proved revisions, and of records of evidence, that are kept. Older ones are forgotten first.
@@ -123,6 +123,8 @@ pub struct Candidate {
     /// Approvals of this revision.
     #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approver>,
+    /// Who wrote what it brings, if a gate waits for approvals: theirs do not count.
+    pub authors: Option<Authors>,
     /// The decision by which it was admitted past its gates.
     pub overridden: Option<Override>,
 }
@@ -194,8 +196,20 @@ impl Candidate {
     /// A candidate without evidence.
     pub fn new(revision: Revision, since: Timestamp, phase: CandidatePhase) -> Self {
         let (good_since, steady_since) = (None, None);
-        let (has_failed, gates, entry, approvals, overridden) = Default::default();
-        Self { revision, since, phase, has_failed, good_since, steady_since, gates, entry, approvals, overridden }
+        let (has_failed, gates, entry, approvals, authors, overridden) = Default::default();
+        Self {
+            revision,
+            since,
+            phase,
+            has_failed,
+            good_since,
+            steady_since,
+            gates,
+            entry,
+            approvals,
+            authors,
+            overridden,
+        }
     }
 
     /// The override by which it was admitted, if it has expired.

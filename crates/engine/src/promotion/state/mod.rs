@@ -17,7 +17,7 @@ pub use self::advance::{
     AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, Override, ProofRecord, Unmerged,
 };
 use super::absent_field::is_default;
-use super::evidence::{Approver, Measured};
+use super::evidence::{Approver, Authors, Measured};
 use super::vector::Part;
 
 /// What moves: the digest of a workload's folders, a commit of the main branch, or a release.
@@ -118,6 +118,8 @@ pub struct Move {
     /// Approvals for this ring.
     #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approver>,
+    /// Who wrote what it brings, if a gate of this ring waits for approvals: theirs do not count.
+    pub authors: Option<Authors>,
     /// The rings that are done, with their evidence.
     #[serde(default, skip_serializing_if = "is_default")]
     pub done: Vec<RingRecord>,

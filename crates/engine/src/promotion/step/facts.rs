@@ -11,7 +11,7 @@ use model::object::promotion::{ChangeOrigin, Gate};
 
 use super::Subject;
 use crate::promotion::advance::FromEnvironment;
-use crate::promotion::evidence::{Approver, CheckResult, Measured, PlaceState};
+use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, PlaceState};
 use crate::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
@@ -101,8 +101,8 @@ pub struct Evidence {
     pub checks: BTreeMap<Arc<str>, CheckResult>,
     /// Approvals from the git host. Those in the state count too.
     pub approvals: Vec<Approver>,
-    /// The account of the author of the change on the git host, if known.
-    pub author: Option<Arc<str>>,
+    /// Who wrote the change.
+    pub authors: Authors,
 }
 
 /// A workload with a release.

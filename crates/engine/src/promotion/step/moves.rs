@@ -43,13 +43,17 @@ impl Move<'_> {
     pub(super) fn decide<'p>(
         &self,
         promotion: &'p Promotion,
-        with_candidate: impl FnOnce(&Revision) -> Option<Promotion>,
+        with_candidate: impl Fn(&Revision) -> Option<Promotion>,
     ) -> (Cow<'p, Promotion>, AdvanceStep) {
-        let without = self.step(promotion, &self.not_asked(promotion));
-        let Some(current) = &without.state.current else { return (Cow::Borrowed(promotion), without) };
-        let promotion = with_candidate(&current.revision).map_or(Cow::Borrowed(promotion), Cow::Owned);
-        let step = self.step(&promotion, &self.collect(&promotion, &current.revision));
-        (promotion, step)
+        advance::follow(self.state, |candidate, states| {
+            let promotion = candidate.and_then(&with_candidate).map_or(Cow::Borrowed(promotion), Cow::Owned);
+            let collected = match candidate {
+                Some(candidate) => self.collect(&promotion, candidate),
+                None => self.not_asked(&promotion),
+            };
+            let step = self.step(&promotion, &collected, (candidate, states));
+            (promotion, step)
+        })
     }
 
     fn not_asked(&self, promotion: &Promotion) -> Collected {
@@ -86,10 +90,16 @@ impl Move<'_> {
         }
     }
 
-    fn step(&self, promotion: &Promotion, collected: &Collected) -> AdvanceStep {
+    fn step(
+        &self,
+        promotion: &Promotion,
+        collected: &Collected,
+        (about, states): (Option<&Revision>, (&AdvanceState, &AdvanceState)),
+    ) -> AdvanceStep {
         let Collected { from, measured, evidence } = collected;
         let input = AdvanceInput {
             now: self.facts.now(),
+            about,
             promotion,
             hold: self.hold,
             line: self.line,
@@ -105,10 +115,10 @@ impl Move<'_> {
             to_measured: measured.clone(),
             checks: &evidence.checks,
             approvals: &evidence.approvals,
-            author: evidence.author.as_deref(),
+            authors: &evidence.authors,
             teams: self.facts.teams(),
         };
-        advance::step(&input, self.state)
+        advance::step(&input, states)
     }
 }
 

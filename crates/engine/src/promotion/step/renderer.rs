@@ -10,7 +10,7 @@ use super::{PlannedMove, Settled, State, Subject, Write};
 use crate::promotion::advance::AdvanceStep;
 use crate::promotion::origin::for_origin;
 use crate::promotion::report::{Event, EventKind, Report};
-use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, Revision};
+use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, MoveRequest, Revision};
 
 /// The transitions from a waiting version to an admitted one.
 const TRANSITIONS_MAX: usize = 5;
@@ -48,20 +48,26 @@ pub(super) fn of_renderer(
 }
 
 /// Ends what another version began: only the installed one renders, so no folder of the other one proves anything any more.
-fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> (AdvanceState, Option<Event>) {
+fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> (AdvanceState, Vec<Event>) {
     let mut state = before.clone();
     let is_other = |current: &mut Candidate| current.revision != *installed;
     let ended = state.current.take_if(is_other);
-    state.requested.take_if(|request| request.revision != *installed);
+    let dropped = state.requested.take_if(|request| request.revision != *installed);
     state.waiting.clear();
-    let event = ended.map(|ended| Event {
+    let event = |revision, text: String, gates| Event {
         at: now,
         kind: EventKind::Superseded,
-        revision: Some(ended.revision),
-        text: format!("`{}` is installed now", installed.0).into(),
-        gates: ended.gates,
+        revision: Some(revision),
+        text: text.into(),
+        gates,
+    };
+    let ended = ended.map(|ended| event(ended.revision, format!("`{}` is installed now", installed.0), ended.gates));
+    let dropped = dropped.map(|MoveRequest { revision, decision, .. }| {
+        let text =
+            format!("{} asked for it, but `{}` is installed: only that version can move", decision.by, installed.0);
+        event(revision, text, Vec::new())
     });
-    (state, event)
+    (state, ended.into_iter().chain(dropped).collect())
 }
 
 /// Transitions until the state stays the same: nothing has to be written for them.

@@ -71,7 +71,8 @@ fn decide(
         changed: changed.map(|(of, places)| Changed { of, places, is_only_new: found.is_only_new }),
         checks: &found.evidence.checks,
         approvals: &found.evidence.approvals,
-        author: found.evidence.author.as_deref(),
+        authors: &found.evidence.authors,
+        evidence_of: before.current.as_ref().map(|current| (&current.revision, current.ring)),
         teams: facts.teams(),
     };
     rollout::step(&input, before)

@@ -56,5 +56,5 @@ fn decide(facts: &dyn Facts, state: &State, (waiting, head): (&WaitingSource, &S
 }
 
 fn people(evidence: &Evidence) -> People<'_> {
-    People { approvals: &evidence.approvals, author: evidence.author.as_deref() }
+    People { approvals: &evidence.approvals, authors: &evidence.authors }
 }

@@ -13,9 +13,9 @@ use model::source::FileId;
 
 use super::*;
 use crate::promotion::advance::FromEnvironment;
-use crate::promotion::evidence::{Measured, PlaceState};
+use crate::promotion::evidence::{Approver, Authors, Measured, PlaceState};
 use crate::promotion::report::ReportPhase;
-use crate::promotion::state::{Candidate, CandidatePhase, Position, Proved};
+use crate::promotion::state::{Candidate, CandidatePhase, Exercised, MoveRequest, Position, Proved};
 use crate::promotion::vector::Part;
 
 /// What a program knows of `prod`, after `stage`.
@@ -36,6 +36,8 @@ struct Known {
     rollouts: BTreeMap<Arc<str>, Revision>,
     renderer: Option<Renderer>,
     teams: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// What people say about each revision.
+    said: BTreeMap<Revision, Evidence>,
     /// The revisions about which people and checks were asked.
     asked: RefCell<Vec<Revision>>,
 }
@@ -68,6 +70,7 @@ fn known(spec: &str) -> Known {
         rollouts: BTreeMap::new(),
         renderer: None,
         teams: BTreeMap::new(),
+        said: BTreeMap::new(),
         asked: RefCell::default(),
     }
 }
@@ -145,7 +148,7 @@ impl Facts for Known {
 
     fn evidence(&self, _: &Subject, revision: &Revision, _: &Promotion) -> Evidence {
         self.asked.borrow_mut().push(revision.clone());
-        Evidence::default()
+        self.said.get(revision).cloned().unwrap_or_default()
     }
 
     fn releases(&self) -> Option<Vec<Release>> {
@@ -352,4 +355,62 @@ fn only_the_installed_renderer_moves() {
         assert_eq!(moves(&plan)[1], "Renderer gated has 2: Nothing");
         assert_eq!(step.state.current.as_ref().unwrap().revision, revision("3"));
     }
+}
+
+#[test]
+fn a_version_that_is_not_installed_can_not_be_promoted() {
+    let mut known = known("select: {platform: true}, gates: [{name: person, manual: {}}]");
+    known.renderer = Some(Renderer { version: revision("3"), changes: Some(revision("2")), is_known: true });
+    let decision = Decision { by: "ana".into(), at: Timestamp::UNIX_EPOCH, reason: "".into() };
+    let requested = Some(MoveRequest { revision: revision("4"), decision, is_retry: false });
+    let renderer = AdvanceState { requested, ..AdvanceState::beginning(revision("2")) };
+    let plan = step(&known, &State { renderer: Some(renderer), ..at_rest() });
+    let step = &plan.moves[1].step;
+    let text = "ana asked for it, but `3` is installed: only that version can move";
+    assert_eq!((&step.events[0].revision, &*step.events[0].text), (&Some(revision("4")), text));
+    assert_eq!(step.state.requested, None);
+    assert_eq!(moves(&plan)[1], "Renderer gated has 2: Nothing");
+}
+
+/// What people say about a change of `author` that others approved.
+fn said(author: &str, approved_by: &[&str]) -> Evidence {
+    let approver = |account: &&str| {
+        let at = Timestamp::UNIX_EPOCH;
+        Approver { account: Arc::from(*account), at, by: "review".into(), gate: None }
+    };
+    let authors = Authors::one(Some(author.into()));
+    Evidence { approvals: approved_by.iter().map(approver).collect(), authors, ..Evidence::default() }
+}
+
+#[test]
+fn what_people_say_about_a_newer_commit_does_not_count_for_the_one_that_moves() {
+    let mut known = known("select: {platform: true}, gates: [{name: people, approval: {count: 1}}]");
+    known.line = ["c3", "c2", "c1"].map(revision).into();
+    (known.stage, known.named) = (revision("c3"), Some(revision("c2")));
+    let since = Timestamp::UNIX_EPOCH;
+    let state = |phase| {
+        let mut state = at_rest();
+        let main = state.main.as_mut().unwrap();
+        main.current = Some(Candidate::new(revision("c2"), since, phase));
+        main.evidence = vec![Exercised { environment: "stage".into(), revision: revision("c2"), since }];
+        state
+    };
+    // It is approved, and the newer one, whose author approved it, waits.
+    known.said = BTreeMap::from([(revision("c2"), said("ann", &["bob"])), (revision("c3"), said("bob", &[]))]);
+    let plan = step(&known, &state(CandidatePhase::Entering { since }));
+    assert_eq!(moves(&plan), ["Main proving has c2: Withdraw { keep: None }"]);
+    // Only the newer one is approved.
+    known.said = BTreeMap::from([(revision("c2"), said("ann", &["ann"])), (revision("c3"), said("bob", &["ann"]))]);
+    known.named = Some(revision("c1"));
+    let plan = step(&known, &state(CandidatePhase::Gated));
+    assert_eq!(moves(&plan)[0].split(':').next(), Some("Main gated has c1"), "{:?}", moves(&plan));
+    assert_eq!(plan.moves[0].step.state.current.as_ref().unwrap().revision, revision("c2"));
+    // What replaces it in the same step is evaluated with what people say about itself.
+    known.asked.borrow_mut().clear();
+    let mut replaced = state(CandidatePhase::Gated);
+    replaced.main.as_mut().unwrap().evidence.clear();
+    let plan = step(&known, &replaced);
+    assert_eq!(plan.moves[0].step.state.current.as_ref().unwrap().revision, revision("c3"));
+    assert_eq!(moves(&plan)[0].split(' ').nth(1), Some("entering"), "{:?}", moves(&plan));
+    assert_eq!(*known.asked.borrow(), [revision("c2"), revision("c3")]);
 }

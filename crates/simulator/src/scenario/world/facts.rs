@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::advance::FromEnvironment;
-use engine::promotion::evidence::Measured;
+use engine::promotion::evidence::{Authors, Measured};
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
     Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
@@ -174,7 +174,7 @@ impl Facts for WorldFacts<'_> {
         Evidence {
             checks: self.world.system.results(&promotion.gates, self.now().as_second()),
             approvals: Vec::new(),
-            author: self.world.author_of(self.world.subject_number(subject), revision),
+            authors: self.world.authors_of(self.number, self.world.subject_number(subject), revision),
         }
     }
 
@@ -216,7 +216,7 @@ impl Facts for WorldFacts<'_> {
             Ok(SourceHead {
                 revision: newest.map_or_else(|| known.read.clone(), |newest| Revision(Arc::clone(&newest.name))),
                 is_change: newest.is_some(),
-                evidence: Evidence { author: Some(source.author().into()), ..Evidence::default() },
+                evidence: Evidence { authors: Authors::one(Some(source.author().into())), ..Evidence::default() },
                 unmerged: None,
             })
         };
@@ -270,7 +270,7 @@ impl Facts for WorldFacts<'_> {
             evidence: Evidence {
                 checks: self.world.system.results(&gates, self.now().as_second()),
                 approvals: Vec::new(),
-                author: moving.and_then(|revision| self.world.author(workload, revision)),
+                authors: Authors::one(moving.and_then(|revision| self.world.author(workload, revision))),
             },
         })
     }

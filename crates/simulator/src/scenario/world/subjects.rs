@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::evidence::Measured;
+use engine::promotion::evidence::{Authors, Measured};
 use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
 use engine::promotion::step::{PlannedMove, RENDERER};
 use model::object::promotion::Promotion;
@@ -102,6 +102,7 @@ impl World {
         names.into_iter().rev().map(Revision).collect()
     }
 
+    /// Who wrote a revision of a subject, without those that it contains. None: it is not known.
     pub(in crate::scenario) fn author_of(&self, subject: usize, revision: &Revision) -> Option<Arc<str>> {
         match subject.checked_sub(1) {
             None => self.main.iter().find(|commit| commit.name == revision.0).and_then(|commit| commit.author.clone()),
@@ -111,6 +112,21 @@ impl World {
                 self.authors[workload][release].clone()
             }
         }
+    }
+
+    /// Who wrote what a revision of a subject brings to an environment: of the commits of the main branch, all since the admitted one.
+    pub(super) fn authors_of(&self, number: usize, subject: usize, revision: &Revision) -> Authors {
+        let admitted = self.state_of(number, subject).and_then(|state| state.admitted.as_ref());
+        let position = |wanted: &Revision| self.main.iter().position(|commit| commit.name == wanted.0);
+        let Some(end) = position(revision).filter(|_| subject == PLATFORM) else {
+            return Authors::one(self.author_of(subject, revision));
+        };
+        let start = match admitted {
+            None => end,
+            Some(admitted) => position(admitted).map_or(0, |admitted| admitted + 1).min(end),
+        };
+        let authors: Vec<_> = self.main[start..=end].iter().map(|commit| commit.author.clone()).collect();
+        Authors { has_unknown: authors.contains(&None), accounts: authors.into_iter().flatten().collect() }
     }
 
     /// The newest revision of a subject that no promotion moves is there at once.

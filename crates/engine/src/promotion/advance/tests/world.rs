@@ -8,9 +8,9 @@ use model::object::promotion::{
     ChangeDelivery, Gate, GateKind, Newer, OnFailure, Promotion, Require, Selection, Share, Silent, Start,
 };
 
-use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironment, step};
+use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironment, follow, step};
 use crate::promotion::command::{Command, CommandKind, apply_to_advance, gates_passed};
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Authors, Measured};
 use crate::promotion::report::Report;
 use crate::promotion::state::{AdvanceState, Decision, ProofRecord, Rejection, Revision};
 
@@ -93,8 +93,10 @@ impl World {
         let line: Vec<_> = (0..10).rev().map(revision).collect();
         let is_published = self.state.admitted.is_none() || self.published == self.state.admitted;
         let (checks, teams) = (BTreeMap::new(), BTreeMap::new());
+        let authors = Authors::one(Some("ann".into()));
         let input = AdvanceInput {
             now: self.now,
+            about: None,
             promotion: &self.promotion,
             hold: self.hold.as_ref(),
             line: &line,
@@ -110,10 +112,10 @@ impl World {
             to_measured: if is_published { Ok(self.measured) } else { Err("its output is not published yet".into()) },
             checks: &checks,
             approvals: &[],
-            author: Some("ann"),
+            authors: &authors,
             teams: &teams,
         };
-        step(&input, &self.state)
+        follow(&self.state, |about, states| ((), step(&AdvanceInput { about, ..input.clone() }, states))).1
     }
 
     pub(super) fn step(&mut self) -> (Report, Option<Action>) {

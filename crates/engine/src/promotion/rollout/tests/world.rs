@@ -8,7 +8,7 @@ use model::object::promotion::{
     Amount, ChangeDelivery, Newer, OnFailure, Promotion, Require, Ring, RingMembers, Selection, Start,
 };
 
-use crate::promotion::evidence::{CheckResult, PlaceState};
+use crate::promotion::evidence::{Authors, CheckResult, PlaceState};
 use crate::promotion::layout::layout;
 use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
@@ -272,7 +272,8 @@ impl World {
             changed,
             checks: &self.checks,
             approvals: &[],
-            author: Some("ann"),
+            authors: &Authors::one(Some("ann".into())),
+            evidence_of: self.state.current.as_ref().map(|current| (&current.revision, current.ring)),
             teams: &BTreeMap::new(),
         };
         step(&input, &self.state)

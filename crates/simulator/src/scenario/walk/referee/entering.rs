@@ -1,5 +1,8 @@
 //! Rules of moves between environments: nothing enters an environment before the gates of the environments before held.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use engine::promotion::evidence::Measured;
 use engine::promotion::gates::UNKNOWN_MAX;
 use engine::promotion::state::{CandidatePhase, Revision};
@@ -126,7 +129,7 @@ impl Referee {
             return broken("nothing enters an environment during a hold", name);
         }
         let is_skipped = |gate: &str| {
-            let meant = |(of, skipped): &(Option<Revision>, std::sync::Arc<str>)| {
+            let meant = |(of, skipped): &(Option<Revision>, Arc<str>)| {
                 (of.as_ref() == Some(revision) || of.is_none())
                     && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
             };
@@ -161,12 +164,12 @@ impl Referee {
             GateKind::Check(check) => world.check_outcome(&check.name) == Some(true),
             GateKind::Manual => false,
             GateKind::Approval(approval) => {
-                let author = world.author_of(key.1, revision);
+                let authors = self.authors_of_entering(world, key, revision);
                 let approvals = self.subjects.get(&key).map_or(0, |record| {
                     let of_revision = record.approvals.iter().filter(|(of, _)| of == revision);
-                    of_revision.filter(|(_, by)| Some(by) != author.as_ref()).count()
+                    of_revision.filter(|(_, by)| !authors.contains(&Some(Arc::clone(by)))).count()
                 });
-                approvals >= approval.count as usize + usize::from(author.is_none())
+                approvals >= approval.count as usize + usize::from(authors.contains(&None))
             }
             _ => true,
         };
@@ -174,6 +177,26 @@ impl Referee {
             return Ok(());
         }
         broken("nothing enters an environment before its gates hold", format!("{name}: {}", gate.name))
+    }
+
+    /// The authors of a revision, and of all that it contains and the environment did not have before the step. None: one that is not known.
+    fn authors_of_entering(
+        &self,
+        world: &World,
+        key: (usize, usize),
+        revision: &Revision,
+    ) -> BTreeSet<Option<Arc<str>>> {
+        let had = self.subjects.get(&key).and_then(|record| record.at.as_ref());
+        let mut authors = BTreeSet::from([world.author_of(key.1, revision)]);
+        if key.1 == 0 {
+            let line = world.line(0);
+            let newer = line.iter().skip_while(|known| *known != revision).collect::<Vec<_>>();
+            if newer.iter().any(|known| Some(*known) == had) {
+                let brought = newer.into_iter().take_while(|known| Some(*known) != had);
+                authors.extend(brought.map(|known| world.author_of(0, known)));
+            }
+        }
+        authors
     }
 
     /// Whether an environment before has proved a revision by the gates of a promotion.

@@ -1,0 +1,25 @@
+      00:00        change c1 by ana
+      00:02  prod  c1: it is the newest revision that can move
+             prod  c1: waits for approval: 0 of 1 approval
+      00:05        change c2 by ben
+      00:06  prod  c1: `c2` replaces it
+             prod  c2: it is the newest revision that can move
+             prod  c2: waits for approval: 0 of 1 approval
+      01:00        approve prod by ben
+             prod  c2: approve by ben
+      02:00        approve prod by ana
+             prod  c2: approve by ana
+      04:00        approve prod by dora
+             prod  c2: approve by dora
+             prod  c2: the gates hold
+                       settled: `dev` has the revision
+                       approval: 1 of 1 approval (dora); not counted: ana (an author), ben (an author)
+             prod  c2: waits for compliant: the state of the fleet is not known: its output is not published yet
+      04:03  prod  c2: the environment proved it
+                       compliant: 4 of 4 reconcilers applied the change
+                       failures: 0 of 4 reconcilers failed, at most 0 may fail
+
+Expectations
+      03:00  ok      prod lacks c1
+      03:00  ok      prod lacks c2
+      04:03  ok      prod has c2 by 5h
