@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::Service;
 use crate::environment::Environment;
+use crate::promotion::teams;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 
@@ -44,7 +45,7 @@ impl PromotionService for Service {
         part.request(&found, Reason::Promotion);
         Ok(PromotionReceipt {
             environment: environment.to_owned(),
-            subject: command.subject.clone(),
+            subject: receipt.subject.map(|subject| subject.to_string()),
             revision: receipt.revision.map(|revision| revision.0.to_string()),
             text: receipt.text,
         })
@@ -83,6 +84,7 @@ fn carry_out(
         subject: command.subject.as_deref(),
         command: &decided,
         revision,
+        teams: &teams(&part.settings.evidence),
         author: &author,
         // Git decides between two replicas: a push requires the head that was read.
         lease: None,

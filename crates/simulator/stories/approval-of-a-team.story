@@ -9,12 +9,12 @@
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
       01:00         approve prod by carl
-             prod   c1: approve by carl
+             prod   approve by carl is refused: the approval does not count at the gate `managers`: carl is not in the team `release-managers`
       03:00         approve prod by ana
-             prod   c1: approve by ana
+             prod   c1: approve for the gate `managers` by ana
              prod   c1: the gates hold
                         settled: `stage` has the revision
-                        managers: 1 of 1 approval of the team `release-managers` (ana); not counted: carl (not in the team)
+                        managers: 1 of 1 approval of the team `release-managers` (ana)
              prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       03:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change

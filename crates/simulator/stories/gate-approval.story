@@ -9,14 +9,14 @@
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
       01:00         approve prod by dora
-             prod   c1: approve by dora
+             prod   approve by dora is refused: the approval does not count at the gate `approval`: dora wrote some of what moves
       01:10         approve prod by ana
-             prod   c1: approve by ana
+             prod   c1: approve for the gate `approval` by ana
       03:00         approve prod by ben
-             prod   c1: approve by ben
+             prod   c1: approve for the gate `approval` by ben
              prod   c1: the gates hold
                         settled: `stage` has the revision
-                        approval: 2 of 2 approvals (ana, ben); not counted: dora (an author)
+                        approval: 2 of 2 approvals (ana, ben)
              prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       03:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change

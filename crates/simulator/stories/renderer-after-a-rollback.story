@@ -36,9 +36,9 @@
       06:00                          rollback stage shop by ana because prices are wrong
              stage shop              added-new-1: rollback to `added-new-1~2` by ana: prices are wrong
       07:00                          approve stage kalypso/renderer by ana
-             stage kalypso/renderer  v51: approve by ana
+             stage kalypso/renderer  v51: approve for the gate `people` by ana
                                      approve stage kalypso/renderer by ben
-             stage kalypso/renderer  v51: approve by ben
+             stage kalypso/renderer  v51: approve for the gate `people` by ben
              stage kalypso/renderer  v51: the gates hold
                                          people: 2 of 2 approvals of the team `sre` (ana, ben); one more, because the author of the change is not known
              stage kalypso/renderer  v51: waits for failures: the state of the fleet is not known: its output is not published yet

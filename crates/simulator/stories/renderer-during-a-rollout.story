@@ -31,9 +31,9 @@
              prod kalypso/renderer  0.2.0: waits for settled: `stage`: it is not published yet
       03:02  prod kalypso/renderer  0.2.0: waits for people: 0 of 2 approvals of the team `sre`; one more, because the author of the change is not known
       05:00                         approve prod kalypso/renderer by ana
-             prod kalypso/renderer  0.2.0: approve by ana
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ana
                                     approve prod kalypso/renderer by ben
-             prod kalypso/renderer  0.2.0: approve by ben
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ben
              prod kalypso/renderer  0.2.0: the gates hold
                                         settled: `stage` has the revision
                                         people: 2 of 2 approvals of the team `sre` (ana, ben); one more, because the author of the change is not known

@@ -4,9 +4,9 @@
       02:00                         configure prod k1
       03:00                         add prod-9 to prod where region=west
       04:00                         approve prod kalypso/renderer by ana
-             prod kalypso/renderer  0.2.0: approve by ana
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ana
                                     approve prod kalypso/renderer by ben
-             prod kalypso/renderer  0.2.0: approve by ben
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ben
              prod kalypso/renderer  0.2.0: the gates hold
                                         settled: `stage` has the revision
                                         healthy: 3 of 3 reconcilers applied the change
@@ -21,9 +21,9 @@
       10:02  prod kalypso/renderer  0.3.0: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
       10:08  prod kalypso/renderer  0.3.0: waits for people: 0 of 2 approvals of the team `sre`; one more, because the author of the change is not known
       11:00                         approve prod kalypso/renderer by ana
-             prod kalypso/renderer  0.3.0: approve by ana
+             prod kalypso/renderer  0.3.0: approve for the gate `people` by ana
                                     approve prod kalypso/renderer by ben
-             prod kalypso/renderer  0.3.0: approve by ben
+             prod kalypso/renderer  0.3.0: approve for the gate `people` by ben
              prod kalypso/renderer  0.3.0: the gates hold
                                         settled: `stage` has the revision
                                         healthy: 3 of 3 reconcilers applied the change
@@ -36,9 +36,9 @@
       12:01  prod kalypso/renderer  0.2.0: it takes the environment back to what it has proved
              prod kalypso/renderer  0.2.0: waits for people: 0 of 2 approvals of the team `sre`; one more, because the author of the change is not known
       13:00                         approve prod kalypso/renderer by ana
-             prod kalypso/renderer  0.2.0: approve by ana
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ana
                                     approve prod kalypso/renderer by ben
-             prod kalypso/renderer  0.2.0: approve by ben
+             prod kalypso/renderer  0.2.0: approve for the gate `people` by ben
              prod kalypso/renderer  0.2.0: the gates hold
                                         settled: `prod` proved it on 2026-03-02T12:06:00Z
                                         people: 2 of 2 approvals of the team `sre` (ana, ben); one more, because the author of the change is not known

@@ -3,7 +3,7 @@
              prod       c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
       01:08  prod       c1: waits for people: 0 of 1 approval of the team `sre`
       03:00             approve prod by ana
-             prod       c1: approve by ana
+             prod       c1: approve for the gate `people` by ana
              prod       c1: the gates hold
                             settled: `stage` has the revision
                             healthy: 3 of 3 reconcilers applied the change
@@ -33,7 +33,7 @@
              prod       c2: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
       04:08  prod       c2: waits for people: 0 of 1 approval of the team `sre`
       06:00             approve prod by ana
-             prod       c2: approve by ana
+             prod       c2: approve for the gate `people` by ana
              prod       c2: the gates hold
                             settled: `stage` has the revision
                             healthy: 3 of 3 reconcilers applied the change

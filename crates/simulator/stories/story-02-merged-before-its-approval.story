@@ -6,9 +6,9 @@
       01:00        merge prod by hand
              prod  c1: a person wrote it into the branch of the environment; it waits for its gates
       03:00        approve prod by ana
-             prod  c1: approve by ana
+             prod  c1: approve for the gate `two-eyes` by ana
       05:00        approve prod by ben
-             prod  c1: approve by ben
+             prod  c1: approve for the gate `two-eyes` by ben
              prod  c1: the gates hold
                        settled: `stage` has the revision
                        healthy: 3 of 3 reconcilers applied the change

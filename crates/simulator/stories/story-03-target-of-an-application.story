@@ -29,9 +29,9 @@
              prod shop release      2.0.0: the environment proved it
                                         failures: 0 of 5 reconcilers failed, at most 0 may fail
       06:00                         approve prod application/shop by dora
-             prod application/shop  more-memory: approve by dora
+             prod application/shop  approve by dora is refused: the approval does not count at the gate `two-eyes`: dora wrote some of what moves
       08:00                         approve prod application/shop by ana
-             prod application/shop  more-memory: approve by ana
+             prod application/shop  more-memory: approve for the gate `two-eyes` by ana
              prod application/shop  more-memory: the gates hold
              prod shop              more-memory: the move begins with the ring `canary`
              prod shop              more-memory: the ring `canary` begins

@@ -22,7 +22,7 @@
              prod values  more-prices: it is the newest commit
              prod values  more-prices: waits for two-eyes: 0 of 1 approval
       02:00               approve prod values by ana
-             prod values  more-prices: approve by ana
+             prod values  more-prices: approve for the gate `two-eyes` by ana
              prod values  more-prices: the gates hold
       03:00               configure prod tax
       03:01  prod values  tax: it is the newest commit

@@ -20,7 +20,7 @@
       04:01  prod values        pin-shop-1.0.0: it is the newest commit
              prod values        pin-shop-1.0.0: waits for two-eyes: 0 of 1 approval
       05:00                     approve prod values by ana
-             prod values        pin-shop-1.0.0: approve by ana
+             prod values        pin-shop-1.0.0: approve for the gate `two-eyes` by ana
              prod values        pin-shop-1.0.0: the gates hold
              prod shop          pin-shop-1.0.0: the move begins with the ring `clinics`
              prod shop          pin-shop-1.0.0: the ring `clinics` begins

@@ -3,7 +3,7 @@
              prod  loosen: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod  loosen: waits for two-eyes: 0 of 1 approval
       03:00        approve prod by ana
-             prod  loosen: approve by ana
+             prod  loosen: approve for the gate `two-eyes` by ana
              prod  loosen: the gates hold
                        settled: `stage` has the revision
                        healthy: 2 of 2 reconcilers applied the change

@@ -3,7 +3,7 @@
              prod  c1: waits for approval: 0 of 1 approval
       00:30        change c2 by ben
       01:00        approve prod by carl
-             prod  c1: approve by carl
+             prod  c1: approve for the gate `approval` by carl
              prod  c1: the gates hold
                        settled: `dev` has the revision
                        approval: 1 of 1 approval (carl)
@@ -14,12 +14,12 @@
              prod  c2: it is the newest revision that can move
              prod  c2: waits for approval: 0 of 1 approval
       02:00        approve prod by ben
-             prod  c2: approve by ben
+             prod  approve by ben is refused: the approval does not count at the gate `approval`: ben wrote some of what moves
       03:00        approve prod by carl
-             prod  c2: approve by carl
+             prod  c2: approve for the gate `approval` by carl
              prod  c2: the gates hold
                        settled: `dev` has the revision
-                       approval: 1 of 1 approval (carl); not counted: ben (an author)
+                       approval: 1 of 1 approval (carl)
              prod  c2: waits for compliant: the state of the fleet is not known: its output is not published yet
       03:03  prod  c2: the environment proved it
                        compliant: 4 of 4 reconcilers applied the change

@@ -6,14 +6,14 @@
              prod  c2: it is the newest revision that can move
              prod  c2: waits for approval: 0 of 1 approval
       01:00        approve prod by ben
-             prod  c2: approve by ben
+             prod  approve by ben is refused: the approval does not count at the gate `approval`: ben wrote some of what moves
       02:00        approve prod by ana
-             prod  c2: approve by ana
+             prod  approve by ana is refused: the approval does not count at the gate `approval`: ana wrote some of what moves
       04:00        approve prod by dora
-             prod  c2: approve by dora
+             prod  c2: approve for the gate `approval` by dora
              prod  c2: the gates hold
                        settled: `dev` has the revision
-                       approval: 1 of 1 approval (dora); not counted: ana (an author), ben (an author)
+                       approval: 1 of 1 approval (dora)
              prod  c2: waits for compliant: the state of the fleet is not known: its output is not published yet
       04:03  prod  c2: the environment proved it
                        compliant: 4 of 4 reconcilers applied the change

@@ -9,9 +9,9 @@
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
       01:00         approve prod by ana
-             prod   c1: approve by ana
+             prod   c1: approve for the gate `approval` by ana
       03:00         approve prod by ben
-             prod   c1: approve by ben
+             prod   c1: approve for the gate `approval` by ben
              prod   c1: the gates hold
                         settled: `stage` has the revision
                         approval: 2 of 2 approvals (ana, ben); one more, because the author of the change is not known

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal};
 use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, NotApplied};
+use engine::promotion::gates::Teams;
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
@@ -39,6 +40,8 @@ pub struct PersonDecision<'a> {
     pub command: &'a Command,
     /// The revision that it is about, or its first digits. None: the one that moves now.
     pub revision: Option<&'a str>,
+    /// The accounts of the members of each team.
+    pub teams: &'a Teams,
     /// The author of the commit.
     pub author: &'a Person,
     /// The permission to write. None: it is not limited.
@@ -48,6 +51,8 @@ pub struct PersonDecision<'a> {
 /// What was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
+    /// What the decision is about, as people name it. None: the commits of the main branch.
+    pub subject: Option<Arc<str>>,
     /// The revision that the decision is about. None: whichever moves.
     pub revision: Option<Revision>,
     /// What happened, in one line for people.
@@ -133,7 +138,8 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
         let promotion = plane.in_force(environment, &stored);
-        let decided = Decided { access, plane: &plane, stored: &stored, environment, promotion };
+        let teams = decision.teams;
+        let decided = Decided { access, plane: &plane, stored: &stored, environment, promotion, teams };
         let (change, receipt) = decided.apply(decision, &command)?;
         let change = sources::with_held_sources(access, decision, (change, &stored));
         let change = match (&command.kind, decision.subject) {
@@ -186,6 +192,7 @@ struct Decided<'a> {
     environment: &'a EnvironmentName,
     /// The promotion in force.
     promotion: Option<Promotion>,
+    teams: &'a Teams,
 }
 
 impl Decided<'_> {
@@ -207,7 +214,7 @@ impl Decided<'_> {
             _ => {}
         }
         let unknown = |subject| CommandError::UnknownSubject { environment: environment.clone(), subject };
-        let Applied { revision, event, changes } = applied.map_err(|refusal| match refusal {
+        let Applied { subject, revision, event, changes } = applied.map_err(|refusal| match refusal {
             NotApplied::UnknownSubject(_) => unknown(decision.subject.unwrap_or("main").to_owned()),
             NotApplied::Refused(refusal) => refusal.into(),
         })?;
@@ -215,7 +222,8 @@ impl Decided<'_> {
         for (changed, event) in changes {
             self.record(&mut change, changed, (&event, &command.by));
         }
-        Ok((change, Receipt::of(decision, revision, &event)))
+        let subject = subject.or(decision.subject.map(Into::into));
+        Ok((change, Receipt::of(decision.environment, (subject, revision), &event)))
     }
 
     fn record(&self, change: &mut Change, changed: Changed, decided: (&Event, &str)) {
@@ -244,6 +252,10 @@ impl DecisionFacts for Decided<'_> {
         self.promotion.as_ref()
     }
 
+    fn teams(&self) -> &Teams {
+        self.teams
+    }
+
     fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
         let rollout = self.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
         let sources = |revision: &Revision| rollout?.revisions.get(revision);
@@ -260,10 +272,14 @@ impl DecisionFacts for Decided<'_> {
 }
 
 impl Receipt {
-    fn of(decision: &PersonDecision<'_>, revision: Option<Revision>, event: &Event) -> Self {
-        let subject = decision.subject.unwrap_or("main");
+    fn of(
+        environment: &EnvironmentName,
+        (subject, revision): (Option<Arc<str>>, Option<Revision>),
+        event: &Event,
+    ) -> Self {
+        let name = subject.as_deref().unwrap_or("main");
         let of = revision.as_ref().map_or_else(String::new, |revision| format!(" {}", shown(&revision.0)));
-        let text: Arc<str> = Arc::clone(&event.text);
-        Self { revision, text: format!("{}: {subject}{of}: {text}", decision.environment) }
+        let text = format!("{environment}: {name}{of}: {}", event.text);
+        Self { subject, revision, text }
     }
 }

@@ -74,10 +74,14 @@ impl<'a> Plane<'a> {
         (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
     }
 
-    /// The promotion into an environment, with the gates of the head of the main branch and of the admitted promotion. None: there is none.
+    /// The promotion into an environment, with the gates of the head of the main branch, of the admitted promotion, and of the commit of the main branch that moves.
+    /// None: there is none.
     pub fn in_force(&self, environment: &EnvironmentName, stored: &StoredStates) -> Option<Promotion> {
+        let moving = stored.advances.iter().flatten().find_map(|known| known.platform.as_ref()?.current.as_ref());
+        let moving = moving.map(|moving| &moving.revision).filter(|moving| self.line.head() != Some(*moving));
         let at_head = self.promotion(environment, None);
-        in_force(stored.admitted_promotion(), &at_head.iter().collect::<Vec<_>>())
+        let at_moving = moving.and_then(|moving| self.promotion(environment, Some(moving)));
+        in_force(stored.admitted_promotion(), &at_head.iter().chain(&at_moving).collect::<Vec<_>>())
     }
 
     /// The promotion into an environment at a commit of the main branch, or at its head. None: there is none.

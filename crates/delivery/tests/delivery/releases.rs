@@ -8,7 +8,7 @@ use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Move, Phase, Position, Revision, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Revision, RolloutState,
 };
 use engine::promotion::vector::Part;
 use git::Person;
@@ -223,6 +223,12 @@ fn a_hold_of_the_environment_holds_its_releases() {
 
 /// The workload moves through the ring of `stage`, and a newer release of it waits for its approval before the environment.
 fn store_move_and_release(shop: &Shop, started: Timestamp) {
+    let record = |name: &str| GateRecord {
+        name: name.into(),
+        status: GateStatus::Waiting,
+        since: started,
+        text: "0 of 1 approval".into(),
+    };
     let moving = Move {
         revision: Revision("digest".into()),
         part: Part::Configuration,
@@ -235,13 +241,14 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
         released: BTreeMap::new(),
         good_since: None,
         is_due: false,
-        gates: Vec::new(),
+        gates: vec![record("people")],
         approvals: Vec::new(),
         authors: None,
         done: Vec::new(),
     };
     let state = RolloutState { current: Some(moving), ..RolloutState::default() };
     let waiting = Candidate::new(Revision("v2".into()), started, CandidatePhase::Gated);
+    let waiting = Candidate { gates: vec![record("managers")], ..waiting };
     let release = AdvanceState { current: Some(waiting), ..AdvanceState::default() };
     let advances = Advances { releases: [("shop".into(), release)].into(), ..Advances::default() };
     let change = StateChange {
@@ -258,18 +265,26 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
 
 #[test]
 fn an_approval_is_for_what_waits_for_one() {
-    let approved = |rings: &str| {
+    let approved = |rings: &str, gate: Option<&str>| {
         let more = format!("    - {{name: managers, approval: {{count: 1}}}}\n{SELECT}  rings: [{rings}]\n");
         let shop = Shop::behind(DIRECT, &more, "");
         shop.write("tag: v1", "tag: v1");
         store_move_and_release(&shop, Timestamp::from_second(1_000).unwrap());
-        shop.0.command_about(Some("shop"), CommandKind::Approve { gate: None }, "").unwrap();
+        let kind = CommandKind::Approve { gate: gate.map(Into::into) };
+        let decided = shop.0.command_about(Some("shop"), kind, "").map_err(|refusal| refusal.to_string());
         let stored = rollout_store::read(&shop.0.chain.access, &name("stage")).unwrap();
         let rollout = stored.rollouts["shop"].as_ref().unwrap().state.current.as_ref().unwrap().approvals.len();
-        (rollout, stored.advances.unwrap().unwrap().releases["shop"].current.as_ref().unwrap().approvals.len())
+        let release = stored.advances.unwrap().unwrap().releases["shop"].current.as_ref().unwrap().approvals.len();
+        (decided, rollout, release)
     };
-    assert_eq!(approved("{name: all}"), (0, 1));
-    assert_eq!(approved("{name: all, prove: [{name: people, approval: {count: 1}}]}"), (1, 0));
+    let of_release = Ok("stage: shop v2: approve for the gate `managers` by ann".to_owned());
+    assert_eq!(approved("{name: all}", None), (of_release, 0, 1));
+    let both = "{name: all, prove: [{name: people, approval: {count: 1}}]}";
+    let several = "several changes wait for approvals. Name one by its workload, its gate or its revision: shop v2 at the gate `managers` (0 of 1 approval); \
+                   shop digest in the ring `all` at the gate `people` (0 of 1 approval)";
+    assert_eq!(approved(both, None), (Err(several.to_owned()), 0, 0));
+    let of_ring = Ok("stage: shop digest: approve for the gate `people` by ann".to_owned());
+    assert_eq!(approved(both, Some("people")), (of_ring, 1, 0));
 }
 
 #[test]

@@ -149,9 +149,26 @@ pub enum Refusal {
         /// The names of the gates for approvals.
         names: Vec<Arc<str>>,
     },
-    /// No gate waits for approvals.
-    #[error("no gate of the ring that moves waits for approvals")]
-    NoApproval,
+    /// No gate of the change waits for approvals.
+    #[error("nothing of it waits for approvals now{}", also(open))]
+    NoApproval {
+        /// What else waits in the environment.
+        open: Vec<String>,
+    },
+    /// Several gates wait for approvals.
+    #[error("several changes wait for approvals. Name one by its workload, its gate or its revision: {}", open.join("; "))]
+    SeveralApprovals {
+        /// All of them.
+        open: Vec<String>,
+    },
+    /// The approval does not count.
+    #[error("the approval does not count at the gate `{gate}`: {reason}")]
+    NotCounted {
+        /// The gate.
+        gate: Arc<str>,
+        /// Why.
+        reason: String,
+    },
     /// The account approved already.
     #[error("{0} approved it already")]
     IsApproved(Arc<str>),
@@ -163,6 +180,10 @@ pub enum Refusal {
         "a rollout moves what the environment has. Use `kalypso promote` to move another revision into the environment"
     )]
     NotForRollouts,
+}
+
+fn also(open: &[String]) -> String {
+    if open.is_empty() { String::new() } else { format!(". These wait: {}", open.join("; ")) }
 }
 
 impl CommandKind {

@@ -1,14 +1,17 @@
 //! Decisions of people: finds the moves that a command is about, and applies it to all of them.
 
+mod approving;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
 use model::object::Promotion;
-use model::object::promotion::{GateKind, Ring};
+
+pub use self::approving::OpenApproval;
 
 use super::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
+use super::gates::Teams;
 use super::report::Event;
 use super::state::{AdvanceState, Revision, RolloutState};
 use super::step::State;
@@ -28,8 +31,11 @@ pub enum About<'a> {
 
 /// What a program knows beside the stored states.
 pub trait DecisionFacts {
-    /// The promotion in force. None: there is none.
+    /// The promotion in force, with the gates that what moves brings itself. None: there is none.
     fn promotion(&self) -> Option<&Promotion>;
+
+    /// The accounts of the members of each team.
+    fn teams(&self) -> &Teams;
 
     /// The command about a rollout with the revision to which a rollback returns: [`Command::with_target`].
     ///
@@ -47,6 +53,8 @@ pub trait DecisionFacts {
 /// What a command changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
+    /// What an approval is about, as people name it. None: the commits of the main branch, or what the person named.
+    pub subject: Option<Arc<str>>,
     /// The revision that the decision is about. None: whichever moves.
     pub revision: Option<Revision>,
     /// What happened.
@@ -86,6 +94,7 @@ pub enum NotApplied {
 /// - About the environment, a command is for the commits of the main branch. An abort of one that has entered also ends what it brings in the rings, and a retry lets the
 ///   rollouts start again that it stopped. What a rollback held is freed when a person moves a commit.
 /// - About a workload, it is for what moves in the rings, and otherwise for its release on the way into the environment. A hold is for both.
+/// - An approval is for exactly one gate of one change, at which the account counts: about the environment, for any of them.
 ///
 /// # Errors
 /// The command makes no sense in these states. They stay as they are.
@@ -96,6 +105,9 @@ pub fn apply(
     known: &dyn DecisionFacts,
 ) -> Result<Applied, NotApplied> {
     let attempt = Attempt { state, revision, command, known };
+    if let CommandKind::Approve { gate } = &command.kind {
+        return attempt.approve(about, gate.as_ref());
+    }
     let mut applied = match about {
         About::Source(name) => attempt.of_source(name),
         About::Renderer => attempt.of_renderer(),
@@ -164,10 +176,7 @@ impl Attempt<'_> {
         if self.is_of_release(name) {
             return self.of_release(name);
         }
-        let in_rings =
-            if self.waits_for_approval(name) { self.of_rollout(name) } else { Err(Refusal::NoApproval.into()) };
-        match in_rings {
-            Err(NotApplied::Refused(Refusal::NoApproval)) if self.has_release(name) => self.of_release(name),
+        match self.of_rollout(name) {
             // The gate may be one before the environment.
             Err(NotApplied::Refused(refusal @ Refusal::NoSuchGate { .. })) if self.has_release(name) => {
                 self.of_release(name).map_err(|_| refusal.into())
@@ -220,7 +229,7 @@ impl Attempt<'_> {
         }
         match rollouts.first() {
             Some((_, event)) if !matches!(error, NotApplied::Refused(Refusal::OtherRevision { .. })) => {
-                Ok(Applied { revision: None, event: event.clone(), changes: rollouts })
+                Ok(Applied { subject: None, revision: None, event: event.clone(), changes: rollouts })
             }
             _ => Err(error),
         }
@@ -245,14 +254,6 @@ impl Attempt<'_> {
             (Changed::Source(Arc::clone(name), freed), self.command.event(None))
         });
         freed.collect()
-    }
-
-    /// Whether the ring that moves has a gate for approvals, if the decision is one.
-    fn waits_for_approval(&self, name: &str) -> bool {
-        let current = self.state.rollouts.get(name).and_then(|rollout| rollout.current.as_ref());
-        let (CommandKind::Approve { .. }, Some(current)) = (&self.command.kind, current) else { return true };
-        let ring = self.known.promotion().and_then(|promotion| promotion.rings.get(current.ring));
-        ring.into_iter().flat_map(Ring::gates).any(|gate| matches!(gate.kind, GateKind::Approval(_)))
     }
 
     fn has_release(&self, name: &str) -> bool {
@@ -281,7 +282,7 @@ impl Attempt<'_> {
         let (revision, after) = self.advance(&before, &command)?;
         let event = command.event(revision.clone());
         let changes = vec![(Changed::Release(name.into(), after), event.clone())];
-        Ok(Applied { revision, event, changes })
+        Ok(Applied { subject: None, revision, event, changes })
     }
 
     fn of_rollout(&self, name: &str) -> Result<Applied, NotApplied> {
@@ -299,7 +300,7 @@ impl Attempt<'_> {
         let after = apply_to_rollout(before, &command)?;
         let event = command.event(revision.clone());
         let changes = vec![(Changed::Rollout(name.into(), after), event.clone())];
-        Ok(Applied { revision, event, changes })
+        Ok(Applied { subject: None, revision, event, changes })
     }
 
     /// The revision that a command is about, and the state after it.
@@ -329,7 +330,7 @@ impl Attempt<'_> {
 
     fn applied(&self, revision: Option<Revision>, changed: Changed) -> Applied {
         let event = self.command.event(revision.clone());
-        Applied { revision, event: event.clone(), changes: vec![(changed, event)] }
+        Applied { subject: None, revision, event: event.clone(), changes: vec![(changed, event)] }
     }
 }
 

@@ -56,8 +56,8 @@ async fn promotion(
 
 /// Decide about a move
 ///
-/// `hold`, `resume`, `abort`, `retry`, `skip`, `approve`, `rollback` or `promote`, for one workload or for the commits of the platform. The answer comes when the
-/// decision is stored, before anything moves.
+/// `hold`, `resume`, `abort`, `retry`, `skip`, `approve`, `rollback` or `promote`, for one workload or for the commits of the platform. An approval without a subject is for
+/// the only change that waits for approvals. It is refused if it does not count. The answer comes when the decision is stored, before anything moves.
 #[utoipa::path(
     post,
     path = "/api/v1/promotions/{environment}/commands",

@@ -11,7 +11,7 @@ pub(crate) struct PromotionSubject {
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
     /// The workload, or `values`, `values/NAME`, `application/NAME` or `kalypso/renderer` [default: the commits of the main branch; of `hold` and `resume`, the
-    /// whole environment]
+    /// whole environment; of `approve`, what waits for approvals]
     #[arg(value_name = "WORKLOAD")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
@@ -111,19 +111,21 @@ pub(crate) struct Skip {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The service knows who approves by the token, and counts the account of the git host that `[promotion.accounts]` of kalypso.toml gives it.
-The author of a change does not count. A review of the pull request counts too, without this command.
+An approval is for one gate of one change. If several wait, the command lists them, and ends with 1. So it does if the approval does not count: of an author of what
+moves, of an account outside of the gate's team, or for a revision that does not move any more. A review of the pull request counts too, without this command.
 
 Examples:
-  kalypso approve -e prod
-  kalypso approve -e prod checkout --gate release-managers
+  kalypso approve -e prod                                     the only change that waits
+  kalypso approve -e prod --revision 41c77fe                  this commit of the main branch, if it still waits
+  kalypso approve -e prod checkout --gate release-managers    a release of a workload, at this gate
   kalypso approve -e prod application/checkout")]
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) of: PromotionSubject,
-    /// The gate [default: each gate that waits for approvals]
+    /// The gate [default: the only one that waits for approvals, and at which yours counts]
     #[arg(long, value_name = "NAME")]
     pub(crate) gate: Option<String>,
-    /// The revision that was reviewed [default: the one that moves now]
+    /// The revision that was reviewed, or its first digits [default: the one that moves now]
     #[arg(long, value_name = "REVISION")]
     pub(crate) revision: Option<String>,
     /// Why

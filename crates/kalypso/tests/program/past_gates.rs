@@ -109,7 +109,7 @@ fn a_proposed_release_that_is_merged_before_its_approvals_reaches_no_cluster() {
     let check = world.run("check -e prod").ends(0);
     check.says(&["release 2.0.0 of shop waits before `prod`", "the output stays at release 1.0.0", "gate `managers`"]);
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod shop", person)).ends(0).says(&["shop 2.0.0: approve by"]);
+        Ran::of(&mut world.command("approve -e prod shop", person)).ends(0).says(&["shop 2.0.0: approve for the gate"]);
     }
     platform.rests_at("2.0.0");
     assert!(platform.has("east", "2.0.0") && platform.has("west", "2.0.0"));
@@ -124,7 +124,7 @@ fn what_an_application_team_writes_into_its_target_of_prod_is_no_release_of_prod
     world.company.change("control-plane@prod", "later.yaml", &objects::config("later", "", "LATER: value"));
     for person in 0..2 {
         world.until("the value before prod", || {
-            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve by")
+            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
         });
     }
     world.until("the value in prod", || world.value("prod", "west").contains("LATER"));
@@ -195,7 +195,7 @@ fn a_tag_that_is_moved_is_another_release() {
     for person in 0..2 {
         Ran::of(&mut world.command("approve -e prod shop", person))
             .ends(0)
-            .says(&[&format!("shop {short}: approve by")]);
+            .says(&[&format!("shop {short}: approve for the gate")]);
     }
     platform.rests_at(&format!("1.0.0@{second}"));
     assert!(platform.has_line("prod", "west", &format!("commit: {second}")));
@@ -207,7 +207,7 @@ fn a_tag_that_is_moved_is_another_release() {
     world.company.change("control-plane@prod", "pins/west.yaml", &pin);
     for person in 0..2 {
         world.until("the pin before prod", || {
-            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve by")
+            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
         });
     }
     world.until("the pin", || platform.has("west", "0.9.0"));

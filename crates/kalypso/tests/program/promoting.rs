@@ -25,7 +25,7 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let watch = world.watch("prod");
     // The author of a pushed commit is not known, so one more approval is needed.
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve by"]);
+        Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve for the gate"]);
     }
     eventually("the canary", || world.value("prod", "east").contains("second").then_some(()));
     assert!(!world.value("prod", "west").contains("second"), "{}", world.value("prod", "west"));

@@ -112,7 +112,7 @@ fn approved_value(world: &World, (name, labels): (&str, &str)) {
         world.until(&waits, || world.run("rollout status -e prod").out.contains(&waits));
         world.run("publish -e prod --direct --no-step").ends(1).says(&["K0526", "of values waits before `prod`"]);
         assert_eq!(world.company.head("gitops", "prod"), before);
-        Ran::of(&mut world.command("approve -e prod values", person)).ends(0).says(&["approve by"]);
+        Ran::of(&mut world.command("approve -e prod values", person)).ends(0).says(&["approve for the gate"]);
     }
 }
 

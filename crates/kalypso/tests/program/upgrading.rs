@@ -135,7 +135,7 @@ fn after_an_upgrade_a_rollout_goes_on_to_its_proof_and_values_go_through_the_rin
     assert!(["cafe", "bakery"].iter().all(|workload| values(&world, workload, "west").contains("second")));
 
     // One approval of the release was missing.
-    Ran::of(&mut world.command("approve -e prod bakery", 1)).ends(0).says(&["bakery 2.0.0: approve by bob"]);
+    Ran::of(&mut world.command("approve -e prod bakery", 1)).ends(0).says(&["bakery 2.0.0: approve for the gate"]);
     let tag = |cluster: &str| world.company.file("gitops", "prod", &format!("{cluster}/bakery-prod/reconciler.yaml"));
     world.until("the release in the canary", || tag("east").contains("2.0.0"));
     assert!(tag("west").contains("1.0.0"));
@@ -197,7 +197,9 @@ fn a_version_that_renders_other_bytes_waits_for_the_gates_of_commits() {
     world.run("check -e stage").ends(0).says(&["of kalypso/renderer waits before `stage`"]);
     assert!(["east", "west"].iter().all(|cluster| manifest(cluster).starts_with(OTHER_LINE)));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e stage kalypso/renderer", person)).ends(0).says(&["approve by"]);
+        Ran::of(&mut world.command("approve -e stage kalypso/renderer", person))
+            .ends(0)
+            .says(&["approve for the gate"]);
     }
     world.until("the new version in stage", || !manifest("east").starts_with(OTHER_LINE));
     assert!(!manifest("west").starts_with(OTHER_LINE));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::promotion::command::{Command, CommandKind, gates_passed};
+use engine::promotion::gates::Teams;
 use engine::promotion::origin::for_origin;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::Person;
@@ -73,7 +74,8 @@ pub fn override_gates(
         let kind = CommandKind::Override { revision, gates, expires: request.expires() };
         let command = Command { kind, by: request.by.into(), at: request.at, reason: request.reason.into() };
         let (author, lease) = (request.author, request.lease);
-        let decision = PersonDecision { environment, subject, command: &command, revision: None, author, lease };
+        let teams = &Teams::new();
+        let decision = PersonDecision { environment, subject, command: &command, revision: None, teams, author, lease };
         receipts.push(decide(access, &decision)?);
     }
     Ok(receipts)

@@ -24,7 +24,9 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Abort => abort(&mut state, command)?,
         CommandKind::Retry => retry(&mut state, command)?,
         CommandKind::Skip { gate } => skip(candidate(&mut state)?, command, gate)?,
-        CommandKind::Approve { gate } => command.approve(gate.as_ref(), &mut candidate(&mut state)?.approvals)?,
+        CommandKind::Approve { gate } => {
+            command.approve(gate.as_ref(), &mut waiting_at(&mut state, gate.as_ref())?.approvals)?;
+        }
         CommandKind::Rollback { to, .. } => roll_back(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => request(&mut state, command, revision)?,
         CommandKind::Override { revision, gates, expires } => admit(&mut state, command, (revision, gates, *expires)),
@@ -37,6 +39,17 @@ fn candidate(state: &mut AdvanceState) -> Result<&mut Candidate, Refusal> {
     let mut unmerged = state.unmerged.iter_mut().map(|unmerged| &mut unmerged.change);
     let ended = unmerged.find(|change| !change.entry.iter().all(GateRecord::holds));
     state.current.as_mut().or(ended).ok_or(Refusal::NothingMoves)
+}
+
+/// The change whose gate waits.
+fn waiting_at<'s>(state: &'s mut AdvanceState, gate: Option<&Arc<str>>) -> Result<&'s mut Candidate, Refusal> {
+    let is_open = |record: &GateRecord| gate == Some(&record.name) && !record.holds();
+    let is_current = state.current.as_ref().is_some_and(|current| current.gates.iter().any(is_open));
+    let ended = state.unmerged.iter().position(|unmerged| unmerged.change.entry.iter().any(is_open));
+    match ended.filter(|_| !is_current) {
+        Some(position) => state.unmerged.get_mut(position).map(|found| &mut found.change).ok_or(Refusal::NothingMoves),
+        None => candidate(state),
+    }
 }
 
 /// Skips a gate of the candidate, or one by which it was admitted and that does not hold any more.

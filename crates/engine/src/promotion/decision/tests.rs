@@ -8,15 +8,22 @@ use model::read::read_file;
 use model::source::FileId;
 
 use super::*;
-use crate::promotion::state::{Candidate, CandidatePhase, Decision, Move, Phase, Position, Proved};
+use crate::promotion::evidence::{Approver, Authors};
+use crate::promotion::state::{
+    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved,
+};
 use crate::promotion::vector::Part;
 
-/// A program that knows a promotion.
-struct Program(Promotion);
+/// A program that knows a promotion. `ann` is the only member of the team `managers`.
+struct Program(Promotion, Teams);
 
 impl DecisionFacts for Program {
     fn promotion(&self) -> Option<&Promotion> {
         Some(&self.0)
+    }
+
+    fn teams(&self) -> &Teams {
+        &self.1
     }
 
     fn with_target(&self, _: &str, _: &RolloutState, command: &Command) -> Result<Command, Refusal> {
@@ -42,7 +49,7 @@ fn program(spec: &str) -> Program {
     );
     let read = read_file(FileId::default(), "p.yaml", text.as_bytes());
     let Some(AnyObject::Promotion(found)) = read.objects.first() else { panic!("{:?}", read.diagnostics) };
-    Program(found.spec.clone())
+    Program(found.spec.clone(), Teams::from([("managers".into(), ["ann".into()].into())]))
 }
 
 fn command(kind: CommandKind) -> Command {
@@ -123,11 +130,6 @@ fn a_decision_about_a_workload_is_about_its_rings_first() {
     assert_eq!(of(&state(), CommandKind::Hold, ALL), ["release of shop", "rollout of shop"]);
     let request = CommandKind::Request { revision: revision("3.0.0") };
     assert_eq!(of(&state(), request, ALL), ["release of shop"]);
-    // The ring asks for no approval, so the release that waits is approved.
-    let approve = CommandKind::Approve { gate: None };
-    assert_eq!(of(&state(), approve.clone(), ALL), ["release of shop"]);
-    let asks = "select: {workloadSelector: {}}, rings: [{name: all, prove: [{name: people, approval: {count: 1}}]}]";
-    assert_eq!(of(&state(), approve, asks), ["rollout of shop"]);
     let mut at_rest = state();
     at_rest.rollouts.clear();
     assert_eq!(of(&at_rest, CommandKind::Abort, ALL), ["release of shop"]);
@@ -157,4 +159,102 @@ fn a_person_who_moves_a_commit_frees_what_a_rollback_with_values_holds() {
     let request = CommandKind::Request { revision: revision("c3") };
     let found = changed(&rolled_back, About::Environment, request, ALL).unwrap();
     assert_eq!(found, ["main", "source application/shop", "source values"]);
+}
+
+/// `people` of the ring waits for `shop`, and `owners` and `managers` for its release and for the commit `c3`. `bob` wrote the release.
+fn waiting() -> State {
+    let since = Timestamp::UNIX_EPOCH;
+    let record = |name: &str| GateRecord {
+        name: name.into(),
+        status: GateStatus::Waiting,
+        since,
+        text: "0 of 1 approval".into(),
+    };
+    let mut state = state();
+    let candidate = |revision: Revision, gates: &[&str], author: &str| Candidate {
+        gates: gates.iter().map(|name| record(name)).collect(),
+        authors: Some(Authors::one(Some(author.into()))),
+        ..Candidate::new(revision, since, CandidatePhase::Gated)
+    };
+    state.main.as_mut().unwrap().current = Some(candidate(revision("c3"), &["owners"], "eve"));
+    let release = state.releases.get_mut("shop").unwrap();
+    release.current = Some(candidate(revision("2.0.0"), &["owners", "managers"], "bob"));
+    let rollout = state.rollouts.get_mut("shop").unwrap().current.as_mut().unwrap();
+    (rollout.gates, rollout.authors) = (vec![record("people")], Some(Authors::one(Some("ann".into()))));
+    state
+}
+
+const PEOPLE: &str = "select: {platform: true, workloadSelector: {}}, \
+    gates: [{name: owners, approval: {count: 1}}, {name: managers, approval: {count: 1, team: managers}}], \
+    rings: [{name: all, prove: [{name: people, approval: {count: 1}}]}]";
+
+/// What the approval of an account changes, or why it is refused.
+fn approved(state: &State, (by, about): (&str, About<'_>), gate: Option<&str>, revision: Option<&str>) -> String {
+    let kind = CommandKind::Approve { gate: gate.map(Into::into) };
+    let command = Command { by: by.into(), ..command(kind) };
+    match apply(state, (about, revision), &command, &program(PEOPLE)) {
+        Ok(Applied { subject, revision, event, changes }) => {
+            assert_eq!(changes.len(), 1);
+            format!("{} {}: {}", subject.as_deref().unwrap_or("main"), revision.unwrap().0, event.text)
+        }
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+#[test]
+fn an_approval_is_for_one_gate_of_one_change() {
+    let of = |by, about, gate, revision| approved(&waiting(), (by, about), gate, revision);
+    let shop = About::Workload("shop");
+    let several = "several changes wait for approvals. Name one by its workload, its gate or its revision: ";
+    let all = "main c3 at the gate `owners` (0 of 1 approval); shop 2.0.0 at the gate `owners` (0 of 1 approval); \
+               shop r2 in the ring `all` at the gate `people` (0 of 1 approval)";
+    assert_eq!(of("kai", About::Environment, None, None), format!("{several}{all}"));
+    assert_eq!(
+        of("kai", About::Environment, None, Some("c3")),
+        "main c3: approve for the gate `owners` by kai: a reason"
+    );
+    assert_eq!(of("kai", shop, Some("people"), None), "shop r2: approve for the gate `people` by kai: a reason");
+    assert_eq!(of("kai", shop, None, Some("2.0.0")), "shop 2.0.0: approve for the gate `owners` by kai: a reason");
+    assert_eq!(of("kai", shop, None, Some("1.9.0")), "the decision is about 1.9.0, but 2.0.0 moves now");
+    // The only gate at which the account counts.
+    assert_eq!(of("bob", shop, None, None), "shop r2: approve for the gate `people` by bob: a reason");
+    let mut done = waiting();
+    done.rollouts.clear();
+    done.releases.get_mut("shop").unwrap().current = None;
+    assert_eq!(
+        approved(&done, ("kai", About::Environment), None, None),
+        "main c3: approve for the gate `owners` by kai: a reason"
+    );
+    let nothing = "nothing of it waits for approvals now. These wait: main c3 at the gate `owners` (0 of 1 approval)";
+    assert_eq!(approved(&done, ("kai", shop), None, None), nothing);
+    assert_eq!(approved(&done, ("kai", About::Workload("shopp")), None, None), "`shopp` does not move there");
+    assert_eq!(approved(&state(), ("kai", About::Environment), None, None), "nothing of it waits for approvals now");
+}
+
+#[test]
+fn an_approval_that_does_not_count_is_refused_with_the_reason() {
+    let of = |by, gate| approved(&waiting(), (by, About::Workload("shop")), Some(gate), None);
+    let author = "the approval does not count at the gate `owners`: Bob wrote some of what moves";
+    assert_eq!(of("Bob", "owners"), author);
+    let team = "the approval does not count at the gate `managers`: kai is not in the team `managers`";
+    assert_eq!(of("kai", "managers"), team);
+    assert_eq!(of("ann", "managers"), "shop 2.0.0: approve for the gate `managers` by ann: a reason");
+    let mut approved_state = waiting();
+    let release = approved_state.releases.get_mut("shop").unwrap().current.as_mut().unwrap();
+    release.approvals.push(Approver {
+        account: "Kai".into(),
+        at: Timestamp::UNIX_EPOCH,
+        by: "command".into(),
+        gate: Some("owners".into()),
+    });
+    let again = |gate| approved(&approved_state, ("kai", About::Workload("shop")), Some(gate), None);
+    assert_eq!(again("owners"), "kai approved it already");
+    release_holds(&mut approved_state);
+    let again = approved(&approved_state, ("eve", About::Workload("shop")), Some("owners"), None);
+    assert_eq!(again, "the gate `owners` holds already");
+}
+
+fn release_holds(state: &mut State) {
+    let release = state.releases.get_mut("shop").unwrap().current.as_mut().unwrap();
+    release.gates.iter_mut().for_each(|record| record.status = GateStatus::Passed);
 }

@@ -13,6 +13,7 @@ use delivery::publication_preview::preview;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
+use engine::promotion::gates::Teams;
 use engine::promotion::state::Revision;
 use git::Person;
 use git::publish::AUTHOR_EMAIL;
@@ -140,13 +141,15 @@ impl LocalController {
             subject: command.subject.as_deref(),
             command: &decided,
             revision: command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote),
+            // Only the service knows who approves.
+            teams: &Teams::new(),
             author: &author,
             lease: None,
         };
         let receipt = decide(&self.access, &decision).map_err(refusal)?;
         Ok(PromotionReceipt {
             environment: environment.to_owned(),
-            subject: command.subject.clone(),
+            subject: receipt.subject.map(|subject| subject.to_string()),
             revision: receipt.revision.map(|revision| revision.0.to_string()),
             text: receipt.text,
         })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
 use engine::promotion::decision::{About, Changed, DecisionFacts, apply};
+use engine::promotion::gates::Teams;
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{RENDERER, Subject};
@@ -43,7 +44,12 @@ impl World {
             (None, Some(name)) => About::Workload(name),
             (None, None) => About::Environment,
         };
-        let applied = apply(&self.stored(number), (about, None), &command, &DecidedWorld { world: self, number });
+        // In the words of scenarios, an approval that names nothing is about the commits of the main branch.
+        let moving = self.state_of(number, PLATFORM).and_then(|state| state.current.as_ref());
+        let moving = moving.map_or("no revision", |moving| &moving.revision.0);
+        let is_of_main = about == About::Environment && matches!(command.kind, CommandKind::Approve { .. });
+        let revision = is_of_main.then_some(moving);
+        let applied = apply(&self.stored(number), (about, revision), &command, &DecidedWorld { world: self, number });
         match applied {
             Ok(applied) => {
                 for (changed, event) in applied.changes {
@@ -126,6 +132,10 @@ struct DecidedWorld<'a> {
 impl DecisionFacts for DecidedWorld<'_> {
     fn promotion(&self) -> Option<&Promotion> {
         self.world.environments[self.number].promotion.as_ref()
+    }
+
+    fn teams(&self) -> &Teams {
+        &self.world.system.teams
     }
 
     fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
