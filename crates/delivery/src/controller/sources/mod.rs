@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::state::{AdvanceState, Revision, Unmerged};
+use engine::promotion::state::{AdvanceState, Candidate, Revision, Unmerged};
 use engine::promotion::step::{Evidence, Known, Plan, Source as StepSource, SourceHead, WaitingSource};
 use git::Commit;
 use git::load::{Read, RequestThreads};
@@ -83,6 +83,11 @@ impl SourceReader<'_> {
             let (authors, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
             Evidence { approvals, authors, ..Evidence::default() }
         };
+        let is_approved = |current: &&Candidate| !current.approvals.is_empty();
+        let candidate = state.current.as_ref().filter(|_| needs_people).filter(is_approved);
+        let candidate = candidate.and_then(|current| line::commit(&current.revision)).filter(|id| *id != head.id);
+        let is_contained = |id: &GitId| commits_since(self.context, head, admitted).iter().any(|one| one.id == *id);
+        let candidate = candidate.filter(is_contained).map(|id| people_of(&source.at(id), admitted));
         let is_out = self.is_out && source.commit == admitted;
         let still = |unmerged: &Unmerged| {
             let commit = |revision: Option<&Revision>| revision.and_then(line::commit).filter(|_| needs_people);
@@ -93,6 +98,7 @@ impl SourceReader<'_> {
             revision: line::revision(head.id),
             is_change,
             evidence: if needs_people && is_change { people_of(head, admitted) } else { Evidence::default() },
+            candidate,
             unmerged: (!is_out).then(|| state.unmerged.iter().map(still).collect()),
         })
     }

@@ -40,12 +40,22 @@ impl Machine<'_> {
             // What a person wrote past the gates gives way to what comes through them.
             CandidatePhase::Gated => {
                 let is_by_hand = self.input.at == Some(&current.revision);
-                is_superseded || is_by_hand || self.is_lost() || (self.is_manual() && !is_requested)
+                (is_superseded && !self.is_approved(current))
+                    || is_by_hand
+                    || self.is_lost()
+                    || (self.is_manual() && !is_requested)
             }
-            CandidatePhase::Entering { .. } => is_superseded,
+            CandidatePhase::Entering { .. } => is_superseded && !self.is_approved(current),
             CandidatePhase::Proving { .. } => is_superseded || (self.proves_nothing() && !is_requested),
             CandidatePhase::RollingBack { .. } => false,
         }
+    }
+
+    /// Whether people have approved a candidate. An approval is for one revision, so it stays the candidate until they have decided.
+    fn is_approved(&self, current: &Candidate) -> bool {
+        let asks = self.input.promotion.gates.iter().any(|gate| gate.kind.is_approval());
+        let is_about = self.input.about == Some(&current.revision);
+        asks && (!current.approvals.is_empty() || (is_about && !self.input.approvals.is_empty()))
     }
 
     /// Whether the head takes back what moves.

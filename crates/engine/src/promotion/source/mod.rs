@@ -34,6 +34,8 @@ pub struct SourceInput<'a> {
     pub is_change: bool,
     /// What people say about the newest commit.
     pub people: People<'a>,
+    /// What people say about the candidate of the state. None: it is the newest commit, or this one does not contain it.
+    pub candidate: Option<People<'a>>,
     /// What people say now about each admitted change of the state that is not on the branches that clusters pull. None: all are.
     pub unmerged: Option<&'a [People<'a>]>,
     /// The accounts of the members of each team.
@@ -70,8 +72,8 @@ pub struct SourceStep {
 
 /// Decides whether the output may follow the newest commit of a source.
 ///
-/// The newest commit is the only candidate: it contains those before, and an approval of one of these does not count for it. A commit that changes nothing for the
-/// environment needs no gate. Nothing is admitted during a hold. The gates of an admitted change are evaluated again until it is on the branches that clusters pull.
+/// The newest commit is the candidate: it contains those before, and an approval of one of these does not count for it. An approval by command holds its candidate:
+/// newer commits wait until people have decided about it. A commit that changes nothing for the environment needs no gate. Nothing is admitted during a hold. The gates of an admitted change are evaluated again until it is on the branches that clusters pull.
 pub fn step(input: &SourceInput<'_>, state: &AdvanceState) -> SourceStep {
     let mut machine = Machine { input, state: state.clone(), events: Vec::new() };
     machine.run();
@@ -105,7 +107,7 @@ struct Machine<'a> {
     events: Vec<Event>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     fn run(&mut self) {
         let head = self.input.head;
         self.state.at = Some(head.clone());
@@ -116,10 +118,35 @@ impl Machine<'_> {
             self.state.admitted = Some(head.clone());
             return;
         }
-        self.start();
-        if self.state.current.is_some() && self.hold_by_gates() && self.hold().is_none() && self.has_room() {
+        // After the candidate that was held, the newest commit.
+        for _ in 0..2 {
+            if !self.is_held_by_approvals() {
+                self.start();
+            }
+            let is_admitted =
+                self.state.current.is_some() && self.hold_by_gates() && self.hold().is_none() && self.has_room();
+            if !is_admitted {
+                return;
+            }
             self.admit();
+            if self.state.admitted.as_ref() == Some(head) {
+                return;
+            }
         }
+    }
+
+    /// Whether people have approved the candidate, which the newest commit contains. Without a gate for approvals, or if a person wants another commit, it is not held.
+    fn is_held_by_approvals(&self) -> bool {
+        let Some(current) = &self.state.current else { return false };
+        let asks = self.input.gates.iter().any(|gate| gate.kind.is_approval());
+        let is_approved = asks && !current.approvals.is_empty() && self.input.candidate.is_some();
+        is_approved && self.state.requested.is_none() && !self.state.is_rejected(&current.revision)
+    }
+
+    /// What people say about the candidate.
+    fn people(&self) -> People<'a> {
+        let is_head = self.state.current.as_ref().is_none_or(|current| current.revision == *self.input.head);
+        if is_head { self.input.people } else { self.input.candidate.unwrap_or_default() }
     }
 
     /// Makes the newest commit the candidate, unless a person ended its move.
@@ -141,10 +168,11 @@ impl Machine<'_> {
 
     /// Evaluates the gates of the candidate, and keeps their records. Returns whether all hold.
     fn hold_by_gates(&mut self) -> bool {
+        let people = self.people();
         let Some(current) = self.state.current.as_mut() else { return false };
-        let report = evaluate(self.input, self.input.people, (&current.approvals, &current.gates));
+        let report = evaluate(self.input, people, (&current.approvals, &current.gates));
         current.gates = report.records;
-        current.authors = gates::recorded(self.input.gates, self.input.people.authors);
+        current.authors = gates::recorded(self.input.gates, people.authors);
         report.all_hold
     }
 

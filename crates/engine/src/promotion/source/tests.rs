@@ -17,6 +17,8 @@ struct World {
     is_change: bool,
     approvals: Vec<&'static str>,
     authors: Authors,
+    /// Whether the newest commit contains the candidate.
+    contains: bool,
     hold: Option<Decision>,
     /// Whether what was admitted waits in a pull request.
     unmerged: bool,
@@ -37,6 +39,7 @@ impl World {
             is_change: false,
             approvals,
             authors: Authors::one(Some("ann".into())),
+            contains: true,
             hold: None,
             unmerged: false,
             still,
@@ -74,6 +77,7 @@ impl World {
             head: &Revision(self.head.into()),
             is_change: self.is_change,
             people: People { approvals: &approvals, authors: &self.authors },
+            candidate: self.contains.then_some(People { approvals: &[], authors: &self.authors }),
             unmerged: self.unmerged.then_some(&unmerged),
             teams: &BTreeMap::new(),
             hold: self.hold.as_ref(),
@@ -324,4 +328,38 @@ fn not_every_change_may_wait_for_its_merge() {
     world.unmerged = false;
     world.step();
     assert_eq!(world.admitted(), heads[UNMERGED_MAX - 1]);
+}
+
+#[test]
+fn an_approval_by_command_holds_its_commit_until_people_have_decided() {
+    let approved = || {
+        let kind = GateKind::Approval(Approval { count: 2, team: None });
+        let mut world = World::new(vec![Gate::new("two".into(), kind)]);
+        world.head("c1");
+        world.command(CommandKind::Approve { gate: None });
+        world
+    };
+    let moving = |world: &World| world.state.current.as_ref().unwrap().revision.0.to_string();
+    let mut world = approved();
+    world.head("c2");
+    assert_eq!((world.admitted(), moving(&world).as_str()), ("c0", "c1"));
+    let second = Approver { account: "eve".into(), at: world.now, by: "command".into(), gate: None };
+    world.state.current.as_mut().unwrap().approvals.push(second);
+    world.step();
+    assert_eq!((world.admitted(), moving(&world).as_str()), ("c1", "c2"));
+    // The branch does not have it any more.
+    let mut world = approved();
+    world.contains = false;
+    world.head("c2");
+    assert_eq!(moving(&world), "c2");
+    // A person wants another one.
+    let mut world = approved();
+    world.command(CommandKind::Request { revision: Revision("c2".into()) });
+    world.head("c2");
+    assert_eq!(moving(&world), "c2");
+    // Nobody approved it.
+    let mut world = approved();
+    world.state.current.as_mut().unwrap().approvals.clear();
+    world.head("c2");
+    assert_eq!(moving(&world), "c2");
 }

@@ -156,6 +156,8 @@ pub struct SourceHead {
     pub is_change: bool,
     /// What people say about it.
     pub evidence: Evidence,
+    /// What people say about the candidate of the state, if it is another commit that has approvals, and that the newest one contains.
+    pub candidate: Option<Evidence>,
     /// What people say now about each admitted change that is not on the branches that clusters pull. None: all are.
     pub unmerged: Option<Vec<Evidence>>,
 }

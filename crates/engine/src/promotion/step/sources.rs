@@ -48,6 +48,7 @@ fn decide(facts: &dyn Facts, state: &State, (waiting, head): (&WaitingSource, &S
         head: &head.revision,
         is_change: head.is_change,
         people: people(&head.evidence),
+        candidate: head.candidate.as_ref().map(people),
         unmerged: unmerged.as_deref(),
         teams: facts.teams(),
         hold: state.hold(),

@@ -171,7 +171,8 @@ impl Facts for Known {
         let head = |waiting: &WaitingSource| {
             let revision = self.heads.get(&waiting.source.name).cloned().ok_or("it can't be reached")?;
             let is_change = revision != waiting.source.commit;
-            Ok(SourceHead { revision, is_change, evidence: Evidence::default(), unmerged: None })
+            let evidence = Evidence::default();
+            Ok(SourceHead { revision, is_change, evidence, candidate: None, unmerged: None })
         };
         waiting.iter().map(head).collect()
     }

@@ -213,10 +213,14 @@ impl Facts for WorldFacts<'_> {
             let source = self.source(&waiting.source.name).ok_or("it does not exist")?;
             let known = self.environment().source(source);
             let newest = known.pending.last();
+            let people = || Evidence { authors: Authors::one(Some(source.author().into())), ..Evidence::default() };
+            let candidate = waiting.state.current.as_ref().filter(|current| !current.approvals.is_empty());
+            let is_pending = |name: &str| known.pending.iter().rev().skip(1).any(|commit| *commit.name == *name);
             Ok(SourceHead {
                 revision: newest.map_or_else(|| known.read.clone(), |newest| Revision(Arc::clone(&newest.name))),
                 is_change: newest.is_some(),
-                evidence: Evidence { authors: Authors::one(Some(source.author().into())), ..Evidence::default() },
+                evidence: people(),
+                candidate: candidate.filter(|current| is_pending(&current.revision.0)).map(|_| people()),
                 unmerged: None,
             })
         };

@@ -97,38 +97,38 @@ impl World {
         let mut is_changed = false;
         let mut decided: BTreeMap<_, _> = planned.into_iter().map(|planned| (planned.name, planned.step)).collect();
         for source in self.environments[number].sources() {
-            let (is_admitted, state) = match decided.remove(&*self.subject_of(source)) {
+            let (admitted, state) = match decided.remove(&*self.subject_of(source)) {
                 Some(Ok(step)) => self.keep_source(number, source, step),
-                Some(Err(state)) => (false, Some(*state)),
+                Some(Err(state)) => (0, Some(*state)),
                 None => {
-                    self.environments[number].source_mut(source).report = None;
-                    (true, None)
+                    let known = self.environments[number].source_mut(source);
+                    known.report = None;
+                    (known.pending.len(), None)
                 }
             };
             let known = self.environments[number].source_mut(source);
             is_changed |= std::mem::replace(&mut known.state, state.clone()) != state;
-            if is_admitted {
-                for commit in std::mem::take(&mut known.pending) {
-                    self.environments[number].source_mut(source).read = Revision(Arc::clone(&commit.name));
-                    self.commit(number, commit);
-                    is_changed = true;
-                }
+            for commit in known.pending.drain(..admitted).collect::<Vec<_>>() {
+                self.environments[number].source_mut(source).read = Revision(Arc::clone(&commit.name));
+                self.commit(number, commit);
+                is_changed = true;
             }
         }
         is_changed
     }
 
-    /// The state of a source after a step, and whether its newest commit is admitted.
-    fn keep_source(&mut self, number: usize, source: Source, step: SourceStep) -> (bool, Option<AdvanceState>) {
+    /// The state of a source after a step, and how many of its commits are admitted.
+    fn keep_source(&mut self, number: usize, source: Source, step: SourceStep) -> (usize, Option<AdvanceState>) {
         let SourceStep { state, report, events } = step;
         let waits = report.phase != ReportPhase::Rest || !report.waiting.is_empty();
         let known = self.environments[number].source_mut(source);
         let has_waited = std::mem::replace(&mut known.report, waits.then_some(report)).is_some();
-        let newest = known.pending.last().map(|newest| Revision(Arc::clone(&newest.name)));
+        let is_admitted = |commit: &Commit| state.admitted.as_ref().is_some_and(|admitted| admitted.0 == commit.name);
+        let admitted = known.pending.iter().rposition(is_admitted).map_or(0, |position| position + 1);
         if waits || has_waited {
             self.tell_events(&self.source_name(number, source), &events);
         }
-        (newest.is_some() && state.admitted == newest, Some(state))
+        (admitted, Some(state))
     }
 
     pub(super) fn set_source(&mut self, number: usize, source: Source, state: AdvanceState) {

@@ -7,13 +7,13 @@ mod world;
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
-use model::object::promotion::{Amount, GateKind, Newer, OnFailure, Require, Start};
+use jiff::{SignedDuration, Timestamp};
+use model::object::promotion::{Amount, Approval, GateKind, Newer, OnFailure, Require, Start};
 
 use self::world::{World, fleet, revision};
 use super::Action;
 use crate::promotion::command::CommandKind;
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::report::ReportPhase;
 
 #[test]
@@ -492,4 +492,27 @@ fn a_gate_that_was_skipped_before_the_environment_is_not_skipped_in_it() {
     (world.at, world.measured) = (Some(revision(2)), Measured { succeeded: 9, ..fleet(0) });
     let report = world.settle();
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Proving, "compliant"));
+}
+
+#[test]
+fn an_approval_holds_its_candidate_also_where_the_newest_replaces_others() {
+    let approver = |account: &str| Approver {
+        account: account.into(),
+        at: Timestamp::UNIX_EPOCH,
+        by: "command".into(),
+        gate: None,
+    };
+    for is_approved in [false, true] {
+        let mut world = World::new(&["stage"]);
+        world.promotion.newer = Newer::Supersede;
+        world.gate("people", GateKind::Approval(Approval { count: 2, team: None }));
+        world.has(2);
+        world.settle();
+        assert_eq!(world.current(), "r2");
+        let candidate = world.state.current.as_mut().unwrap();
+        candidate.approvals.extend(is_approved.then(|| approver("bob")));
+        world.has(3);
+        world.settle();
+        assert_eq!(world.current(), if is_approved { "r2" } else { "r3" });
+    }
 }

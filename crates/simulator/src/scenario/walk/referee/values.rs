@@ -14,11 +14,11 @@ use crate::scenario::world::{VALUES_AUTHOR, World};
 pub(super) struct ValuesRecord {
     /// The number of commits that the output follows.
     commits: usize,
-    /// The gates that people skipped, by the newest commit then.
+    /// The gates that people skipped, by the commit that waited then.
     skipped: BTreeSet<(Arc<str>, Arc<str>)>,
     /// The commits that people admitted past their gates.
     overridden: BTreeSet<Arc<str>>,
-    /// The approvals, by the newest commit then.
+    /// The approvals, by the commit that waited then.
     approvals: BTreeSet<(Arc<str>, Arc<str>)>,
 }
 
@@ -30,8 +30,10 @@ impl Referee {
         number: usize,
         (by, decision): (&Arc<str>, &PersonDecision),
     ) {
-        let Some(newest) = world.environments[number].values.pending.last().map(|commit| Arc::clone(&commit.name))
-        else {
+        let values = &world.environments[number].values;
+        let candidate = values.state.as_ref().and_then(|state| state.current.as_ref());
+        let candidate = candidate.map(|current| Arc::clone(&current.revision.0));
+        let Some(newest) = candidate.or_else(|| values.pending.last().map(|commit| Arc::clone(&commit.name))) else {
             return;
         };
         let record = self.values.entry(number).or_default();
