@@ -59,14 +59,43 @@ pub enum Scope {
     Host(HostScope),
     /// Report for the hosts of a group, as far as they are declared clusters, are registered, or are at the places of the token.
     Group(Group),
-    /// Query.
+    /// Query: the role `reader`.
     Read(Reach),
+    /// Query, and approve changes.
+    Approver(Reach),
+    /// Query, approve, and move changes: promote, hold, resume, retry, abort, roll back, sync.
+    Operator(Reach),
     /// Publish the desired state.
     Publish(Reach),
     /// Manage tokens and hosts, and read the audit log.
     Manage,
-    /// All permissions: query, report for every host, publish, manage.
+    /// All permissions: query, decide, report for every host, publish, manage.
     Admin,
+}
+
+/// What people do about an environment. Who may do one of them may do those before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Act {
+    /// Query.
+    Read,
+    /// Approve a change.
+    Approve,
+    /// Move changes, or stop them.
+    Operate,
+    /// Pass gates, confirm removals, and everything else.
+    Administer,
+}
+
+impl Act {
+    /// The role with the fewest permissions that may do it.
+    pub fn role(self) -> &'static str {
+        match self {
+            Self::Read => "reader",
+            Self::Approve => "approver",
+            Self::Operate => "operator",
+            Self::Administer => "admin",
+        }
+    }
 }
 
 /// The reach of scopes without limits.
@@ -80,7 +109,34 @@ impl Scope {
 
     /// Whether it permits reports.
     pub fn may_report(&self) -> bool {
-        !matches!(self, Self::Read(_) | Self::Publish(_) | Self::Manage)
+        matches!(self, Self::Host(_) | Self::Group(_) | Self::Admin)
+    }
+
+    /// The most that it permits people to do, within its reach. None: it is not for people.
+    pub fn act(&self) -> Option<Act> {
+        Some(match self {
+            Self::Read(_) => Act::Read,
+            Self::Approver(_) => Act::Approve,
+            Self::Operator(_) => Act::Operate,
+            Self::Admin => Act::Administer,
+            Self::Host(_) | Self::Group(_) | Self::Publish(_) | Self::Manage => return None,
+        })
+    }
+
+    /// Whether it permits an act, within its reach.
+    pub fn may(&self, act: Act) -> bool {
+        self.act().is_some_and(|most| act <= most)
+    }
+
+    /// The role, as people call it.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self::Host(_) => "host",
+            Self::Group(_) => "group",
+            Self::Publish(_) => "publish",
+            Self::Manage => "manage",
+            Self::Read(_) | Self::Approver(_) | Self::Operator(_) | Self::Admin => self.act().map_or("", Act::role),
+        }
     }
 
     /// The environments that it is limited to, for queries, publications or reports. Empty: all of them.
@@ -88,14 +144,14 @@ impl Scope {
         match self {
             Self::Host(host) => &host.environments,
             Self::Group(group) => &group.environments,
-            Self::Read(_) | Self::Publish(_) | Self::Manage | Self::Admin => &self.reach().environments,
+            _ => &self.reach().environments,
         }
     }
 
     /// The workspaces and environments that its queries and publications are limited to.
     pub fn reach(&self) -> &Reach {
         match self {
-            Self::Read(reach) | Self::Publish(reach) => reach,
+            Self::Read(reach) | Self::Approver(reach) | Self::Operator(reach) | Self::Publish(reach) => reach,
             Self::Host(_) | Self::Group(_) | Self::Manage | Self::Admin => &NO_LIMIT,
         }
     }
@@ -177,7 +233,8 @@ impl fmt::Display for Reach {
 pub struct TokenRequest {
     /// Its name. It must be unique among the tokens that are not revoked.
     pub name: String,
-    /// `host`, `group`, `read`, `publish`, `manage` or `admin`. Only administrators create the last two.
+    /// `host`, `group`, `read`, `approver`, `operator`, `publish`, `manage` or `admin`. Only administrators create approvers, operators, managers and
+    /// administrators.
     pub role: TokenRole,
     /// The host, for the role `host`.
     pub host: Option<String>,
@@ -193,10 +250,10 @@ pub struct TokenRequest {
     /// Labels for the hosts, for the role `group`.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// The workspaces that it is limited to, for the roles `read` and `publish`. Empty: all of them.
+    /// The workspaces that it is limited to, for the roles `read`, `approver`, `operator` and `publish`. Empty: all of them.
     #[serde(default)]
     pub workspaces: Vec<String>,
-    /// The environments that it is limited to, for the roles `read`, `publish`, `host` and `group`. Empty: all of them.
+    /// The environments that it is limited to, for these roles, `host` and `group`. Empty: all of them.
     #[serde(default)]
     pub environments: Vec<String>,
     /// Whether signatures are accepted in addition to the token itself.
@@ -215,8 +272,13 @@ pub enum TokenRole {
     Host,
     /// Report for the hosts of a group.
     Group,
-    /// Query.
+    /// Query. `reader` is the same.
+    #[serde(alias = "reader")]
     Read,
+    /// Query, and approve changes.
+    Approver,
+    /// Query, approve, and move changes.
+    Operator,
     /// Publish the desired state.
     Publish,
     /// Manage tokens and hosts.

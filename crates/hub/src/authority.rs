@@ -169,7 +169,7 @@ impl Authority {
 }
 
 fn anybody() -> Identity {
-    Identity { name: "anybody on this machine".to_owned(), scope: Scope::Admin }
+    Identity::new("anybody on this machine", Scope::Admin)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub async fn import(
         return Err(ImportError::Purpose(token.token.name));
     }
     let reports = count(reader(path, &token, now)?)?;
-    let identity = Identity { name: token.token.name.clone(), scope: token.token.scope.clone() };
+    let identity = Identity::new(token.token.name.clone(), token.token.scope.clone());
     let mut import =
         Import { ingest, identity, now, waiting: Vec::new(), imported: Imported { reports, ..begun(&token, &head) } };
     let mut reader = reader(path, &token, now)?;

@@ -5,7 +5,7 @@ mod signatures;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use hub_api::tokens::{Reach, Scope};
+use hub_api::tokens::Scope;
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
@@ -40,10 +40,17 @@ pub struct IssuerSettings {
     pub audience: String,
     /// The claim with the roles of a caller: a name, or a path with dots (`realm_access.roles`).
     pub claim: String,
-    /// Values of the claim that give the permission to read.
-    pub read: Vec<String>,
-    /// Values of the claim that give all permissions.
-    pub admin: Vec<String>,
+    /// The permissions that values of the claim give.
+    pub grants: Vec<Grant>,
+}
+
+/// The permissions that a value of the claim gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The value, such as the name of a group.
+    pub value: String,
+    /// The permissions.
+    pub scope: Scope,
 }
 
 /// The caller is refused.
@@ -131,13 +138,9 @@ impl Issuer {
     fn identity(&self, claims: &Value) -> Result<Identity, OidcError> {
         let name = claims.get("sub").and_then(Value::as_str).unwrap_or_default().to_owned();
         let roles = roles(claims, &self.settings.claim);
-        let has = |accepted: &[String]| accepted.iter().any(|value| roles.contains(&value.as_str()));
-        let scope = match (has(&self.settings.admin), has(&self.settings.read)) {
-            (true, _) => Scope::Admin,
-            (false, true) => Scope::Read(Reach::ALL),
-            (false, false) => return Err(OidcError::NoRole(name)),
-        };
-        Ok(Identity { name, scope })
+        let given = self.settings.grants.iter().filter(|grant| roles.contains(&grant.value.as_str()));
+        let given = given.map(|grant| grant.scope.clone()).collect();
+        Identity::of_grants(&name, given).ok_or(OidcError::NoRole(name))
     }
 
     /// The key with an id. For an unknown id, the keys are fetched again: the key may be new.

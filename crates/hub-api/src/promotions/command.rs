@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::tokens::Act;
+
 /// A decision about one subject in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PromotionCommand {
-    /// The workload. None: the commits of the platform.
+    /// The workload. None: the commits of the platform; for `approve`, the only change that waits for approvals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What to do.
@@ -21,7 +23,7 @@ pub struct PromotionCommand {
     /// Whether `rollback` also restores the values that were there. Otherwise, values and applications stay as they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_values: bool,
-    /// The gate, for `skip` and `approve`. None, for `approve`: each gate that waits for approvals.
+    /// The gate, for `skip` and `approve`. None, for `approve`: the only one that waits for approvals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
     /// Why. `hold`, `abort`, `skip` and `rollback` need it.
@@ -67,6 +69,15 @@ impl PromotionAction {
             Self::Approve => "approve",
             Self::Rollback => "rollback",
             Self::Promote => "promote",
+        }
+    }
+
+    /// What it is for permissions.
+    pub fn act(self) -> Act {
+        match self {
+            Self::Approve => Act::Approve,
+            Self::Skip => Act::Administer,
+            Self::Hold | Self::Resume | Self::Abort | Self::Retry | Self::Rollback | Self::Promote => Act::Operate,
         }
     }
 

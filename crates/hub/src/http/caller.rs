@@ -3,9 +3,11 @@
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, header};
+use hub_api::tokens::{Act, Scope};
 
 use super::App;
 use super::problem::{Kind, ProblemResponse};
+use crate::questions::workspaces_of_workloads;
 use crate::tokens::Identity;
 
 /// A caller with any permission.
@@ -23,6 +25,10 @@ pub(super) struct LimitedReader(pub(super) Identity);
 /// A caller that may change all data of the hub.
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
+
+/// A caller that may decide about changes, possibly only in some environments and workspaces: the handler has to check it with [`Decider::check`].
+#[derive(Clone, Debug)]
+pub(super) struct Decider(pub(super) Identity);
 
 /// A caller that may publish, possibly only for some environments: the handler has to apply that limit.
 #[derive(Clone, Debug)]
@@ -96,11 +102,78 @@ impl FromRequestParts<App> for LimitedReader {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let identity = identify(app, parts).await?;
         if !identity.may_read() {
-            let hint = "`kalypso hub token create NAME --role read` makes one";
+            let hint = "`kalypso hub token create NAME --role reader` makes one";
             return Err(ProblemResponse::new(Kind::Forbidden, "this token has no permission to read").hint(hint));
         }
         Ok(Self(identity))
     }
+}
+
+impl FromRequestParts<App> for Decider {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
+        let identity = identify(app, parts).await?;
+        if !identity.may_somewhere(Act::Approve) {
+            return Err(not_permitted(&identity, Act::Approve, "of any environment"));
+        }
+        Ok(Self(identity))
+    }
+}
+
+impl Decider {
+    /// Checks that the caller may do something about a subject of an environment. None: about the whole environment.
+    pub(super) async fn check(
+        &self,
+        app: &App,
+        act: Act,
+        (environment, subject): (&str, Option<&str>),
+    ) -> Result<(), ProblemResponse> {
+        let Self(identity) = self;
+        let is_limited = identity.grants.iter().any(|scope| !scope.reach().workspaces.is_empty());
+        let workload = subject.filter(|_| is_limited).map(workload_of);
+        let workspaces: Vec<_> = match workload {
+            Some(workload) => {
+                let mut known = workspaces_of_workloads(&app.database, environment).await?;
+                known.remove(workload).unwrap_or_default().into_iter().collect()
+            }
+            None => Vec::new(),
+        };
+        if identity.may(act, environment, &workspaces) {
+            return Ok(());
+        }
+        let about = match subject {
+            Some(subject) => format!("of `{subject}` in {environment}"),
+            None => format!("of {environment}"),
+        };
+        Err(not_permitted(identity, act, &about))
+    }
+
+    /// Checks that the caller may do something about everything.
+    pub(super) fn check_everywhere(&self, act: Act) -> Result<(), ProblemResponse> {
+        let Self(identity) = self;
+        if identity.may_everywhere(act) {
+            return Ok(());
+        }
+        Err(not_permitted(identity, act, "of all environments and workspaces"))
+    }
+}
+
+/// The workload of a subject of promotions: its releases and its rollout have its name, and the source of its application a name with a prefix.
+pub(super) fn workload_of(subject: &str) -> &str {
+    subject.strip_prefix("application/").unwrap_or(subject)
+}
+
+fn not_permitted(identity: &Identity, act: Act, about: &str) -> ProblemResponse {
+    let has = |scope: &Scope| {
+        let reach = scope.reach();
+        if reach.is_all() { scope.role().to_owned() } else { format!("{} ({reach})", scope.role()) }
+    };
+    let roles: Vec<_> = identity.grants.iter().map(has).collect();
+    let (needed, roles) = (act.role(), roles.join(", "));
+    let detail = format!("this needs the role `{needed}` {about}, and `{}` has the role {roles}", identity.name);
+    let hint = format!("`kalypso hub token create NAME --role {needed}` makes a token with it");
+    ProblemResponse::new(Kind::Forbidden, detail).hint(hint)
 }
 
 impl FromRequestParts<App> for Administrator {

@@ -8,15 +8,18 @@ use http::StatusCode;
 use hub_api::audit::Action;
 use hub_api::limits::{MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::promotions::{PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus};
+use hub_api::tokens::Reach;
 use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::App;
+use super::caller::{Decider, LimitedReader, workload_of};
 use super::extract::{Body, Path};
 use super::problem::{Kind, ProblemResponse};
-use super::{Administrator, App, Reader};
 use crate::audit::{self, AuditRecord};
-use crate::store::Database;
+use crate::questions::workspaces_of_workloads;
+use crate::store::{Database, DatabaseError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(promotions)).routes(routes!(promotion)).routes(routes!(command))
@@ -32,8 +35,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Service",
     responses((status = 200, description = "The environments", body = Vec<PromotionStatus>), ProblemResponse),
 )]
-async fn promotions(State(app): State<App>, _reader: Reader) -> Json<Vec<PromotionStatus>> {
-    Json(app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default())
+async fn promotions(
+    State(app): State<App>,
+    LimitedReader(identity): LimitedReader,
+) -> Result<Json<Vec<PromotionStatus>>, ProblemResponse> {
+    let found = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
+    Ok(Json(within(&app.database, identity.scope.reach(), found).await?))
 }
 
 /// Show the promotions into one environment
@@ -46,12 +53,35 @@ async fn promotions(State(app): State<App>, _reader: Reader) -> Json<Vec<Promoti
 )]
 async fn promotion(
     State(app): State<App>,
-    _reader: Reader,
+    LimitedReader(identity): LimitedReader,
     Path(environment): Path<String>,
 ) -> Result<Json<PromotionStatus>, ProblemResponse> {
     let found = app.promotions.as_ref().map(|service| service.status(Some(&environment))).unwrap_or_default();
+    let found = within(&app.database, identity.scope.reach(), found).await?;
     let found = found.into_iter().find(|status| status.environment == environment);
     Ok(Json(found.ok_or(PromotionRefusal::UnknownEnvironment(environment))?))
+}
+
+/// The part of the promotions that a reader may see: in its environments, and if it is limited to workspaces, about their workloads.
+async fn within(
+    database: &Database,
+    reach: &Reach,
+    mut found: Vec<PromotionStatus>,
+) -> Result<Vec<PromotionStatus>, DatabaseError> {
+    found.retain(|status| reach.has_environment(&status.environment));
+    for status in &mut found {
+        status.before.retain(|name| reach.has_environment(name));
+        status.after.retain(|name| reach.has_environment(name));
+        if !reach.workspaces.is_empty() {
+            let workspaces = workspaces_of_workloads(database, &status.environment).await?;
+            let is_own = |workload: &str| {
+                workspaces.get(workload).is_some_and(|all| all.iter().all(|name| reach.has_workspace(name)))
+            };
+            status.problem = None;
+            status.subjects.retain(|subject| subject.subject.as_deref().map(workload_of).is_some_and(is_own));
+        }
+    }
+    Ok(found)
 }
 
 /// Decide about a move
@@ -68,11 +98,13 @@ async fn promotion(
 )]
 async fn command(
     State(app): State<App>,
-    Administrator(identity): Administrator,
+    decider: Decider,
     Path(environment): Path<String>,
     Body(command): Body<PromotionCommand>,
 ) -> Result<(StatusCode, Json<PromotionReceipt>), ProblemResponse> {
     check(&command)?;
+    decider.check(&app, command.command.act(), (&environment, command.subject.as_deref())).await?;
+    let Decider(identity) = decider;
     let service = Arc::clone(service(&app)?);
     let work = carry_out(service, app.database, (environment, command, identity.name));
     // A caller that does not wait for the answer must not keep the decision out of the audit log.

@@ -15,11 +15,13 @@ use hub_api::syncs::{
     Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
     SyncService, UnknownEnvironment,
 };
+use hub_api::tokens::Act;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::caller::{Decider, LimitedReader};
 use super::problem::{Kind, ProblemResponse};
 use super::{Administrator, App, Reader};
 use crate::audit::{self, AuditRecord};
@@ -58,8 +60,15 @@ pub(super) fn webhooks() -> axum::Router<App> {
     tag = "Service",
     responses((status = 200, description = "The environments", body = Vec<EnvironmentSync>), ProblemResponse),
 )]
-async fn syncs(State(app): State<App>, _reader: Reader) -> Json<Vec<EnvironmentSync>> {
-    Json(app.service.as_ref().map(|service| service.states()).unwrap_or_default())
+async fn syncs(State(app): State<App>, LimitedReader(identity): LimitedReader) -> Json<Vec<EnvironmentSync>> {
+    let reach = identity.scope.reach();
+    let mut found = app.service.as_ref().map(|service| service.states()).unwrap_or_default();
+    found.retain(|state| reach.has_environment(&state.environment));
+    if !reach.workspaces.is_empty() {
+        // What a sync read and wrote is about all workspaces.
+        found.iter_mut().for_each(|state| state.last = None);
+    }
+    Json(found)
 }
 
 /// Show one environment of the service
@@ -93,10 +102,14 @@ async fn sync_detail(
 )]
 async fn request_sync(
     State(app): State<App>,
-    _administrator: Administrator,
+    decider: Decider,
     body: Bytes,
 ) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
     let request = if body.is_empty() { SyncRequest::default() } else { parsed(&body)? };
+    match &request.environment {
+        Some(environment) => decider.check(&app, Act::Operate, (environment, None)).await?,
+        None => decider.check_everywhere(Act::Operate)?,
+    }
     Ok((StatusCode::ACCEPTED, Json(service(&app)?.request_sync(&request)?)))
 }
 

@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
-use hub_api::tokens::{Caller, CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
+use hub_api::tokens::{
+    Act, Caller, CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens,
+};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -29,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         ProblemResponse,
     ),
 )]
-async fn caller(Anyone(Identity { name, scope }): Anyone) -> Json<Caller> {
+async fn caller(Anyone(Identity { name, scope, .. }): Anyone) -> Json<Caller> {
     Json(Caller { name, scope })
 }
 
@@ -102,10 +104,12 @@ async fn revoke(
 
 /// Refuses to create or revoke a token with more rights than the caller has.
 fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), ProblemResponse> {
-    if manager.may_administer() || !matches!(scope, Scope::Admin | Scope::Manage) {
+    let decides = scope.may(Act::Approve) || *scope == Scope::Manage;
+    if manager.may_administer() || !decides {
         return Ok(());
     }
-    let detail = "only administrators create and revoke tokens with the roles `admin` and `manage`";
+    let detail =
+        "only administrators create and revoke tokens with the roles `approver`, `operator`, `manage` and `admin`";
     Err(ProblemResponse::new(Kind::Forbidden, detail))
 }
 
@@ -125,10 +129,11 @@ fn new_token(request: TokenRequest) -> Result<NewToken, ProblemResponse> {
     if !places.is_empty() && !is_of_hosts {
         return wrong("`places` belong to the roles `host` and `group`");
     }
-    let is_limited = matches!(request.role, TokenRole::Read | TokenRole::Publish);
+    let is_limited =
+        matches!(request.role, TokenRole::Read | TokenRole::Approver | TokenRole::Operator | TokenRole::Publish);
     if !reach.workspaces.is_empty() && !is_limited || !reach.environments.is_empty() && !is_limited && !is_of_hosts {
         return wrong(
-            "`workspaces` belong to the roles `read` and `publish`, and `environments` to these, `host` and `group`",
+            "`workspaces` belong to the roles `read`, `approver`, `operator` and `publish`, and `environments` to these, `host` and `group`",
         );
     }
     let scope = match request.role {
@@ -141,6 +146,8 @@ fn new_token(request: TokenRequest) -> Result<NewToken, ProblemResponse> {
             environments,
         }),
         TokenRole::Read => Scope::Read(reach),
+        TokenRole::Approver => Scope::Approver(reach),
+        TokenRole::Operator => Scope::Operator(reach),
         TokenRole::Publish => Scope::Publish(reach),
         TokenRole::Manage => Scope::Manage,
         TokenRole::Admin => Scope::Admin,

@@ -3,11 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
+use hub_api::tokens::Act;
 use hub_api::watches::WatchState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Administrator, App, Reader};
+use super::caller::Decider;
+use super::problem::ProblemResponse;
+use super::{App, Reader};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(watches)).routes(routes!(refresh))
@@ -41,7 +44,8 @@ async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState
         (status = "4XX", description = "The caller does not have the permission", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
-async fn refresh(State(app): State<App>, _administrator: Administrator) -> StatusCode {
+async fn refresh(State(app): State<App>, decider: Decider) -> Result<StatusCode, ProblemResponse> {
+    decider.check_everywhere(Act::Operate)?;
     app.watches.iter().for_each(|watches| watches.refresh());
-    StatusCode::ACCEPTED
+    Ok(StatusCode::ACCEPTED)
 }

@@ -9,6 +9,8 @@ use axum::{Json, Router};
 use jsonwebtoken::{EncodingKey, Header, encode, get_current_timestamp};
 use serde_json::json;
 
+use hub_api::tokens::{Act, Reach};
+
 use super::*;
 
 /// The keys that the issuer publishes, and the number of requests for them.
@@ -45,9 +47,16 @@ impl LocalIssuer {
 
     /// The content of the hub's database.
     fn known(&self) -> Issuer {
-        let (read, admin) = (vec!["developers".to_owned()], vec!["platform".to_owned()]);
+        let prod = Reach { environments: vec!["prod".to_owned()], ..Reach::ALL };
+        let grants = [
+            ("developers", Scope::Read(Reach::ALL)),
+            ("on-call", Scope::Operator(prod)),
+            ("release-managers", Scope::Approver(Reach::ALL)),
+            ("platform", Scope::Admin),
+        ];
+        let grants = grants.map(|(value, scope)| Grant { value: value.to_owned(), scope }).to_vec();
         let (issuer, audience, claim) = (self.url.clone(), "hub".to_owned(), "realm.roles".to_owned());
-        Issuer::new(IssuerSettings { issuer, audience, claim, read, admin }).unwrap()
+        Issuer::new(IssuerSettings { issuer, audience, claim, grants }).unwrap()
     }
 
     /// Makes a new key, and publishes it instead of all others.
@@ -90,6 +99,13 @@ async fn a_claim_says_what_somebody_may_do() {
     assert_eq!((identity.name.as_str(), identity.scope), ("ada", Scope::Admin));
     let roles = |roles: Value| check(move |claims| claims["realm"]["roles"] = roles);
     assert_eq!(roles(json!("openid developers")).await.unwrap().scope, Scope::Read(Reach::ALL));
+    // Each value gives its own permissions. What is asked for is answered within the widest of them.
+    let both = roles(json!(["developers", "on-call"])).await.unwrap();
+    assert!(both.may(Act::Operate, "prod", &[]) && !both.may(Act::Approve, "dev", &[]) && both.may_read_all());
+    let on_call = roles(json!(["on-call"])).await.unwrap();
+    assert!(on_call.may_read() && !on_call.may_read_all() && !on_call.may(Act::Administer, "prod", &[]));
+    let managers = roles(json!(["release-managers"])).await.unwrap();
+    assert!(managers.may(Act::Approve, "dev", &[]) && !managers.may(Act::Operate, "dev", &[]));
     assert!(matches!(roles(json!(["others"])).await, Err(OidcError::NoRole(_))));
     assert!(matches!(roles(json!(7)).await, Err(OidcError::NoRole(_))));
 }

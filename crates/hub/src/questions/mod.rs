@@ -28,6 +28,7 @@ mod scope;
 mod subject;
 mod totals;
 mod walk;
+mod workspaces;
 
 pub use self::changes::{Changes, Position, changes, settled};
 pub use self::compare::compare;
@@ -43,6 +44,7 @@ pub use self::question::Question;
 pub use self::rollout::{rollout, rollout_hosts};
 pub use self::rollouts::rollouts;
 pub use self::totals::totals;
+pub use self::workspaces::workspaces_of_workloads;
 use crate::store::DatabaseError;
 
 /// A question that can't be answered.

@@ -118,7 +118,7 @@ impl KnownToken {
         if self.token.expires_on.is_some_and(|end| end <= now) {
             return Err(Invalid::Expired);
         }
-        Ok(Identity { name: self.token.name.clone(), scope: self.token.scope.clone() })
+        Ok(Identity::new(self.token.name.clone(), self.token.scope.clone()))
     }
 }
 
@@ -278,10 +278,9 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
             ("host", Some(host), Group { places: places.clone(), ..Group::default() })
         }
         Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
+        // The name of a role in the database never changes.
         Scope::Read(_) => ("read", None, Group::default()),
-        Scope::Publish(_) => ("publish", None, Group::default()),
-        Scope::Manage => ("manage", None, Group::default()),
-        Scope::Admin => ("admin", None, Group::default()),
+        _ => (scope.role(), None, Group::default()),
     }
 }
 
@@ -308,6 +307,8 @@ impl FromRow for KnownToken {
         let scope = match role.as_str() {
             "host" => Scope::Host(HostScope { host, places, environments }),
             "group" => Scope::Group(Group { hosts: host, reconciler_types, places, labels, environments }),
+            "approver" => Scope::Approver(Reach { workspaces, environments }),
+            "operator" => Scope::Operator(Reach { workspaces, environments }),
             "publish" => Scope::Publish(Reach { workspaces, environments }),
             "manage" => Scope::Manage,
             "admin" => Scope::Admin,
@@ -337,7 +338,7 @@ impl FromColumn for RoleName {
     const EXPECTED: &'static str = "the role of a token";
 
     fn from_value(value: Value) -> Option<Self> {
-        const ROLES: [&str; 6] = ["host", "group", "read", "publish", "manage", "admin"];
+        const ROLES: [&str; 8] = ["host", "group", "read", "approver", "operator", "publish", "manage", "admin"];
         String::from_value(value).filter(|role| ROLES.contains(&role.as_str())).map(Self)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hub_api::report::{Report, ReportError};
-use hub_api::tokens::{Group, Scope};
+use hub_api::tokens::{Act, Group, Scope};
 
 use crate::speaker::{Speaker, is_below};
 
@@ -12,14 +12,49 @@ use crate::speaker::{Speaker, is_below};
 pub struct Identity {
     /// The name for logs and answers: the token's name, or the subject of an OIDC issuer.
     pub name: String,
-    /// The permissions of the caller.
+    /// The permissions of the caller for everything but decisions.
     pub scope: Scope,
+    /// All permissions of the caller for decisions. A user of an identity provider may have several.
+    pub grants: Vec<Scope>,
 }
 
 impl Identity {
+    /// A caller with these permissions.
+    pub fn new(name: impl Into<String>, scope: Scope) -> Self {
+        Self { name: name.into(), grants: vec![scope.clone()], scope }
+    }
+
+    /// A caller with several permissions. What is asked for is answered within the widest of them: without limits if one of them has none, or else within the first
+    /// one. None: there is no permission.
+    pub fn of_grants(name: &str, grants: Vec<Scope>) -> Option<Self> {
+        let width = |scope: &&Scope| (scope.reach().is_all(), scope.act());
+        let first = grants.first()?;
+        let scope = grants.iter().filter(|scope| scope.reach().is_all()).max_by_key(width).unwrap_or(first).clone();
+        Some(Self { name: name.to_owned(), scope, grants })
+    }
+
+    /// Whether the caller may do something about an environment. `workspaces` are those of what it is about; empty: it is about more than workloads.
+    pub fn may(&self, act: Act, environment: &str, workspaces: &[String]) -> bool {
+        self.grants.iter().filter(|scope| scope.may(act)).any(|scope| {
+            let reach = scope.reach();
+            let is_own = || !workspaces.is_empty() && workspaces.iter().all(|name| reach.has_workspace(name));
+            reach.has_environment(environment) && (reach.workspaces.is_empty() || is_own())
+        })
+    }
+
+    /// Whether the caller may do something about everything.
+    pub fn may_everywhere(&self, act: Act) -> bool {
+        self.grants.iter().any(|scope| scope.may(act) && scope.reach().is_all())
+    }
+
+    /// Whether the caller may do something about anything.
+    pub fn may_somewhere(&self, act: Act) -> bool {
+        self.grants.iter().any(|scope| scope.may(act))
+    }
+
     /// Whether the caller may read.
     pub fn may_read(&self) -> bool {
-        matches!(self.scope, Scope::Read(_) | Scope::Admin)
+        self.scope.may(Act::Read)
     }
 
     /// Whether the caller may read everything.
@@ -37,7 +72,7 @@ impl Identity {
         let (is_shared, places) = match &self.scope {
             Scope::Host(host) => (false, &host.places),
             Scope::Group(group) => (true, &group.places),
-            Scope::Read(_) | Scope::Publish(_) | Scope::Manage | Scope::Admin => return None,
+            _ => return None,
         };
         let (token, places) = (self.name.clone(), places.clone());
         Some(Arc::new(Speaker { token, is_shared, places, environments: self.scope.environments().to_vec() }))
@@ -75,7 +110,9 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
             return Err(ReportError::new("host", "this token is for managing tokens and hosts, not for reporting"));
         }
         Scope::Publish(_) => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
-        Scope::Read(_) => return Err(ReportError::new("host", "this token has the permission to read, not to report")),
+        Scope::Read(_) | Scope::Approver(_) | Scope::Operator(_) => {
+            return Err(ReportError::new("host", "this token has the permission to read, not to report"));
+        }
     }
     Ok(report)
 }
@@ -126,7 +163,7 @@ mod tests {
     fn check(group: Group, change: impl FnOnce(&mut Report)) -> String {
         let mut report = report();
         change(&mut report);
-        let identity = Identity { name: "t".into(), scope: Scope::Group(group) };
+        let identity = Identity::new("t", Scope::Group(group));
         claim(&identity, report).map_or_else(|error| error.field, |report| report.host)
     }
 
@@ -136,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_host_is_who_its_token_says() {
-        let identity = Identity { name: "t".into(), scope: Scope::host("berlin") };
+        let identity = Identity::new("t", Scope::host("berlin"));
         assert_eq!(claim(&identity, report()).unwrap().host, "berlin");
-        let reader = Identity { name: "t".into(), scope: Scope::Read(Reach::ALL) };
+        let reader = Identity::new("t", Scope::Read(Reach::ALL));
         assert_eq!(claim(&reader, report()).unwrap_err().field, "host");
     }
 
@@ -168,10 +205,33 @@ mod tests {
     #[test]
     fn labels_of_a_group_win() {
         let labels = BTreeMap::from([("site".to_owned(), "chicago".to_owned())]);
-        let identity =
-            Identity { name: "t".into(), scope: Scope::Group(Group { labels: labels.clone(), ..group("*") }) };
+        let identity = Identity::new("t", Scope::Group(Group { labels: labels.clone(), ..group("*") }));
         let mut report = report();
         report.labels.insert("site".into(), "berlin".into());
         assert_eq!(claim(&identity, report).unwrap().labels, labels);
+    }
+
+    #[test]
+    fn several_permissions_are_not_mixed() {
+        let reach = |environment: &str| Reach { environments: vec![environment.into()], ..Reach::ALL };
+        let grants = vec![Scope::Operator(reach("dev")), Scope::Approver(reach("prod"))];
+        let ada = Identity::of_grants("ada", grants.clone()).unwrap();
+        assert!(ada.may(Act::Operate, "dev", &[]) && ada.may(Act::Approve, "prod", &[]));
+        assert!(!ada.may(Act::Operate, "prod", &[]) && !ada.may_everywhere(Act::Approve));
+        assert_eq!(ada.scope, grants[0]);
+        let grants = [grants, vec![Scope::Read(Reach::ALL)]].concat();
+        let ada = Identity::of_grants("ada", grants).unwrap();
+        assert!(ada.may_read_all() && !ada.may(Act::Approve, "stage", &[]));
+        assert_eq!(Identity::of_grants("ada", Vec::new()), None);
+    }
+
+    #[test]
+    fn workspaces_limit_decisions_to_their_workloads() {
+        let reach = Reach { workspaces: vec!["shop".into()], ..Reach::ALL };
+        let shop = Identity::new("t", Scope::Operator(reach));
+        let own = ["shop".to_owned()];
+        let both = ["shop".to_owned(), "web".to_owned()];
+        assert!(shop.may(Act::Operate, "prod", &own));
+        assert!(!shop.may(Act::Operate, "prod", &both) && !shop.may(Act::Operate, "prod", &[]));
     }
 }

@@ -16,6 +16,7 @@ mod promotions;
 mod questions;
 mod reach;
 mod rights;
+mod roles;
 mod statuses;
 mod stopping;
 mod syncs;

@@ -69,7 +69,7 @@ impl Hub {
 
     /// The outcomes of reports that the owner of a token of this scope sends.
     async fn send(&self, scope: Scope, reports: Vec<Report>) -> Vec<Outcome> {
-        self.ingest.submit_from(&Identity { name: "token".into(), scope }, reports).await.unwrap().outcomes
+        self.ingest.submit_from(&Identity::new("token", scope), reports).await.unwrap().outcomes
     }
 
     /// The outcome of a report of the reconciler `flux` about a place, with a token of a host.

@@ -151,8 +151,9 @@ Examples:
   kalypso hub token create berlin-1 --host berlin-1 --place https://git.example/acme/gitops/prod/berlin
   kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
-  kalypso hub token create grafana --role read --expires 365d          read-only queries
-  kalypso hub token create web-team --role read --workspace web-team --environment dev --environment stage
+  kalypso hub token create grafana --role reader --expires 365d        read-only queries
+  kalypso hub token create on-call --role operator --environment prod  a person moves changes into prod, and stops them
+  kalypso hub token create web-team --role reader --workspace web-team --environment dev --environment stage
   kalypso hub token create ci --role publish                           `kalypso publish` sends the desired state")]
 pub(crate) struct HubTokenCreate {
     /// Its name, unique among the tokens that are not revoked
@@ -164,7 +165,8 @@ pub(crate) struct HubTokenCreate {
     /// Report for all hosts whose name this pattern matches; `*` stands for any characters
     #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
     pub(crate) hosts: Option<String>,
-    /// The permission: query (`read`), publish the desired state (`publish`), manage tokens and hosts (`manage`), or everything (`admin`)
+    /// The role: query (`reader`), approve changes (`approver`), move them (`operator`), publish the desired state (`publish`), manage tokens and hosts (`manage`), or
+    /// everything (`admin`)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<TokenRole>,
     /// With --hosts: only reconcilers of this type may report; may be given several times
@@ -176,10 +178,10 @@ pub(crate) struct HubTokenCreate {
     /// With --hosts: a label that the hosts get; may be given several times
     #[arg(long, value_name = "KEY=VALUE", requires = "hosts")]
     pub(crate) label: Vec<String>,
-    /// With --role read or publish: only objects of this workspace; may be given several times
+    /// With --role reader, approver, operator or publish: only this workspace; may be given several times
     #[arg(long, value_name = "WORKSPACE", requires = "role")]
     pub(crate) workspace: Vec<String>,
-    /// With --host, --hosts, --role read or publish: only this environment; may be given several times
+    /// With --host, --hosts, --role reader, approver, operator or publish: only this environment; may be given several times
     #[arg(long, value_name = "ENV")]
     pub(crate) environment: Vec<String>,
     /// Also accept reports that are signed with its signing key, and print that key
@@ -199,7 +201,12 @@ pub(crate) struct HubTokenCreate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TokenRole {
     /// Query
+    #[value(name = "reader", alias = "read")]
     Read,
+    /// Query, and approve changes where the account counts
+    Approver,
+    /// Query, approve, promote, hold, resume, retry, abort, roll back and sync
+    Operator,
     /// Publish the desired state
     Publish,
     /// Manage tokens and hosts over the API, and read the audit log

@@ -110,7 +110,8 @@ pub(crate) struct Skip {
 /// Approve the change that waits for approvals
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The service knows who approves by the token, and counts the account of the git host that `[promotion.accounts]` of kalypso.toml gives it.
+The service knows who approves by the token, which needs the role `approver`, and counts the account of the git host that `[promotion.accounts]` of kalypso.toml
+gives it.
 An approval is for one gate of one change. If several wait, the command lists them, and ends with 1. So it does if the approval does not count: of an author of what
 moves, of an account outside of the gate's team, or for a revision that does not move any more. A review of the pull request counts too, without this command.
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 use azure::{AzureOptions, Source};
 use engine::layout::Folder;
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
-use hub::oidc::IssuerSettings;
+use hub::oidc::{Grant, IssuerSettings};
 use hub::retention::{Keep, Retention};
 use hub::rules::{Rule, RuleOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
+use hub_api::tokens::{Reach, Scope};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use watch::{WatchSettings, WatchedBranch};
@@ -100,7 +101,62 @@ struct OidcOptions {
     #[serde(default)]
     read: Vec<String>,
     #[serde(default)]
+    approver: Vec<String>,
+    #[serde(default)]
+    operator: Vec<String>,
+    #[serde(default)]
     admin: Vec<String>,
+    #[serde(default)]
+    limited: Vec<LimitedOptions>,
+}
+
+/// The permissions of a value of the claim, in some environments and workspaces.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct LimitedOptions {
+    value: String,
+    role: LimitedRole,
+    #[serde(default)]
+    environments: Vec<String>,
+    #[serde(default)]
+    workspaces: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LimitedRole {
+    Reader,
+    Approver,
+    Operator,
+}
+
+impl LimitedRole {
+    fn scope(self, reach: Reach) -> Scope {
+        match self {
+            Self::Reader => Scope::Read(reach),
+            Self::Approver => Scope::Approver(reach),
+            Self::Operator => Scope::Operator(reach),
+        }
+    }
+}
+
+impl OidcOptions {
+    /// The permissions, those without limits and with most permissions first.
+    fn grants(&mut self) -> Vec<Grant> {
+        let all = |values: &mut Vec<String>, scope: Scope| {
+            let values = std::mem::take(values).into_iter();
+            values.map(|value| Grant { value, scope: scope.clone() }).collect::<Vec<_>>()
+        };
+        let mut grants = all(&mut self.admin, Scope::Admin);
+        grants.extend(all(&mut self.operator, Scope::Operator(Reach::ALL)));
+        grants.extend(all(&mut self.approver, Scope::Approver(Reach::ALL)));
+        grants.extend(all(&mut self.read, Scope::Read(Reach::ALL)));
+        grants.extend(std::mem::take(&mut self.limited).into_iter().map(|limited| {
+            let LimitedOptions { value, role, environments, workspaces } = limited;
+            Grant { value, scope: role.scope(Reach { workspaces, environments }) }
+        }));
+        grants
+    }
 }
 
 fn roles_claim() -> String {
@@ -206,12 +262,11 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
         (None, None) => None,
         _ => return Err(Failure::usage("`hub.tls-certificate` and `hub.tls-key` belong together").into()),
     };
-    let issuer = options.oidc.map(|oidc| IssuerSettings {
+    let issuer = options.oidc.map(|mut oidc| IssuerSettings {
+        grants: oidc.grants(),
         issuer: oidc.issuer,
         audience: oidc.audience,
         claim: oidc.claim,
-        read: oidc.read,
-        admin: oidc.admin,
     });
     let listen = options.listen.unwrap_or_else(|| LISTEN.to_owned());
     let environment = |name: &str| std::env::var(name).ok();

@@ -39,9 +39,9 @@ fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
 fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
     let reach = Reach { workspaces: options.workspace.clone(), environments: options.environment.clone() };
     let is_of_hosts = options.host.is_some() || options.hosts.is_some();
-    let is_limited = matches!(options.role, Some(TokenRole::Read | TokenRole::Publish));
+    let is_limited = options.role.is_some_and(|role| !matches!(role, TokenRole::Manage | TokenRole::Admin));
     if !reach.workspaces.is_empty() && !is_limited || !reach.environments.is_empty() && !is_limited && !is_of_hosts {
-        let message = "`--workspace` limits tokens with `--role read` or `--role publish`, and `--environment` these and tokens of hosts";
+        let message = "`--workspace` limits tokens with the roles `reader`, `approver`, `operator` and `publish`, and `--environment` these and tokens of hosts";
         return Err(Failure::usage(message).help("hosts are limited with `--hosts`, `--place` and `--environment`"));
     }
     let (places, environments) = (options.place.clone(), options.environment.clone());
@@ -54,6 +54,8 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
             labels: labels(&options.label)?,
             environments,
         }),
+        (None, None, Some(TokenRole::Approver)) => Scope::Approver(reach),
+        (None, None, Some(TokenRole::Operator)) => Scope::Operator(reach),
         (None, None, Some(TokenRole::Publish)) => Scope::Publish(reach),
         (None, None, Some(TokenRole::Manage)) => Scope::Manage,
         (None, None, Some(TokenRole::Admin)) => Scope::Admin,
@@ -137,10 +139,7 @@ fn purpose(scope: &Scope) -> String {
     match scope {
         Scope::Host(scope) => at(format!("host {}", scope.host), (&scope.places, &scope.environments)),
         Scope::Group(group) => at(format!("hosts {}, shared", group.hosts), (&group.places, &group.environments)),
-        Scope::Read(reach) => limited("read", reach),
-        Scope::Publish(reach) => limited("publish", reach),
-        Scope::Manage => "manage".to_owned(),
-        Scope::Admin => "admin".to_owned(),
+        scope => limited(scope.role(), scope.reach()),
     }
 }
 
