@@ -275,9 +275,14 @@ impl StepFacts<'_> {
     /// Who wrote what a commit of the main branch brings to the environment, and who approved it.
     fn people_of(&self, commit: &Revision) -> (Authors, Vec<Approver>) {
         let Context { access, hosts, environment, now, plane, .. } = *self.context;
-        let admitted = self.advances.and_then(|advances| advances.platform.as_ref()?.admitted.as_ref());
-        let brought = plane.line.brought(commit, admitted);
-        let authors = self.memory.borrow_mut().authors.authors(access, hosts, brought);
+        let state = self.advances.and_then(|advances| advances.platform.as_ref());
+        let current = state.and_then(|state| state.current.as_ref()).filter(|current| current.revision == *commit);
+        // What a candidate brings stays the same: the git host is not asked for each commit in each run.
+        let known = current.and_then(|current| current.authors.clone()).filter(|authors| !authors.has_unknown);
+        let authors = known.unwrap_or_else(|| {
+            let brought = plane.line.brought(commit, state.and_then(|state| state.admitted.as_ref()));
+            self.memory.borrow_mut().authors.authors(access, hosts, brought)
+        });
         let branch = proposing_branch(environment);
         let into = (&self.standing.promoted.head, branch.as_str());
         (authors, people::approvals(hosts, into, (&commit.0, now)))

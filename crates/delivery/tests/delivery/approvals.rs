@@ -1,6 +1,7 @@
 //! Who may approve a commit of the main branch: nobody who wrote some of what it brings.
 
 use engine::promotion::command::CommandKind;
+use git_host::error::HostError;
 use git_host::pull_request::NewPullRequest;
 
 use crate::controller::{PULL_REQUEST, World};
@@ -35,6 +36,11 @@ fn no_author_of_any_commit_that_moves_approves_them() {
     merge_main(&mut world, "first", "kai");
     merge_main(&mut world, "second", "lea");
     world.settle();
+    assert_eq!(gate(&world), "0 of 1 approval");
+    // Another process need not ask for the author of each commit again.
+    world.restart();
+    let down = HostError::Failed { call: "x".to_owned(), status: 502, message: "down".to_owned() };
+    world.chain.host.fail_next("merged_pull_request", down, false);
     assert_eq!(gate(&world), "0 of 1 approval");
     let number = number(&world);
     // The older of both commits moves along.
