@@ -15,7 +15,6 @@ use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
 use model::object::Promotion;
-use model::object::promotion::Ring;
 use model::object::release::shown;
 
 pub use self::overrides::{OverrideRequest, override_gates};
@@ -128,9 +127,6 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     if plane.graph.step(environment.as_str()).is_none() {
         return Err(CommandError::UnknownEnvironment(environment.clone()));
     }
-    if let CommandKind::Approve { gate: Some(gate) } = &decision.command.kind {
-        check_gate(&plane, environment, gate)?;
-    }
     let command = match decision.subject {
         None => resolved(&plane, decision.command)?,
         Some(_) => decision.command.clone(),
@@ -154,18 +150,6 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
         }
     }
     Err(CommandError::LostRaces(environment.clone()))
-}
-
-/// People approve at gates for approvals only, before the environment or in one of its rings.
-fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
-    let Some(step) = plane.step(environment) else { return Ok(()) };
-    let of_rings = step.promotion.rings.iter().flat_map(Ring::gates);
-    let for_approvals = step.promotion.gates.iter().chain(of_rings).filter(|gate| gate.kind.is_approval());
-    let names: Vec<_> = for_approvals.map(|gate| Arc::clone(&gate.name)).collect();
-    if names.contains(name) {
-        return Ok(());
-    }
-    Err(Refusal::NotForApprovals { gate: Arc::clone(name), names }.into())
 }
 
 /// The command with the whole id of the commit that it names.

@@ -75,6 +75,7 @@ impl Evaluated<'_> {
 impl Attempt<'_> {
     /// Approves one gate of one change: the only one that is meant, and at which the account counts.
     pub(super) fn approve(&self, about: About<'_>, gate: Option<&Arc<str>>) -> Result<Applied, NotApplied> {
+        self.check_gate(gate)?;
         let all = self.evaluated();
         let of_subject: Vec<_> = all.iter().filter(|found| found.is_about(about)).collect();
         if of_subject.is_empty() && !self.is_known(about) {
@@ -103,6 +104,14 @@ impl Attempt<'_> {
             refusal.unwrap_or_else(|| Refusal::NoApproval { open: open.collect() })
         })?;
         self.apply_approval(chosen)
+    }
+
+    /// People approve at gates for approvals only, before the environment or in one of its rings.
+    fn check_gate(&self, gate: Option<&Arc<str>>) -> Result<(), Refusal> {
+        let (Some(gate), Some(promotion)) = (gate, self.known.promotion()) else { return Ok(()) };
+        let all = promotion.gates.iter().chain(promotion.rings.iter().flat_map(Ring::gates));
+        let names: Vec<_> = all.filter(|gate| gate.kind.is_approval()).map(|gate| Arc::clone(&gate.name)).collect();
+        if names.contains(gate) { Ok(()) } else { Err(Refusal::NotForApprovals { gate: Arc::clone(gate), names }) }
     }
 
     /// The only gate at which the approval counts, or why there is none. No reason: nothing waits.
