@@ -213,6 +213,12 @@ impl Reach {
         self.workspaces.is_empty() || self.workspaces.iter().any(|own| own == name)
     }
 
+    /// Whether it contains all of these workspaces. None are not contained in a reach with a limit.
+    pub fn has_workspaces<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> bool {
+        let mut names = names.into_iter().peekable();
+        self.workspaces.is_empty() || (names.peek().is_some() && names.all(|name| self.has_workspace(name)))
+    }
+
     /// Whether it contains an environment.
     pub fn has_environment(&self, name: &str) -> bool {
         self.environments.is_empty() || self.environments.iter().any(|own| own == name)

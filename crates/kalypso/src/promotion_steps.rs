@@ -1,6 +1,6 @@
 //! Steps of promotions in this process: an environment is published, and then it is decided what moves, until nothing is to be published again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
@@ -11,6 +11,7 @@ use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::promoted_commit::PromotedCommitError;
 use delivery::publish::{End, Outcome};
 use delivery::pull_requests::GitHosts;
+use engine::promotion::gates::Teams;
 use git::RepositoryError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::filter::Filter;
@@ -111,7 +112,7 @@ impl<'a> Steps<'a> {
         'a: 'r,
     {
         const NO_ACCOUNTS: &BTreeSet<String> = &BTreeSet::new();
-        const NO_TEAMS: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = &BTreeMap::new();
+        const NO_TEAMS: &Teams = &Teams::new();
         StepRequest {
             environment,
             hosts: self.hosts,

@@ -1,6 +1,5 @@
 //! Steps of promotions: where changes move through environments.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +11,7 @@ use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
+use engine::promotion::gates::Teams;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
@@ -169,7 +169,7 @@ impl PromotionSteps {
 }
 
 /// The accounts of the members of each team.
-pub fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+pub fn teams(evidence: &checks::EvidenceSources) -> Teams {
     let teams = evidence.accounts.teams.iter();
     teams
         .map(|(team, members)| (team.as_str().into(), members.iter().map(|name| name.as_str().into()).collect()))

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::evidence::{CheckResult, Measured};
+use engine::promotion::gates::Teams;
 use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState as HubPlace;
@@ -22,7 +23,7 @@ pub struct Evidence<'a> {
     /// The results of checks. None: no check has a result.
     pub checks: Option<&'a dyn CheckResults>,
     /// The accounts of the members of each team.
-    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub teams: &'a Teams,
 }
 
 /// What a check is run for.

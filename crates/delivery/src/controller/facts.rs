@@ -1,11 +1,12 @@
 //! What a step knows of its environment: read from git, from the hub and from the git hosts, where the decision asks for it.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::advance::FromEnvironment;
 use engine::promotion::evidence::{Approver, Authors, Measured};
+use engine::promotion::gates::Teams;
 use engine::promotion::graph::StepSource;
 use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use engine::promotion::step::{
@@ -132,7 +133,7 @@ impl Facts for StepFacts<'_> {
         self.context.now
     }
 
-    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    fn teams(&self) -> &Teams {
         self.context.evidence.teams
     }
 

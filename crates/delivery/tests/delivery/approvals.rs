@@ -1,4 +1,4 @@
-//! Who may approve a commit of the main branch: nobody who wrote some of what it brings.
+//! Approvals of commits of the main branch: those of the authors of what moves do not count.
 
 use engine::promotion::command::CommandKind;
 use git_host::error::HostError;

@@ -167,7 +167,7 @@ pub struct Authors {
     pub has_unknown: bool,
 }
 
-/// The authors of what nobody is known to have written.
+/// The authors of a change of which no author is known.
 pub static UNKNOWN_AUTHORS: Authors = Authors { accounts: BTreeSet::new(), has_unknown: true };
 
 impl Authors {
@@ -176,7 +176,7 @@ impl Authors {
         account.map_or_else(Self::default, |account| Self { accounts: BTreeSet::from([account]), has_unknown: false })
     }
 
-    /// Whether an account is one of them. Accounts differ in more than upper and lower case.
+    /// Whether an account is one of them. Upper and lower case are the same.
     pub fn contains(&self, account: &str) -> bool {
         self.accounts.iter().any(|author| author.to_lowercase() == account.to_lowercase())
     }

@@ -74,9 +74,7 @@ async fn within(
         status.after.retain(|name| reach.has_environment(name));
         if !reach.workspaces.is_empty() {
             let workspaces = workspaces_of_workloads(database, &status.environment).await?;
-            let is_own = |workload: &str| {
-                workspaces.get(workload).is_some_and(|all| all.iter().all(|name| reach.has_workspace(name)))
-            };
+            let is_own = |workload: &str| workspaces.get(workload).is_some_and(|all| reach.has_workspaces(all));
             status.problem = None;
             status.subjects.retain(|subject| subject.subject.as_deref().map(workload_of).is_some_and(is_own));
         }

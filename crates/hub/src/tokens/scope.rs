@@ -37,8 +37,7 @@ impl Identity {
     pub fn may(&self, act: Act, environment: &str, workspaces: &[String]) -> bool {
         self.grants.iter().filter(|scope| scope.may(act)).any(|scope| {
             let reach = scope.reach();
-            let is_own = || !workspaces.is_empty() && workspaces.iter().all(|name| reach.has_workspace(name));
-            reach.has_environment(environment) && (reach.workspaces.is_empty() || is_own())
+            reach.has_environment(environment) && reach.has_workspaces(workspaces)
         })
     }
 

@@ -27,6 +27,22 @@ fn at() -> Timestamp {
     Timestamp::from_millis(1_700_000_000_000)
 }
 
+/// A subject that has nothing yet: a workload, or the commits of the platform.
+pub(super) fn at_rest(subject: Option<&str>) -> SubjectStatus {
+    SubjectStatus {
+        subject: subject.map(str::to_owned),
+        kind: if subject.is_some() { SubjectKind::Workload } else { SubjectKind::Platform },
+        at: None,
+        proved: None,
+        moving: None,
+        waiting_revisions: Vec::new(),
+        rejected: None,
+        rejected_because: None,
+        hold: None,
+        overridden: None,
+    }
+}
+
 fn status() -> PromotionStatus {
     let decision = PersonDecision { by: "ann".to_owned(), at: at(), reason: "an incident".to_owned() };
     let gate = GateProgress {
@@ -67,18 +83,7 @@ fn status() -> PromotionStatus {
         hold: Some(decision),
         overridden: None,
     };
-    let platform = SubjectStatus {
-        subject: None,
-        kind: SubjectKind::Platform,
-        at: None,
-        proved: None,
-        moving: None,
-        waiting_revisions: Vec::new(),
-        rejected: None,
-        rejected_because: None,
-        hold: None,
-        overridden: None,
-    };
+    let platform = at_rest(None);
     PromotionStatus {
         environment: "prod".to_owned(),
         before: vec!["stage".to_owned()],

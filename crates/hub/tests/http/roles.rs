@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hub_api::promotions::{
     PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus,
-    SubjectKind, SubjectStatus,
 };
 use hub_api::syncs::{
     Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
@@ -14,6 +13,7 @@ use hub_api::tokens::{Group, Reach, Scope};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use super::promotions::at_rest;
 use super::{Hub, problem};
 
 const ENVIRONMENTS: [&str; 2] = ["prod", "stage"];
@@ -24,21 +24,6 @@ const WORKLOADS: [(&str, &[&str]); 3] = [("till", &["shop"]), ("site", &["web"])
 #[derive(Debug)]
 struct Willing;
 
-fn subject(name: Option<&str>) -> SubjectStatus {
-    SubjectStatus {
-        subject: name.map(str::to_owned),
-        kind: SubjectKind::Workload,
-        at: None,
-        proved: None,
-        moving: None,
-        waiting_revisions: Vec::new(),
-        rejected: None,
-        rejected_because: None,
-        hold: None,
-        overridden: None,
-    }
-}
-
 impl PromotionService for Willing {
     fn status(&self, environment: Option<&str>) -> Vec<PromotionStatus> {
         let subjects = [None, Some("till"), Some("site"), Some("application/till"), Some("both")];
@@ -48,7 +33,7 @@ impl PromotionService for Willing {
             after: vec!["stage".to_owned()],
             evaluated_on: None,
             problem: None,
-            subjects: subjects.map(subject).into(),
+            subjects: subjects.map(at_rest).into(),
         };
         let asked = ENVIRONMENTS.iter().filter(|name| environment.is_none_or(|asked| asked == **name));
         asked.map(|name| status(name)).collect()

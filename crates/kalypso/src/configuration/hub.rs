@@ -399,6 +399,23 @@ mod tests {
     }
 
     #[test]
+    fn values_of_an_identity_provider_give_roles() {
+        let oidc =
+            "[hub.oidc]\nissuer = 'https://login.example'\naudience = 'hub'\nread = ['all']\noperator = ['ops']\n";
+        let limited = "[[hub.oidc.limited]]\nvalue = 'on-call'\nrole = 'operator'\nenvironments = ['prod']\n";
+        let grants = check(&format!("{oidc}{limited}")).unwrap().issuer.unwrap().grants;
+        let prod = Reach { environments: vec!["prod".to_owned()], ..Reach::ALL };
+        let expected = [
+            ("ops", Scope::Operator(Reach::ALL)),
+            ("all", Scope::Read(Reach::ALL)),
+            ("on-call", Scope::Operator(prod)),
+        ];
+        assert_eq!(grants, expected.map(|(value, scope)| Grant { value: value.to_owned(), scope }));
+        let wrong = check(&format!("{oidc}{}", limited.replace("'operator'", "'admin'"))).unwrap_err();
+        assert!(wrong.contains("unknown variant `admin`, expected one of `reader`, `approver`, `operator`"), "{wrong}");
+    }
+
+    #[test]
     fn paths_start_from_the_folder_of_the_file() {
         let read = check("[hub]\ndatabase = 'sqlite:a.db'\ntls-certificate = 'a.crt'\ntls-key = '/b.key'").unwrap();
         assert_eq!(read.database, DatabaseUrl::Sqlite("base/a.db".into()));

@@ -11,13 +11,14 @@ mod standing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, Authors, CheckResult, Measured};
+use super::gates::Teams;
 use super::report::{Event, Report};
 use super::state::{AdvanceState, CandidatePhase, Decision, ProofRecord, Revision};
 
@@ -65,7 +66,7 @@ pub struct AdvanceInput<'a> {
     /// Who wrote the change.
     pub authors: &'a Authors,
     /// The accounts of the members of each team.
-    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub teams: &'a Teams,
 }
 
 /// An environment before.

@@ -9,7 +9,7 @@ mod fleet;
 mod tests;
 pub(super) mod window;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct GateInput<'a> {
     /// Who wrote the change.
     pub authors: &'a Authors,
     /// The accounts of the members of each team.
-    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub teams: &'a Teams,
     /// The records of the previous evaluation. Those that a person skipped stay skipped.
     pub before: &'a [GateRecord],
 }

@@ -288,7 +288,7 @@ fn no_author_of_what_moves_approves_it() {
     check(&one, &by(&["ann", "Bob"], false, &["ann", "bob"]), authors);
     let other = "Passed: 1 of 1 approval (cid); not counted: ann (an author)";
     check(&one, &by(&["ann", "Bob"], false, &["ann", "cid"]), other);
-    // An author that is not known may be one of those who approve.
+    // One of the approvals may be of an author.
     let unknown = "1 of 2 approvals (bob); one more, because not all authors of the change are known";
     check(&one, &by(&["ann"], true, &["bob"]), &format!("Waiting: {unknown}"));
     let unknown = "2 of 2 approvals (bob, cid); one more, because the author of the change is not known";

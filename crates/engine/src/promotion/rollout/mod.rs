@@ -14,13 +14,14 @@ mod rows;
 mod tally;
 pub mod wanted;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, Authors, CheckResult, PlaceState};
+use super::gates::Teams;
 use super::report::{Event, Report};
 use super::state::{Decision, Move, Position, Revision, RolloutState};
 use super::vector::Part;
@@ -66,7 +67,7 @@ pub struct RolloutInput<'a> {
     /// The revision, and the index of its ring, that the checks and the authors are about. Nothing is known about others.
     pub evidence_of: Option<(&'a Revision, usize)>,
     /// The accounts of the members of each team.
-    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub teams: &'a Teams,
 }
 
 /// The newest values on top of what each place has of the commit of the main branch and of the release: of a move that is half-way, or without what was rejected.

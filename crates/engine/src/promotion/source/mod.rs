@@ -6,15 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::iter;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use model::object::promotion::Gate;
 
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
-use super::gates::{self, GateInput, GateReport, first_open};
+use super::gates::{self, GateInput, GateReport, Teams, first_open};
 use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
 use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged};
 
@@ -39,7 +38,7 @@ pub struct SourceInput<'a> {
     /// What people say now about each admitted change of the state that is not on the branches that clusters pull. None: all are.
     pub unmerged: Option<&'a [People<'a>]>,
     /// The accounts of the members of each team.
-    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub teams: &'a Teams,
     /// A hold of the whole environment by a person.
     pub hold: Option<&'a Decision>,
 }

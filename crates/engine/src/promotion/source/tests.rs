@@ -357,7 +357,7 @@ fn an_approval_by_command_holds_its_commit_until_people_have_decided() {
     world.command(CommandKind::Request { revision: Revision("c2".into()) });
     world.head("c2");
     assert_eq!(moving(&world), "c2");
-    // Nobody approved it.
+    // It has no approval.
     let mut world = approved();
     world.state.current.as_mut().unwrap().approvals.clear();
     world.head("c2");

@@ -1,7 +1,7 @@
 //! What a program knows of an environment.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use model::object::promotion::{ChangeOrigin, Gate};
 use super::Subject;
 use crate::promotion::advance::FromEnvironment;
 use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, PlaceState};
+use crate::promotion::gates::Teams;
 use crate::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
@@ -25,7 +26,7 @@ pub trait Facts {
     fn now(&self) -> Timestamp;
 
     /// The accounts of the members of each team.
-    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>;
+    fn teams(&self) -> &Teams;
 
     /// The `Promotion` into the environment at a commit of the main branch. None: at its head.
     fn promotion(&self, commit: Option<&Revision>) -> Option<Promotion>;

@@ -1,7 +1,7 @@
 //! Steps of an environment from facts in memory.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use model::source::FileId;
 use super::*;
 use crate::promotion::advance::FromEnvironment;
 use crate::promotion::evidence::{Approver, Authors, Measured, PlaceState};
+use crate::promotion::gates::Teams;
 use crate::promotion::report::ReportPhase;
 use crate::promotion::state::{Candidate, CandidatePhase, Exercised, MoveRequest, Position, Proved};
 use crate::promotion::vector::Part;
@@ -35,7 +36,7 @@ struct Known {
     /// The revision that the sources give each workload in the rings.
     rollouts: BTreeMap<Arc<str>, Revision>,
     renderer: Option<Renderer>,
-    teams: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    teams: Teams,
     /// What people say about each revision.
     said: BTreeMap<Revision, Evidence>,
     /// The revisions about which people and checks were asked.
@@ -93,7 +94,7 @@ impl Facts for Known {
         Timestamp::UNIX_EPOCH
     }
 
-    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    fn teams(&self) -> &Teams {
         &self.teams
     }
 

@@ -1,11 +1,11 @@
 //! What the controller of a world knows of an environment.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::advance::FromEnvironment;
 use engine::promotion::evidence::{Authors, Measured};
+use engine::promotion::gates::Teams;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
     Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
@@ -111,7 +111,7 @@ impl Facts for WorldFacts<'_> {
         self.world.service_time()
     }
 
-    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    fn teams(&self) -> &Teams {
         &self.world.system.teams
     }
 

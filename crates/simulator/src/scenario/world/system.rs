@@ -1,9 +1,10 @@
 //! What can be down or wrong in a world: the service, the API of the git host, the hub, the clock, checks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{CheckResult, Outcome};
+use engine::promotion::gates::Teams;
 use jiff::Timestamp;
 use model::object::promotion::{Gate, GateKind};
 
@@ -26,7 +27,7 @@ pub(super) struct System {
     checks: BTreeMap<Arc<str>, (u32, Option<bool>)>,
     numbers: u32,
     check_interval: i64,
-    pub(super) teams: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    pub(super) teams: Teams,
 }
 
 impl World {
