@@ -394,8 +394,9 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     if let Some(Move { revision, .. }) =
         state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
     {
-        // The places keep what they have now, and each ring proves the next move again.
+        // The places keep what they have now, and each ring proves the next move again, also that of a revision that all rings had proved before.
         rejections::remove(&mut state.rejected, &revision);
+        state.earlier.retain(|earlier| earlier.revision != revision);
         state.rolled_back = None;
         return Ok(());
     }

@@ -459,6 +459,9 @@ impl<'a> Machine<'a> {
             Phase::Moving | Phase::Stopped { .. } => return false,
         };
         let revision = current.revision.clone();
+        // Places that have returned keep that, the others what they have.
+        current.begin_again(self.input.now);
+        current.base = self.input.position.clone();
         current.phase = Phase::Stopped { reason: Arc::clone(&reason), since: self.input.now, is_withdrawn: false };
         self.is_counted = false;
         self.emit(EventKind::Stopped, Some(revision), reason.to_string());
