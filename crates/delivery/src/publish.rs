@@ -25,7 +25,9 @@ use crate::new_branches;
 use crate::owner_file;
 use crate::planned::{GitOpsDestination, Planned, each_target};
 use crate::pull_requests::admission::{AdmissionCheck, ProposedOutput, Reported};
-use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange};
+use crate::pull_requests::{
+    self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange, PullRequestLink,
+};
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
@@ -444,6 +446,12 @@ impl PlaceOutcome {
             _ => false,
         };
         is_in_proposing_branch && !is_merged
+    }
+
+    /// The pull request with a change that waits for its merge. None: none does, or the git host is not known.
+    pub(crate) fn open_pull_request(&self) -> Option<&PullRequestLink> {
+        let outcome = self.pull_request.as_ref()?.as_ref().ok()?;
+        outcome.proposal.open().filter(|_| self.is_proposed())
     }
 
     /// What happened, in one line for people.

@@ -12,6 +12,7 @@ use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
 use engine::promotion::gates::Teams;
+use engine::promotion::graph::Graph;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
@@ -107,13 +108,16 @@ impl PromotionSteps {
         Self::show(shared, environment, outcome);
     }
 
-    /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion, as far as is known.
+    /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion. It may be in one if nobody can read this.
     fn show_problem(shared: &Shared, environment: &Environment, error: &ControllerError) -> bool {
         let mut known = environment.lock().promotion.clone();
         if known.is_none() {
             let access = shared.access();
-            let plane = Plane::read(&access).ok().filter(|plane| plane.is_part(&environment.name));
-            known = plane.map(|plane| status_of(&plane.graph, &environment.name, Timestamp::now()));
+            let status = |graph: &Graph| status_of(graph, &environment.name, Timestamp::now());
+            known = match Plane::read(&access) {
+                Ok(plane) => plane.is_part(&environment.name).then(|| status(&plane.graph)),
+                Err(_) => Some(status(&Graph::default())),
+            };
         }
         let Some(status) = known else { return false };
         environment.lock().promotion = Some(PromotionStatus { problem: Some(error.to_string()), ..status });

@@ -4,7 +4,7 @@
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       00:03  prod   c1: it is the newest revision that can move
-             prod   c1: waits for go: a person must let the change through with `kalypso skip`
+             prod   c1: waits for go: a person must let the change through
       00:08  stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail

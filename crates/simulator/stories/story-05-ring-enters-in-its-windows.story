@@ -10,7 +10,7 @@
       00:08  prod shop  c1: the ring `lab` is done
                             failures: 0 of 1 reconciler failed, at most 0 may fail
                             compliant: 1 of 1 reconciler applied the change
-             prod shop  c1: waits for people: a person must let the change through with `kalypso skip`
+             prod shop  c1: waits for people: a person must let the change through
       02:00             skip prod shop gate people by ana because the lab is good
              prod shop  c1: skip of the gate `people` by ana: the lab is good
              prod shop  c1: waits for night: the window opens on Mon 2026-03-02 22:00 (Europe/Berlin)

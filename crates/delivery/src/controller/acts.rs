@@ -6,7 +6,7 @@ use engine::promotion::step::{Plan, PlannedMove, Subject};
 use model::object::Promotion;
 
 use super::changes::Change;
-use super::commit_move::{self, CommitMoveError};
+use super::commit_move::{self, CommitMoveError, Proposed};
 use super::commit_status;
 use super::error::ControllerError;
 use super::facts::StepFacts;
@@ -25,13 +25,15 @@ pub(super) enum Performed {
     Done {
         /// What could not be written, and why.
         problems: Vec<String>,
+        /// What waits for a merge.
+        proposed: Vec<(Subject, Proposed)>,
     },
 }
 
 /// Carries out a plan. A repository or host of one workload that fails does not stop the others.
 pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, ControllerError> {
-    let mut problems = Vec::new();
-    let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems }) };
+    let (mut problems, mut proposed) = (Vec::new(), Vec::new());
+    let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, proposed }) };
     for planned in &plan.moves {
         let acted = match (act(facts, promotion, planned), &planned.subject) {
             (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.to_string().into()),
@@ -45,11 +47,12 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
                 return Ok(Performed::Again { has_moved: false });
             }
             (Acted::Problem(problem), Subject::Release(workload)) => problems.push(format!("{workload}: {problem}")),
+            (Acted::Proposed(found), subject) => proposed.push((subject.clone(), found)),
             (Acted::Problem(_) | Acted::Nothing, _) => {}
         }
         problems.extend(set_status(facts, planned).err());
     }
-    Ok(Performed::Done { problems })
+    Ok(Performed::Done { problems, proposed })
 }
 
 fn act(

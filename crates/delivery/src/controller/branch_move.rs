@@ -12,7 +12,7 @@ use model::tree::Tree;
 
 use crate::change_proposal::{self, ChangeProposal, ChangeProposalError};
 use crate::promoted_commit::PromotedCommitError;
-use crate::pull_requests::{GitHosts, Proposal, PullRequestLink};
+use crate::pull_requests::{GitHosts, PullRequestLink};
 
 /// The trailer of a commit that moves a revision. Its value is the revision.
 const TRAILER: &str = "Kalypso-Promotion";
@@ -50,16 +50,20 @@ pub enum Moved {
     /// The environment has the commit now, or had it already.
     Written,
     /// The commit is on a branch that waits for its merge, with a pull request if there is a git host.
-    Proposed {
-        /// The branch.
-        branch: String,
-        /// The pull request.
-        pull_request: Option<PullRequestLink>,
-    },
+    Proposed(Proposed),
     /// A person closed the pull request with this commit.
     Declined(PullRequestLink),
     /// The environment's branch moved meanwhile. The caller must read it again.
     LostRace,
+}
+
+/// A revision on a branch that waits for its merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    /// The branch.
+    pub branch: String,
+    /// The pull request. None: there is no git host for it.
+    pub pull_request: Option<PullRequestLink>,
 }
 
 /// The reason why a commit can't be written.
@@ -149,11 +153,8 @@ fn propose(
     };
     match change_proposal::propose(repositories, hosts, &proposal) {
         Ok(proposed) => {
-            let pull_request = proposed.pull_request.transpose()?.and_then(|proposal| match proposal {
-                Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link) => Some(link),
-                _ => None,
-            });
-            Ok(Moved::Proposed { branch: change.proposing_branch.to_owned(), pull_request })
+            let pull_request = proposed.pull_request.transpose()?.and_then(|proposal| proposal.open().cloned());
+            Ok(Moved::Proposed(Proposed { branch: change.proposing_branch.to_owned(), pull_request }))
         }
         Err(ChangeProposalError::LostRace(_)) => Ok(Moved::LostRace),
         Err(error) => Err(error.into()),

@@ -6,7 +6,7 @@ use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
 
 use super::branch_move::{self, BranchMove};
-pub use super::branch_move::{APPROVAL_LABEL, CommitMoveError, Moved};
+pub use super::branch_move::{APPROVAL_LABEL, CommitMoveError, Moved, Proposed};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::PromotedCommit;
 use crate::pull_requests::GitHosts;

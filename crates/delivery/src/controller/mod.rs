@@ -34,6 +34,7 @@ pub mod sources;
 mod states;
 mod status;
 mod statuses;
+mod waits;
 
 use std::sync::Arc;
 
@@ -155,7 +156,7 @@ fn round(
     let advances = stored.known_advances().ok();
     let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
-    let mut outcome = StepOutcome::default();
+    let (mut outcome, mut proposed) = (StepOutcome::default(), Vec::new());
     if !context.is_read_only {
         match recorded::store(&facts, &plan)? {
             Stored::Again { has_moved } => return Ok(Round::Again { has_moved }),
@@ -165,10 +166,13 @@ fn round(
             Performed::Again { has_moved } => {
                 return Ok(Round::Again { has_moved: has_moved || outcome.must_publish });
             }
-            Performed::Done { problems } => outcome.warnings.extend(problems),
+            Performed::Done { problems, proposed: found } => {
+                outcome.warnings.extend(problems);
+                proposed = found;
+            }
         }
     }
-    let status = status::of_plan(&facts, &plan);
+    let status = status::of_plan(&facts, &plan, &proposed);
     outcome.note(&plan);
     let proposals = proposals::report(context, request.published)?;
     outcome.must_publish |= proposals.is_outdated;

@@ -9,7 +9,7 @@ use engine::promotion::state::{GateRecord, GateStatus, Revision};
 use engine::promotion::step::Write;
 use model::object::promotion::ChangeDelivery;
 
-use super::commit_move::{self, CommitMove, Moved};
+use super::commit_move::{self, CommitMove, Moved, Proposed};
 use super::context::Context;
 use super::error::ControllerError;
 use super::line;
@@ -25,6 +25,8 @@ pub(super) enum Acted {
     Moved,
     /// Another program moved a branch. The step begins again.
     LostRace,
+    /// The revision is on a branch that waits for its merge.
+    Proposed(Proposed),
     /// A person closed the pull request with the revision: the move ends with this command.
     Declined(Command, Revision),
     /// The revision can't be written, for this reason.
@@ -80,7 +82,7 @@ pub(super) fn act(
 pub(super) fn acted(context: &Context<'_>, moved: Moved, revision: &Revision) -> Acted {
     match moved {
         Moved::Written => Acted::Moved,
-        Moved::Proposed { .. } => Acted::Nothing,
+        Moved::Proposed(proposed) => Acted::Proposed(proposed),
         Moved::LostRace => Acted::LostRace,
         Moved::Declined(link) => {
             let by = format!("pull request {}", link.number).into();

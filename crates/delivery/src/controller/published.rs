@@ -10,9 +10,11 @@ use model::object::base_repo::MAIN;
 
 use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
+use crate::changes::removed_text;
 use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
+use crate::pull_requests::PullRequestLink;
 use crate::pull_requests::admission::ProposedOutput;
 use crate::push::Delivered;
 use crate::refusal::Refusal;
@@ -37,6 +39,8 @@ pub struct Published {
     pub gitops: Vec<GitOpsCommit>,
     /// The output that waits in pull requests where the status `kalypso/admission` decides about their merge.
     pub proposed: Vec<ProposedOutput>,
+    /// What keeps output from the branches that clusters pull, and people can end.
+    pub open: Vec<OpenOutput>,
     /// Whether a change of the output waits in a pull request.
     is_proposed: bool,
     /// Whether the GitOps branches have everything that was rendered. False if nothing was tried.
@@ -67,11 +71,25 @@ impl Published {
         let sources = loaded.filter(|loaded| loaded.is_complete).and_then(sources);
         let proposed = outcome.places.iter().filter_map(|place| place.proposed.clone());
         let proposed = proposed.collect();
+        let open = outcome.places.iter().flat_map(open_output).collect();
         let is_proposed = outcome.places.iter().any(PlaceOutcome::is_proposed);
         let is_out = !is_proposed && outcome.failures.is_empty() && outcome.places.iter().all(is_delivered);
         let admission = loaded.and_then(|loaded| loaded.admission.as_ref());
         let (state, complete) = (admission.map(|admission| admission.state), complete(outcome));
-        Self { commit, head, has_rings, sources, releases, gitops, proposed, is_proposed, is_out, state, complete }
+        Self {
+            commit,
+            head,
+            has_rings,
+            sources,
+            releases,
+            gitops,
+            proposed,
+            open,
+            is_proposed,
+            is_out,
+            state,
+            complete,
+        }
     }
 
     /// Whether a change of the output waits in a pull request.
@@ -93,6 +111,28 @@ impl Published {
     pub fn has_rings(&self) -> bool {
         self.has_rings
     }
+}
+
+/// Output that waits for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenOutput {
+    /// Removals that need a confirmation.
+    Removals {
+        /// The word that confirms exactly these.
+        word: String,
+        /// What is removed, in words.
+        removed: String,
+    },
+    /// A pull request that needs a merge.
+    Proposed(PullRequestLink),
+}
+
+fn open_output(place: &PlaceOutcome) -> Vec<OpenOutput> {
+    let is_unconfirmed = place.planned.has_waiting_removals() || place.refusals.iter().any(Refusal::is_unconfirmed);
+    let word = place.planned.confirmation_word().filter(|_| is_unconfirmed);
+    let removals = word.map(|word| OpenOutput::Removals { word, removed: removed_text(&place.planned) });
+    let proposed = place.open_pull_request().cloned().map(OpenOutput::Proposed);
+    removals.into_iter().chain(proposed).collect()
 }
 
 fn is_delivered(place: &PlaceOutcome) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::promotion::graph::Graph;
-use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
+use engine::promotion::report::{Report, ReportPhase, RingReport};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolledBack,
     RolloutState,
@@ -11,14 +11,16 @@ use engine::promotion::state::{
 use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, PlannedSource, Subject};
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
-    ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
+    ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus,
 };
 use jiff::Timestamp;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 
+use super::commit_move::Proposed;
 use super::events::timestamp;
 use super::facts::StepFacts;
+use super::waits;
 use crate::renderer::SUBJECT;
 
 /// An environment of which nothing is evaluated yet.
@@ -30,22 +32,33 @@ pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timesta
         after: graph.after(environment).map(ToString::to_string).collect(),
         evaluated_on: Some(timestamp(now)),
         problem: None,
+        waiting_for: Vec::new(),
         subjects: Vec::new(),
     }
 }
 
 /// Where everything stands that moves into an environment.
-pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan) -> PromotionStatus {
-    let mut status = of_environment(&facts.context.plane.graph, facts.context.environment, facts.context.now);
+pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, proposed: &[(Subject, Proposed)]) -> PromotionStatus {
+    let environment = facts.context.environment;
+    let mut status = of_environment(&facts.context.plane.graph, environment, facts.context.now);
     status.problem = plan.problem.as_ref().map(ToString::to_string);
+    status.waiting_for =
+        facts.request.published.map(|published| waits::of_output(environment, &published.open)).unwrap_or_default();
+    let with_waits = |status: SubjectStatus, report: &Report, found: Option<&Proposed>| {
+        waits::with_waits(status, environment, (report, found))
+    };
+    let found_of = |subject: &Subject| proposed.iter().find(|(of, _)| of == subject).map(|(_, found)| found);
     let main = facts.standing.at.as_ref();
-    let moves = plan.moves.iter().map(|PlannedMove { subject, step, .. }| match subject {
-        Subject::Main => of_platform(main, &step.state, &step.report),
-        Subject::Release(workload) => {
-            let at = plan.promotion.as_ref().and_then(|promotion| facts.release(workload, promotion)?.at());
-            of_release(workload, at.as_ref(), (&step.state, &step.report))
-        }
-        Subject::Renderer => of_release(SUBJECT, step.state.admitted.as_ref(), (&step.state, &step.report)),
+    let moves = plan.moves.iter().map(|PlannedMove { subject, step, .. }| {
+        let found = match subject {
+            Subject::Main => of_platform(main, &step.state, &step.report),
+            Subject::Release(workload) => {
+                let at = plan.promotion.as_ref().and_then(|promotion| facts.release(workload, promotion)?.at());
+                of_release(workload, at.as_ref(), (&step.state, &step.report))
+            }
+            Subject::Renderer => of_release(SUBJECT, step.state.admitted.as_ref(), (&step.state, &step.report)),
+        };
+        with_waits(found, &step.report, found_of(subject))
     });
     let has_main = plan.moves.iter().any(|planned| planned.subject == Subject::Main);
     // A hold of the environment is also where its commits do not move.
@@ -55,16 +68,19 @@ pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan) -> PromotionStatus {
         status.subjects.push(of_platform(main, &state, &Report::at_rest()));
     }
     status.subjects.extend(moves);
-    status.subjects.extend(of_sources(facts, plan));
+    status.subjects.extend(of_sources(facts, plan).map(|(found, report)| with_waits(found, report, None)));
     let rollouts = plan.rollouts.iter();
     status.subjects.extend(rollouts.map(|PlannedRollout { workload, desired, step }| {
-        of_rollout((workload, desired.as_ref()), &step.state, &step.report)
+        with_waits(of_rollout((workload, desired.as_ref()), &step.state, &step.report), &step.report, None)
     }));
     status
 }
 
 /// Where the sources stand, as the API shows them.
-fn of_sources<'p>(facts: &'p StepFacts<'_>, plan: &'p Plan) -> impl Iterator<Item = SubjectStatus> + use<'p> {
+fn of_sources<'p>(
+    facts: &'p StepFacts<'_>,
+    plan: &'p Plan,
+) -> impl Iterator<Item = (SubjectStatus, &'p Report)> + use<'p> {
     let origins: BTreeMap<_, _> =
         facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();
     plan.sources.iter().filter_map(move |PlannedSource { name, step }| {
@@ -72,7 +88,7 @@ fn of_sources<'p>(facts: &'p StepFacts<'_>, plan: &'p Plan) -> impl Iterator<Ite
         let is_overridden = step.state.unmerged.iter().any(|unmerged| unmerged.change.overridden.is_some());
         let is_news = step.report.revision.is_some() || !step.report.waiting.is_empty() || is_overridden;
         let kind = kind(*origins.get(name)?);
-        is_news.then(|| of_source(name, kind, (&step.state, &step.report)))
+        is_news.then(|| (of_source(name, kind, (&step.state, &step.report)), &step.report))
     })
 }
 
@@ -120,6 +136,7 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
         at: at.map(|at| at.0.to_string()),
         proved: state.proved.as_ref().map(proved),
         moving,
+        waiting_for: Vec::new(),
         waiting_revisions: revisions(&state.waiting),
         rejected: state.last_rejected().map(|rejected| rejected.revision.0.to_string()),
         rejected_because: state.last_rejected().map(|rejected| rejected.reason.to_string()),
@@ -169,6 +186,7 @@ pub(super) fn of_rollout(
         at: at.map(|at| at.0.to_string()),
         proved: state.stable.as_ref().map(proved),
         moving: moving.or_else(|| waiting_rollback(state, report)),
+        waiting_for: Vec::new(),
         waiting_revisions: revisions(&state.waiting),
         rejected: state.rejected.last().map(|rejected| rejected.revision.0.to_string()),
         rejected_because: state.rejected.last().map(|rejected| rejected.reason.to_string()),
@@ -203,7 +221,7 @@ impl Moving<'_> {
             reason: self.reason,
             rings: self.rings,
             gates: report.gates.iter().map(gate).collect(),
-            waiting_for: report.waiting.iter().map(wait).collect(),
+            waiting_for: Vec::new(),
         }
     }
 }
@@ -255,11 +273,6 @@ fn gate(record: &GateRecord) -> GateProgress {
     };
     let (name, text) = (record.name.to_string(), record.text.to_string());
     GateProgress { name, status, since: timestamp(record.since), text, skipped }
-}
-
-fn wait(waiting: &Waiting) -> Wait {
-    let since = Some(timestamp(waiting.since));
-    Wait { what: waiting.what.to_string(), text: waiting.text.to_string(), since }
 }
 
 fn proved(proved: &Proved) -> ProvedStatus {

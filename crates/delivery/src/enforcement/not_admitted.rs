@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::promotion::answer::{Answer, WaitingSubject};
 use engine::promotion::in_force::in_force;
 use engine::promotion::open_gates::{WaitsFor, open_gates, waits_for};
 use engine::promotion::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision};
@@ -19,6 +20,7 @@ use super::{MAIN, ways_on};
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 use crate::promoted_commit::PromotedCommit;
+use crate::renderer::SUBJECT;
 use crate::rollout_store::{self, Advances, StoredSource};
 
 /// A revision that was not admitted into an environment.
@@ -211,14 +213,20 @@ impl Recorded<'_> {
         if let Some(hold) = hold {
             diagnostic = diagnostic.note(format!("held by {} since {:.0}: {}", hold.by, hold.at, hold.reason));
         }
-        if let Some(gate) = open_gates(candidate).next().filter(|_| waits_for == WaitsFor::People) {
-            let subject = if *source == *MAIN { String::new() } else { format!(" {source}") };
-            diagnostic = diagnostic.help(format!(
-                "`kalypso skip -e {environment}{subject} --gate {} --reason TEXT` lets it in, or `kalypso approve` where the gate waits for approvals",
-                gate.name
-            ));
-        }
-        diagnostic.help("`kalypso publish --override REASON` publishes it anyway, and keeps the reason")
+        let subject = (*source != *MAIN).then_some(source);
+        let is_release = source != SUBJECT && self.advances.releases.contains_key(source);
+        let revision = is_release.then_some(&*candidate.revision.0);
+        let about = WaitingSubject { environment: environment.as_str(), subject, revision };
+        let gates = self.promotion.map(|promotion| promotion.gates.as_slice()).unwrap_or_default();
+        let answer = |record: &GateRecord| Some(Answer::to_record(record, gates)?.command(about, &record.name));
+        let answers = open_gates(candidate).filter(|_| waits_for == WaitsFor::People).filter_map(answer);
+        diagnostic.help.extend(answers.map(|command| format!("a person lets it in with `{command}`")));
+        // An override is about commits, and about this version of Kalypso.
+        diagnostic.help(if is_release {
+            format!("`kalypso skip -e {environment} {source} --gate NAME --reason TEXT` lets it past a gate, and keeps the reason")
+        } else {
+            "`kalypso publish --override REASON` publishes it anyway, and keeps the reason".to_owned()
+        })
     }
 }
 

@@ -57,6 +57,16 @@ pub enum Proposal {
     Declined(PullRequestLink),
 }
 
+impl Proposal {
+    /// The pull request that is open now. None: there is none.
+    pub fn open(&self) -> Option<&PullRequestLink> {
+        match self {
+            Self::Opened(link) | Self::Updated(link) | Self::Unchanged(link) => Some(link),
+            Self::None | Self::Merged(_) | Self::Closed(_) | Self::Declined(_) => None,
+        }
+    }
+}
+
 /// The result for the pull request of a destination.
 #[derive(Debug)]
 pub struct ProposalOutcome {

@@ -1,6 +1,6 @@
 //! How a commit of the main branch is written into an environment.
 
-use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, Moved, withdraw, write};
+use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, Moved, Proposed, withdraw, write};
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;
@@ -14,7 +14,7 @@ fn write_into(chain: &Chain, to: GitId, delivery: ChangeDelivery) -> String {
     let change = CommitMove { environment, promoted, to, delivery, title, body: "Why.", seconds: 2_000 };
     match write(&chain.access, Some(&chain.hosts), &change).unwrap() {
         Moved::Written => "written".to_owned(),
-        Moved::Proposed { branch, pull_request } => format!("{branch} {}", pull_request.unwrap().number),
+        Moved::Proposed(Proposed { branch, pull_request }) => format!("{branch} {}", pull_request.unwrap().number),
         Moved::Declined(link) => format!("declined {}", link.number),
         Moved::LostRace => "lost".to_owned(),
     }

@@ -47,4 +47,6 @@ mod state_branch;
 #[cfg(test)]
 mod statuses;
 #[cfg(test)]
+mod waits;
+#[cfg(test)]
 mod world;

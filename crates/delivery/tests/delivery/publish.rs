@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use delivery::controller::published::Published;
+use delivery::controller::published::{OpenOutput, Published};
 use delivery::error::DestinationError;
 use delivery::publish::{End, Options, Outcome};
 use delivery::push::Delivered;
@@ -147,6 +147,12 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     // The environment proves nothing yet: the removals were not tried.
     let waits = Err("its removals wait for a confirmation".into());
     assert_eq!(Published::of(&changed).complete, waits);
+    let word_of = |open: &OpenOutput| match open {
+        OpenOutput::Removals { word, .. } => word.clone(),
+        OpenOutput::Proposed(link) => link.url.clone(),
+    };
+    let words: Vec<_> = Published::of(&changed).open.iter().map(word_of).collect();
+    assert_eq!(words, [place.planned.confirmation_word().unwrap()]);
     let again = world.publish(DIRECT);
     assert_eq!((word(&again).as_str(), Published::of(&again).complete), ("refused unconfirmed false", waits));
     let confirmed = [again.places[0].planned.confirmation_word().unwrap()];

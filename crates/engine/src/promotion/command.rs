@@ -118,6 +118,18 @@ pub enum Refusal {
     /// The gate holds already.
     #[error("the gate `{0}` holds already")]
     GateHolds(Arc<str>),
+    /// The gate waits for two revisions of a workload.
+    #[error(
+        "the gate `{gate}` waits for `{in_ring}` in a ring, and for `{before}` before the environment. Name one with `--revision`"
+    )]
+    SeveralGates {
+        /// The gate.
+        gate: Arc<str>,
+        /// What moves through the rings.
+        in_ring: Arc<str>,
+        /// The release on its way into the environment.
+        before: Arc<str>,
+    },
     /// There is no rejected or stopped revision.
     #[error("no revision was stopped, aborted or rolled back")]
     NothingToRetry,

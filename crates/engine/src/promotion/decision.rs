@@ -7,6 +7,7 @@ mod tests;
 use std::sync::Arc;
 
 use model::object::Promotion;
+use model::object::release::{is_called, shown};
 
 pub use self::approving::OpenApproval;
 
@@ -176,12 +177,22 @@ impl Attempt<'_> {
         if self.is_of_release(name) {
             return self.of_release(name);
         }
-        match self.of_rollout(name) {
-            // The gate may be one before the environment.
-            Err(NotApplied::Refused(refusal @ Refusal::NoSuchGate { .. })) if self.has_release(name) => {
-                self.of_release(name).map_err(|_| refusal.into())
+        match &self.command.kind {
+            CommandKind::Skip { gate } if self.has_release(name) => self.skip_of_workload(name, gate),
+            _ => self.of_rollout(name),
+        }
+    }
+
+    /// A gate of the ring in which a workload moves, or one of its release before the environment. One that waits for both is not passed by chance.
+    fn skip_of_workload(&self, name: &str, gate: &Arc<str>) -> Result<Applied, NotApplied> {
+        let shown = |applied: &Applied| applied.revision.as_ref().map_or("nothing", |found| shown(&found.0)).into();
+        match (self.of_rollout(name), self.of_release(name)) {
+            (Ok(in_ring), Ok(before)) => {
+                let (in_ring, before) = (shown(&in_ring), shown(&before));
+                Err(Refusal::SeveralGates { gate: Arc::clone(gate), in_ring, before }.into())
             }
-            decided => decided,
+            (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+            (Err(error), Err(_)) => Err(error),
         }
     }
 
@@ -261,10 +272,10 @@ impl Attempt<'_> {
     }
 
     /// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
-    /// one, unless it requests a release.
+    /// one, unless it requests or admits a release.
     fn is_of_release(&self, name: &str) -> bool {
         match self.command.kind {
-            CommandKind::Request { .. } => return true,
+            CommandKind::Request { .. } | CommandKind::Override { .. } => return true,
             // Only rings know the folders that a workload had.
             CommandKind::Rollback { with_values: true, .. } => return false,
             _ => {}
@@ -320,7 +331,7 @@ impl Attempt<'_> {
     fn check(&self, moving: Option<&Revision>) -> Result<(), NotApplied> {
         let Some(about) = self.revision else { return Ok(()) };
         match moving {
-            Some(moving) if moving.0.starts_with(about) => Ok(()),
+            Some(moving) if moving.0.starts_with(about) || is_called(&moving.0, about) => Ok(()),
             moving => {
                 let moving = moving.map_or_else(|| "nothing".into(), |moving| Arc::clone(&moving.0));
                 Err(Refusal::OtherRevision { about: about.into(), moving }.into())

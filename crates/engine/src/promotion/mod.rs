@@ -7,6 +7,7 @@
 
 mod absent_field;
 pub mod advance;
+pub mod answer;
 pub mod command;
 pub mod decision;
 pub mod evidence;

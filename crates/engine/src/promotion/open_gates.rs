@@ -3,6 +3,7 @@
 use model::object::Promotion;
 use model::object::promotion::GateKind;
 
+use super::answer::Answer;
 use super::state::{Candidate, GateRecord};
 
 /// What a candidate waits for.
@@ -42,12 +43,9 @@ pub fn waits_for(candidate: &Candidate, promotion: Option<&Promotion>) -> WaitsF
     for record in open_gates(candidate) {
         match kind(record) {
             Some(GateKind::Window(_)) => {}
-            Some(GateKind::Approval(_) | GateKind::Manual) => found = WaitsFor::People,
+            Some(kind) if Answer::to_gate(kind).is_some() => found = WaitsFor::People,
             // Records without a gate are about the environments before.
-            Some(GateKind::Compliant { .. } | GateKind::Failures(_) | GateKind::Soak(_) | GateKind::Check(_))
-            | None => {
-                return WaitsFor::Evidence;
-            }
+            _ => return WaitsFor::Evidence,
         }
     }
     found

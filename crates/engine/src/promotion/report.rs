@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::answer::{Answer, WaitingSubject};
 use super::evidence::Measured;
 use super::state::{Decision, GateRecord, Revision};
 
@@ -93,6 +94,8 @@ pub struct Waiting {
     pub text: Arc<str>,
     /// Since when.
     pub since: Timestamp,
+    /// What a person can do about it. None: it ends by itself, or outside of Kalypso.
+    pub answer: Option<Answer>,
 }
 
 /// A change of a move.
@@ -189,22 +192,43 @@ impl Report {
 }
 
 impl Waiting {
-    /// A hold by a person, as a reason.
-    pub(super) fn for_hold(hold: &Decision) -> Self {
-        reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at)
+    /// The command of the answer: [`Answer::command`]. None: no command ends this wait.
+    pub fn command(&self, about: WaitingSubject<'_>) -> Option<String> {
+        Some(self.answer?.command(about, &self.what))
     }
 
-    /// The gates that do not hold, as reasons.
-    pub(super) fn for_gates(gates: &[GateRecord]) -> impl Iterator<Item = Self> {
-        gates.iter().filter(|record| !record.holds()).map(|record| Self {
+    /// The holds by people, as reasons: of the subject itself, and of the environment.
+    pub(super) fn for_holds<'h>(
+        own: Option<&'h Decision>,
+        environment: Option<&'h Decision>,
+    ) -> impl Iterator<Item = Self> + use<'h> {
+        let own = own.map(|hold| (hold, Answer::Resume));
+        let environment = environment.map(|hold| (hold, Answer::ResumeEnvironment));
+        own.into_iter().chain(environment).map(|(hold, answer)| {
+            reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at).answered(answer)
+        })
+    }
+
+    /// The gates that do not hold, as reasons. `answer`: what a person can do about one of them.
+    pub(super) fn for_gates(
+        records: &[GateRecord],
+        answer: impl Fn(&GateRecord) -> Option<Answer>,
+    ) -> impl Iterator<Item = Self> {
+        records.iter().filter(|record| !record.holds()).map(move |record| Self {
             what: Arc::clone(&record.name),
             text: Arc::clone(&record.text),
             since: record.since,
+            answer: answer(record),
         })
+    }
+
+    /// The same reason, with what a person can do about it.
+    pub(super) fn answered(self, answer: Answer) -> Self {
+        Self { answer: Some(answer), ..self }
     }
 }
 
-/// A reason why a move waits.
+/// A reason why a move waits, which ends by itself or outside of Kalypso.
 pub(super) fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
-    Waiting { what: what.into(), text: text.into(), since }
+    Waiting { what: what.into(), text: text.into(), since, answer: None }
 }

@@ -20,6 +20,9 @@ pub struct PromotionStatus {
     pub evaluated_on: Option<Timestamp>,
     /// Why it can't be evaluated. None if it can.
     pub problem: Option<String>,
+    /// What its publication waits for. Empty: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting_for: Vec<Wait>,
     /// What moves into it: the commits of the platform first, then workloads by name.
     pub subjects: Vec<SubjectStatus>,
 }
@@ -38,6 +41,9 @@ pub struct SubjectStatus {
     pub proved: Option<ProvedStatus>,
     /// The revision that moves now. None: nothing moves.
     pub moving: Option<MoveStatus>,
+    /// Why nothing moves, if a person or an earlier failure keeps it from moving. Empty while something moves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting_for: Vec<Wait>,
     /// Newer revisions that wait, oldest first.
     pub waiting_revisions: Vec<String>,
     /// The revision that was rolled back or aborted last. It does not start again by itself.
@@ -203,16 +209,26 @@ pub enum GateProgressStatus {
 }
 
 /// What a move waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Wait {
-    /// The kind, such as `gate`, `pause`, `hold`, `publication` or `pullRequest`.
+    /// The name of a gate, or the kind, such as `hold`, `rejected`, `stopped`, `limits`, `write` or `removals`.
     pub what: String,
     /// What is missing, in one line for people.
     pub text: String,
     /// Since when. None: not known.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
+    /// The command that ends it, or takes it one step nearer to its end. Words in capital letters stand for what a person says. None: evidence or the clock ends it,
+    /// or people on the git host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The role with the fewest permissions that may run the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The page on the git host where people can end it: by a merge or a review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// A revision that a person admitted past its gates.

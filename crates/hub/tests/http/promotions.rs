@@ -35,6 +35,7 @@ pub(super) fn at_rest(subject: Option<&str>) -> SubjectStatus {
         at: None,
         proved: None,
         moving: None,
+        waiting_for: Vec::new(),
         waiting_revisions: Vec::new(),
         rejected: None,
         rejected_because: None,
@@ -69,7 +70,14 @@ fn status() -> PromotionStatus {
         reason: None,
         rings: vec![ring],
         gates: vec![gate],
-        waiting_for: vec![Wait { what: "hold".to_owned(), text: "ann holds it".to_owned(), since: Some(at()) }],
+        waiting_for: vec![Wait {
+            what: "hold".to_owned(),
+            text: "ann holds it".to_owned(),
+            since: Some(at()),
+            command: Some("kalypso resume -e prod".to_owned()),
+            role: Some("operator".to_owned()),
+            url: None,
+        }],
     };
     let workload = SubjectStatus {
         subject: Some("checkout".to_owned()),
@@ -77,6 +85,7 @@ fn status() -> PromotionStatus {
         at: Some("r2".to_owned()),
         proved: Some(ProvedStatus { revision: "r1".to_owned(), on: at() }),
         moving: Some(moving),
+        waiting_for: Vec::new(),
         waiting_revisions: vec!["r3".to_owned()],
         rejected: Some("r0".to_owned()),
         rejected_because: Some("rollback by ann: slow".to_owned()),
@@ -90,6 +99,7 @@ fn status() -> PromotionStatus {
         after: Vec::new(),
         evaluated_on: Some(at()),
         problem: None,
+        waiting_for: Vec::new(),
         subjects: vec![platform, workload],
     }
 }

@@ -33,6 +33,7 @@ impl PromotionService for Willing {
             after: vec!["stage".to_owned()],
             evaluated_on: None,
             problem: None,
+            waiting_for: Vec::new(),
             subjects: subjects.map(at_rest).into(),
         };
         let asked = ENVIRONMENTS.iter().filter(|name| environment.is_none_or(|asked| asked == **name));

@@ -120,6 +120,7 @@ fn detail(failures: u32) -> LeaderState {
         after: Vec::new(),
         evaluated_on: None,
         problem: Some("no graph".to_owned()),
+        waiting_for: Vec::new(),
         subjects: Vec::new(),
     };
     let state = EnvironmentSync { environment, phase, leader: None, last: None, failures, next_on: None };

@@ -90,10 +90,12 @@ pub(crate) struct Retry {
 /// Let a change pass a gate that does not hold
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The name and the reason stay in the history. `kalypso rollout status` shows the names of gates.
+The name and the reason stay in the history. `kalypso rollout status` shows the names of gates. If a ring and the way into the environment have a gate of this name,
+and both wait, the command ends with 1 until you name the revision.
 
 Examples:
   kalypso skip -e prod --gate a-night-in-stage --reason 'security fix, agreed with the release managers'
+  kalypso skip -e prod checkout --gate failures --revision 2.4.0 --reason 'known failures'
   kalypso skip -e prod values --gate night --reason 'the tax changes at midnight'
   kalypso skip -e prod application/checkout --gate owner --reason 'the owner is on holiday'")]
 pub(crate) struct Skip {
@@ -102,6 +104,9 @@ pub(crate) struct Skip {
     /// The gate
     #[arg(long, value_name = "NAME")]
     pub(crate) gate: String,
+    /// The revision that may pass it, or its first digits [default: the one that waits there]
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) revision: Option<String>,
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,

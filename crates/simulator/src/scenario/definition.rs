@@ -388,7 +388,7 @@ pub enum Part {
 }
 
 /// The name of the values of an environment in decisions and claims.
-pub(super) const VALUES: &str = "values";
+pub(in crate::scenario) const VALUES: &str = "values";
 /// The name of the target of a workload in decisions and claims, before the name of the workload.
 pub(super) const APPLICATION: &str = "application/";
 
@@ -405,8 +405,8 @@ pub enum PersonDecision {
     Abort,
     /// Tries a stopped or rejected move again.
     Retry,
-    /// Skips a gate.
-    Skip(Arc<str>),
+    /// Skips a gate, for this revision. None: whichever waits there.
+    Skip(Arc<str>, Option<Arc<str>>),
     /// Admits the revision that waits past its gates.
     Override,
     /// Returns to the last proved release.

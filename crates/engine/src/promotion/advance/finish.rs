@@ -1,10 +1,14 @@
 //! The report of a step of a move between environments: its phase, and what it waits for.
 
+use model::object::promotion::GateKind;
+use model::object::release::shown;
+
 use super::FromEnvironment;
 use super::machine::Machine;
-use crate::promotion::gates::first_open;
+use crate::promotion::answer::Answer;
+use crate::promotion::gates::{first_open, with_measure};
 use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
-use crate::promotion::state::{Candidate, CandidatePhase};
+use crate::promotion::state::{Candidate, CandidatePhase, GateRecord};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -39,7 +43,7 @@ impl Machine<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
+        let mut waiting: Vec<_> = Waiting::for_holds(self.state.hold.as_ref(), self.input.hold).collect();
         match &self.state.current {
             Some(current) => self.waiting_of_move(current, &mut waiting),
             None => waiting.extend(self.waiting_at_rest()),
@@ -49,14 +53,15 @@ impl Machine<'_> {
 
     fn waiting_at_rest(&self) -> Option<Waiting> {
         if let Some(stays) = &self.state.stays {
-            let text = format!("{}: {}; `kalypso promote` or `kalypso retry` moves it again", stays.by, stays.reason);
-            return Some(reason("rejected", text, stays.at));
+            let text = format!("{}: {}; nothing moves until a person lets it", stays.by, stays.reason);
+            return Some(reason("rejected", text, stays.at).answered(Answer::Retry));
         }
         let Some(newest) = &self.newest else {
             return Some(reason("candidate", self.without_candidate(), self.input.now));
         };
-        let text = "the revision was rolled back or aborted; it moves again with `kalypso retry`, or a newer one moves";
-        self.state.is_rejected(newest).then(|| reason("rejected", text.to_owned(), self.input.now))
+        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *newest)?;
+        let text = format!("`{}` was rejected: {}; a newer one moves", shown(&newest.0), rejected.reason);
+        Some(reason("rejected", text, self.input.now).answered(Answer::Retry))
     }
 
     /// Why there is no revision that can move.
@@ -77,12 +82,33 @@ impl Machine<'_> {
         }
     }
 
+    /// What a person can do about a gate of the promotion.
+    fn answer(&self, record: &GateRecord) -> Option<Answer> {
+        Answer::to_record(record, &self.input.promotion.gates)
+    }
+
+    /// What a person can do about a record that nothing else ends: the environments before have another revision, and have not shown this one, or it is no commit of
+    /// the main branch.
+    fn past(&self, candidate: &Candidate, record: &GateRecord) -> Option<Answer> {
+        let gates = with_measure(&self.input.promotion.gates);
+        let gate = gates.iter().find(|gate| gate.name == record.name);
+        let is_open = if self.input.promotion.from.is_empty() {
+            gate.is_none()
+        } else {
+            let is_of_clock = gate.is_some_and(|gate| matches!(gate.kind, GateKind::Window(_)));
+            !is_of_clock && !self.proofs().can_pass(&candidate.revision)
+        };
+        is_open.then_some(Answer::Skip)
+    }
+
     fn waiting_of_move(&self, current: &Candidate, waiting: &mut Vec<Waiting>) {
         match &current.phase {
             CandidatePhase::Gated => {
-                waiting.extend(Waiting::for_gates(&current.gates));
+                let answer = |record: &GateRecord| self.answer(record).or_else(|| self.past(current, record));
+                waiting.extend(Waiting::for_gates(&current.gates, answer));
                 if self.is_manual() && !self.is_requested(&current.revision) {
-                    waiting.push(reason("request", "it moves with `kalypso promote`".to_owned(), current.since));
+                    let text = "the promotion starts by hand".to_owned();
+                    waiting.push(reason("request", text, current.since).answered(Answer::Promote));
                 }
             }
             CandidatePhase::Entering { since } => {
@@ -90,19 +116,19 @@ impl Machine<'_> {
                 waiting.push(reason("write", text, *since));
             }
             CandidatePhase::Proving { since } => {
-                waiting.extend(Waiting::for_gates(&current.entry));
-                waiting.extend(Waiting::for_gates(&current.gates));
+                waiting.extend(Waiting::for_gates(&current.entry, |record| self.answer(record)));
+                waiting.extend(Waiting::for_gates(&current.gates, |_| None));
                 if let Err(why) = self.to_settled() {
                     waiting.push(reason("settle", format!("`{}`: {why}", self.input.promotion.to), *since));
                 }
             }
             CandidatePhase::Stopped { reason: why, since } => {
-                let advice = if self.state.is_rejected(&current.revision) {
-                    "it goes on with `kalypso retry`, or a newer revision replaces it"
+                let (advice, answer) = if self.state.is_rejected(&current.revision) {
+                    ("a newer revision replaces it", Some(Answer::Retry))
                 } else {
-                    "it goes on when the failures are gone, or a newer revision replaces it"
+                    ("it goes on when the failures are gone, or a newer revision replaces it", None)
                 };
-                waiting.push(reason("stopped", format!("{why}; {advice}"), *since));
+                waiting.push(Waiting { answer, ..reason("stopped", format!("{why}; {advice}"), *since) });
             }
             CandidatePhase::RollingBack { reason: why, since } => {
                 let state = match self.to_settled() {

@@ -23,7 +23,7 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
         CommandKind::Abort => abort(&mut state, command)?,
         CommandKind::Retry => retry(&mut state, command)?,
-        CommandKind::Skip { gate } => skip(candidate(&mut state)?, command, gate)?,
+        CommandKind::Skip { gate } => skip(waiting_at(&mut state, Some(gate))?, command, gate)?,
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut waiting_at(&mut state, gate.as_ref())?.approvals)?;
         }

@@ -108,6 +108,32 @@ fn changed(state: &State, about: About<'_>, kind: CommandKind, spec: &str) -> Re
 const ALL: &str = "select: {platform: true, workloadSelector: {}}, rings: [{name: all}]";
 
 #[test]
+fn a_gate_that_waits_for_two_revisions_is_passed_for_the_named_one() {
+    let open = |name: &str| {
+        let (status, since, text) = (GateStatus::Waiting, Timestamp::UNIX_EPOCH, "".into());
+        GateRecord { name: name.into(), status, since, text }
+    };
+    let mut state = state();
+    let release = state.releases.get_mut("shop").and_then(|found| found.current.as_mut()).unwrap();
+    release.gates = vec![open("failures"), open("people")];
+    let rollout = state.rollouts.get_mut("shop").and_then(|found| found.current.as_mut()).unwrap();
+    rollout.gates = vec![open("failures"), open("pause")];
+    let skip = |gate: &str, revision: Option<&str>| {
+        let command = command(CommandKind::Skip { gate: gate.into() });
+        let applied = apply(&state, (About::Workload("shop"), revision), &command, &program(ALL));
+        applied.map(|found| found.revision.unwrap().0.to_string()).map_err(|refusal| refusal.to_string())
+    };
+    let both = "the gate `failures` waits for `r2` in a ring, and for `2.0.0` before the environment. Name one with `--revision`";
+    assert_eq!(skip("failures", None), Err(both.to_owned()));
+    assert_eq!(skip("failures", Some("2.0.0")), Ok("2.0.0".to_owned()));
+    assert_eq!(skip("failures", Some("r2")), Ok("r2".to_owned()));
+    assert_eq!(skip("pause", None), Ok("r2".to_owned()));
+    assert_eq!(skip("people", None), Ok("2.0.0".to_owned()));
+    let unknown = "there is no gate `night` now. The gates are: failures, pause";
+    assert_eq!(skip("night", None), Err(unknown.to_owned()));
+}
+
+#[test]
 fn a_decision_about_the_environment_is_about_its_commits_and_what_they_bring() {
     let of = |kind| changed(&state(), About::Environment, kind, ALL).unwrap();
     assert_eq!(of(CommandKind::Hold), ["main"]);

@@ -210,9 +210,7 @@ fn verdict(gate: &Gate, input: &GateInput<'_>, (of_list, good_since): (Silent, O
         GateKind::Check(_) => check::verdict(input.checks.get(&gate.name), input.now),
         GateKind::Window(window) => window::verdict(window, input.now),
         GateKind::Approval(approval) => approval::verdict((&gate.name, approval), input),
-        GateKind::Manual => {
-            (GateStatus::Waiting, "a person must let the change through with `kalypso skip`".to_owned())
-        }
+        GateKind::Manual => (GateStatus::Waiting, "a person must let the change through".to_owned()),
     }
 }
 

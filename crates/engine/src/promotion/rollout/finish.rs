@@ -1,11 +1,13 @@
 //! The report of a step of a rollout: how far the rings are, and what the move waits for.
 
 use model::count::{count, thousands};
+use model::object::release::shown;
 
 use super::machine::Machine;
+use crate::promotion::answer::Answer;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Decision, Interrupted, Move, Phase, RolledBack};
+use crate::promotion::state::{Decision, GateRecord, Interrupted, Move, Phase, RolledBack};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -69,7 +71,7 @@ impl Machine<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
+        let mut waiting: Vec<_> = Waiting::for_holds(self.state.hold.as_ref(), self.input.hold).collect();
         match (self.waiting_rollback(), &self.state.current) {
             (Some(rollback), _) => waiting.push(rollback),
             (None, Some(current)) => self.waiting_of_move(current, &mut waiting),
@@ -87,10 +89,10 @@ impl Machine<'_> {
             _ => "it is being rendered",
         };
         let text = format!(
-            "the rollback to `{}` with the present values has not begun: {why}. `kalypso rollback --with-values`, after `kalypso retry`, returns to its folders as they were",
+            "the rollback to `{}` with the present values has not begun: {why}. When it is given up, `kalypso rollback --with-values` returns to its folders as they were",
             target.revision.0
         );
-        Some(reason("rollback", text, decision.at))
+        Some(reason("rollback", text, decision.at).answered(Answer::Retry))
     }
 
     /// What goes ahead of what, or why newer values wait.
@@ -110,16 +112,16 @@ impl Machine<'_> {
         if self.input.promotion.rings.is_empty() {
             return None;
         }
+        if let Some(RolledBack { decision: Decision { by, at, reason: why }, .. }) = &self.state.rolled_back {
+            let text = format!("rolled back by {by}: {why}; nothing newer moves until a person lets it");
+            return Some(reason("rollback", text, *at).answered(Answer::Retry));
+        }
         let Some(desired) = self.input.desired else {
             return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
         };
         let why = self.state.blocked_because(desired)?;
-        if let Some(RolledBack { decision: Decision { at, .. }, .. }) = &self.state.rolled_back {
-            let text = format!("{why}; the newest revision moves again with `kalypso retry`");
-            return Some(reason("rollback", text, *at));
-        }
-        let text = format!("{why}; it starts again with `kalypso retry`, and a newer revision without");
-        Some(reason("rejected", text, self.input.now))
+        let text = format!("`{}` was rejected: {why}; a newer revision moves", shown(&desired.0));
+        Some(reason("rejected", text, self.input.now).answered(Answer::Retry))
     }
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
@@ -138,21 +140,25 @@ impl Machine<'_> {
                 return;
             }
             Phase::Stopped { reason: why, since, is_withdrawn } => {
-                let advice = if self.is_rolled_back() {
-                    "it moves again with `kalypso retry`"
+                let (advice, answer) = if self.is_rolled_back() {
+                    ("", Some(Answer::Retry))
                 } else if *is_withdrawn {
-                    "it moves again with `kalypso retry`, or a newer revision replaces it"
+                    ("; a newer revision replaces it", Some(Answer::Retry))
                 } else {
-                    "it moves again when the failures are gone, or a newer revision replaces it"
+                    // What nobody knows is never gone.
+                    let answer = self.input.measured.is_err().then_some(Answer::Retry);
+                    ("; it moves again when the failures are gone, or a newer revision replaces it", answer)
                 };
-                waiting.push(reason("stopped", format!("{why}; {advice}"), *since));
+                waiting.push(Waiting { answer, ..reason("stopped", format!("{why}{advice}"), *since) });
             }
             Phase::Moving => {}
         }
         if has_tally {
             waiting.extend(self.limits(current));
         }
-        waiting.extend(Waiting::for_gates(&current.gates));
+        let ring = self.ring();
+        let answer = |record: &GateRecord| Answer::to_record(record, ring.iter().flat_map(|(_, ring)| ring.gates()));
+        waiting.extend(Waiting::for_gates(&current.gates, answer));
         if waiting.is_empty() {
             let text = "the gates of the ring are evaluated with the next evidence".to_owned();
             waiting.push(reason("gates", text, current.ring_started));

@@ -12,6 +12,7 @@ use std::iter;
 use jiff::Timestamp;
 use model::object::promotion::Gate;
 
+use super::answer::Answer;
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use super::gates::{self, GateInput, GateReport, Teams, first_open};
 use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
@@ -243,12 +244,13 @@ impl<'a> Machine<'a> {
 
     fn report(&self) -> Report {
         let current = self.state.current.as_ref();
-        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
+        let answer = |record: &GateRecord| Answer::to_record(record, self.input.gates);
+        let mut waiting: Vec<_> = Waiting::for_holds(self.state.hold.as_ref(), self.input.hold).collect();
         match current {
-            Some(current) => waiting.extend(Waiting::for_gates(&current.gates)),
+            Some(current) => waiting.extend(Waiting::for_gates(&current.gates, answer)),
             None if self.state.is_rejected(self.input.head) => {
-                let text = "the commit was aborted; it moves with `kalypso retry`, or a newer one moves";
-                waiting.push(reason("rejected", text.to_owned(), self.input.now));
+                let text = "the commit was aborted; a newer one moves";
+                waiting.push(reason("rejected", text.to_owned(), self.input.now).answered(Answer::Retry));
             }
             None => {}
         }
@@ -258,7 +260,7 @@ impl<'a> Machine<'a> {
         }
         let unmerged = self.state.unmerged.iter().map(|unmerged| &unmerged.change);
         let mut ended = unmerged.filter(|change| !change.entry.iter().all(GateRecord::holds));
-        waiting.extend(ended.clone().flat_map(|change| Waiting::for_gates(&change.entry)));
+        waiting.extend(ended.clone().flat_map(|change| Waiting::for_gates(&change.entry, answer)));
         let moving = current.or(ended.next());
         Report {
             phase: if current.is_some() { ReportPhase::Gated } else { ReportPhase::Rest },

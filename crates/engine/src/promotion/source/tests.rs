@@ -127,7 +127,7 @@ fn a_newer_commit_waits_for_people() {
     assert_eq!((world.admitted(), world.state.current.is_none()), ("c1", true));
     let events = [
         "started: it is the newest commit",
-        "waiting: person: a person must let the change through with `kalypso skip`",
+        "waiting: person: a person must let the change through",
         "promoted: the gates hold",
     ];
     assert_eq!(world.events, events);

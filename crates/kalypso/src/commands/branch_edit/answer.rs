@@ -67,12 +67,8 @@ pub(in crate::commands) fn plan(comparison: &Comparison<'_>) -> anyhow::Result<J
 }
 
 fn proposal(proposed: &Proposed) -> Json {
-    let url = match &proposed.change.pull_request {
-        Some(Ok(Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link))) => {
-            Some(link.url.clone())
-        }
-        _ => None,
-    };
+    let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
+    let url = proposal.and_then(Proposal::open).map(|link| link.url.clone());
     json!({
         "branch": proposed.branch,
         "base": proposed.base,

@@ -164,7 +164,7 @@ mod tests {
             reason: None,
             rings: Vec::new(),
             gates: Vec::new(),
-            waiting_for: vec![Wait { what: "soak".to_owned(), text: "an hour".to_owned(), since: None }],
+            waiting_for: vec![Wait { what: "soak".to_owned(), text: "an hour".to_owned(), ..Wait::default() }],
         });
         SubjectStatus {
             subject: None,
@@ -172,6 +172,7 @@ mod tests {
             at: Some(proved.to_owned()),
             proved: Some(ProvedStatus { revision: proved.to_owned(), on: Timestamp::from_millis(0) }),
             moving,
+            waiting_for: Vec::new(),
             waiting_revisions: vec!["cc".to_owned()],
             rejected: Some("dd".to_owned()),
             rejected_because: Some("1 of 3 reconcilers failed".to_owned()),

@@ -32,6 +32,10 @@ fn environment(status: &PromotionStatus, now: Timestamp) -> String {
     if let Some(problem) = &status.problem {
         let _ = writeln!(text, "  can't be evaluated: {}", plain(problem));
     }
+    let waits = &status.waiting_for;
+    for line in waits.iter().filter_map(answer).chain(waits.iter().map(|wait| waits_for(wait, now))) {
+        let _ = writeln!(text, "  {line}");
+    }
     if status.subjects.is_empty() && status.problem.is_none() {
         text.push_str("  not evaluated yet\n");
     }
@@ -64,19 +68,21 @@ fn summary(subject: &SubjectStatus, now: Timestamp) -> String {
 }
 
 fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
-    let mut lines = Vec::new();
+    let waits = subject.moving.as_ref().map_or(&subject.waiting_for, |moving| &moving.waiting_for);
+    let mut lines: Vec<_> = waits.iter().filter_map(answer).collect();
+    lines.dedup();
     if let Some(hold) = &subject.hold {
         lines.push(format!("held by {}, {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
     }
     lines.extend(subject.overridden.as_ref().map(|found| overridden(found, now)));
+    lines.extend(subject.waiting_for.iter().filter(|wait| !is_told(wait, subject)).map(|wait| waits_for(wait, now)));
     if let Some(rejected) = &subject.rejected {
         let reason = subject.rejected_because.as_deref().unwrap_or_default();
         let because = if reason.is_empty() { String::new() } else { format!(": {}", plain(reason)) };
         lines.push(format!("{} was rejected{because}", plain(&short(Some(rejected)))));
-        lines.push("  `kalypso retry` moves it again".to_owned());
     }
     if let Some(moving) = &subject.moving {
-        lines.extend(move_lines(moving, now));
+        lines.extend(move_lines((subject, moving), now));
     }
     if !subject.waiting_revisions.is_empty() {
         let waiting: Vec<_> = subject.waiting_revisions.iter().map(|one| plain(&short(Some(one)))).collect();
@@ -97,7 +103,30 @@ fn overridden(found: &OverrideStatus, now: Timestamp) -> String {
     format!("{revision} was admitted{gates} by {by}, {end}: {reason}")
 }
 
-fn move_lines(moving: &MoveStatus, now: Timestamp) -> Vec<String> {
+/// What a person can do about a wait, and who may. None: evidence or the clock ends it.
+fn answer(wait: &Wait) -> Option<String> {
+    let role = wait.role.as_ref().map(|role| format!("   role {}", plain(role))).unwrap_or_default();
+    Some(match (&wait.command, &wait.url) {
+        (Some(command), None) => format!("→ {}{role}", plain(command)),
+        (Some(command), Some(url)) => format!("→ {}{role}, or a review of {}", plain(command), plain(url)),
+        (None, Some(url)) => format!("→ merge {}", plain(url)),
+        (None, None) => return None,
+    })
+}
+
+/// Whether another line says already why something waits: that of its hold, or that of its rejected revision.
+fn is_told(wait: &Wait, subject: &SubjectStatus) -> bool {
+    let is_of_hold = subject.hold.is_some() && wait.what == "hold";
+    let reason = subject.rejected_because.as_deref().filter(|reason| !reason.is_empty());
+    is_of_hold || (wait.what == "rejected" && reason.is_some_and(|reason| wait.text.contains(reason)))
+}
+
+fn waits_for(wait: &Wait, now: Timestamp) -> String {
+    let since = wait.since.map_or_else(String::new, |since| format!("   {}", length(now.since(since))));
+    format!("waits for {}: {}{since}", plain(&wait.what), plain(&wait.text))
+}
+
+fn move_lines((subject, moving): (&SubjectStatus, &MoveStatus), now: Timestamp) -> Vec<String> {
     let since = length(now.since(moving.phase_since));
     let mut first = format!("{} {} since {since}", plain(&short(Some(&moving.revision))), phase(moving.phase));
     if let Some(reason) = &moving.reason {
@@ -109,10 +138,8 @@ fn move_lines(moving: &MoveStatus, now: Timestamp) -> Vec<String> {
     lines.extend(moving.gates.iter().map(|one| format!("  {}", gate(one))));
     // A gate that is listed says already what the change waits for.
     let is_listed = |wait: &&Wait| moving.gates.iter().any(|gate| gate.name == wait.what && gate.text == wait.text);
-    lines.extend(moving.waiting_for.iter().filter(|wait| !is_listed(wait)).map(|wait| {
-        let since = wait.since.map_or_else(String::new, |since| format!("   {}", length(now.since(since))));
-        format!("waits for {}: {}{since}", plain(&wait.what), plain(&wait.text))
-    }));
+    let waits = moving.waiting_for.iter().filter(|wait| !is_listed(wait) && !is_told(wait, subject));
+    lines.extend(waits.map(|wait| waits_for(wait, now)));
     lines
 }
 
@@ -192,12 +219,21 @@ mod tests {
             at: Some("41c77fe0".repeat(5)),
             proved: Some(ProvedStatus { revision: "41c77fe0".repeat(5), on: at(0) }),
             moving,
+            waiting_for: Vec::new(),
             waiting_revisions: Vec::new(),
             rejected: None,
             rejected_because: None,
             hold: None,
             overridden: None,
         }
+    }
+
+    fn wait(what: &str, text: &str) -> Wait {
+        Wait { what: what.to_owned(), text: text.to_owned(), role: Some("operator".to_owned()), ..Wait::default() }
+    }
+
+    fn rested(waiting_for: Vec<Wait>) -> SubjectStatus {
+        SubjectStatus { waiting_for, ..subject(None, None) }
     }
 
     fn ring(name: &str, state: RingState, (released, changed): (u64, u64), counts: RingCounts) -> RingProgress {
@@ -230,7 +266,12 @@ mod tests {
                 GateProgressStatus::Failed,
                 "2 of 100 reconcilers failed, at most 1 may fail",
             )],
-            waiting_for: vec![Wait { what: "failures".into(), text: "too many failed".into(), since: Some(at(110)) }],
+            waiting_for: vec![Wait {
+                what: "failures".into(),
+                text: "too many failed".into(),
+                since: Some(at(110)),
+                ..Wait::default()
+            }],
         };
         let status = |name: &str, before: &[&str], subjects| PromotionStatus {
             environment: name.to_owned(),
@@ -238,6 +279,7 @@ mod tests {
             after: Vec::new(),
             evaluated_on: Some(at(120)),
             problem: None,
+            waiting_for: Vec::new(),
             subjects,
         };
         let graph = [
@@ -261,13 +303,39 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_can_do_comes_first() {
+        let held = Wait { command: Some("kalypso resume -e prod".into()), ..wait("hold", "held by ann: inventory") };
+        let removals =
+            Wait { command: Some("kalypso confirm prod 7f3a".into()), ..wait("removals", "the removal of 2 of 9") };
+        let merge = Wait { url: Some("https://git.example/pulls/7".into()), ..wait("merge", "pull request 7") };
+        let status = PromotionStatus {
+            environment: "prod".to_owned(),
+            before: Vec::new(),
+            after: Vec::new(),
+            evaluated_on: None,
+            problem: None,
+            waiting_for: vec![removals, merge],
+            subjects: vec![rested(vec![held])],
+        };
+        insta::assert_snapshot!(text(&[status], at(120)), @r"
+        prod
+          → kalypso confirm prod 7f3a   role operator
+          → merge https://git.example/pulls/7
+          waits for removals: the removal of 2 of 9
+          waits for merge: pull request 7
+          main  41c77fe  proved 2 h ago
+                → kalypso resume -e prod   role operator
+                waits for hold: held by ann: inventory
+        ");
+    }
+
+    #[test]
     fn a_rejected_revision_has_its_reason() {
         let rejected = |reason: &str| {
             let (rejected, rejected_because) = (Some("77aa0120".repeat(5)), Some(reason.to_owned()));
             details(&SubjectStatus { rejected, rejected_because, ..subject(None, None) }, at(0))
         };
-        let retry = "  `kalypso retry` moves it again";
-        assert_eq!(rejected("rollback by ann: slow"), ["77aa012 was rejected: rollback by ann: slow", retry]);
-        assert_eq!(rejected(""), ["77aa012 was rejected", retry]);
+        assert_eq!(rejected("rollback by ann: slow"), ["77aa012 was rejected: rollback by ann: slow"]);
+        assert_eq!(rejected(""), ["77aa012 was rejected"]);
     }
 }

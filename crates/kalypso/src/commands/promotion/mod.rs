@@ -45,6 +45,7 @@ pub(super) fn retry(options: &Retry) -> anyhow::Result<Exit> {
 pub(super) fn skip(options: &Skip) -> anyhow::Result<Exit> {
     decide(&options.of, PromotionAction::Skip, |command| {
         command.gate = Some(options.gate.clone());
+        command.revision.clone_from(&options.revision);
         command.reason = Some(options.reason.clone());
     })
 }
@@ -194,9 +195,10 @@ fn is_open(subject: &SubjectStatus) -> bool {
 fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<(Vec<PromotionStatus>, Exit)> {
     if let Some(hub) = Hub::configured(connection)? {
         let found = hub.ask(hub.client.promotions())?;
+        let is_shown = |one: &PromotionStatus| environment.is_none_or(|name| name == one.environment);
+        let found: Vec<_> = found.into_iter().filter(is_shown).collect();
         if !found.is_empty() {
-            let is_shown = |one: &PromotionStatus| environment.is_none_or(|name| name == one.environment);
-            return Ok((found.into_iter().filter(is_shown).collect(), Exit::Good));
+            return Ok((found, Exit::Good));
         }
     }
     let controller = LocalController::open(connection)?;

@@ -152,6 +152,7 @@ mod tests {
             at: None,
             proved: None,
             moving,
+            waiting_for: Vec::new(),
             waiting_revisions: Vec::new(),
             rejected: None,
             rejected_because: None,
@@ -168,6 +169,7 @@ mod tests {
             after,
             evaluated_on: None,
             problem: None,
+            waiting_for: Vec::new(),
             subjects,
         }
     }

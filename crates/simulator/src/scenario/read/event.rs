@@ -42,7 +42,7 @@ pub(super) const FORMS: &[(&str, &str)] = &[
     ("resume", "resume ENVIRONMENT [WORKLOAD] by ACCOUNT"),
     ("abort", "abort ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
     ("retry", "retry ENVIRONMENT [WORKLOAD] by ACCOUNT"),
-    ("skip", "skip ENVIRONMENT [WORKLOAD] gate NAME by ACCOUNT because REASON"),
+    ("skip", "skip ENVIRONMENT [WORKLOAD] gate NAME [of REVISION] by ACCOUNT because REASON"),
     ("rollback", "rollback ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
     ("override", "override ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
     ("promote", "promote ENVIRONMENT [WORKLOAD] [to REVISION] by ACCOUNT because REASON"),
@@ -231,7 +231,10 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
         "override" => PersonDecision::Override,
         "skip" => {
             words.must("gate")?;
-            PersonDecision::Skip(words.name("the name of a gate")?)
+            let gate = words.name("the name of a gate")?;
+            let is_named = words.take("of");
+            let revision = is_named.then(|| words.name("the revision")).transpose()?;
+            PersonDecision::Skip(gate, revision)
         }
         _ if words.take("to") => PersonDecision::Promote(Some(words.name("the revision")?)),
         _ => PersonDecision::Promote(None),

@@ -16,11 +16,14 @@ use super::definition::{Event, Happening, PersonDecision, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
 use super::world::World;
+use super::world::resting::AnsweredWait;
 
 /// How often people and time are given a chance after the last step, until everything rests.
 const ROUNDS_MAX: usize = 600;
 /// The time of one such round, in seconds.
 const ROUND_S: i64 = 2 * 3_600;
+/// The time in which a decision ends what waits for it, in seconds.
+const ANSWER_S: i64 = 600;
 
 /// A walk that broke a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,7 +191,7 @@ impl<'s> Walker<'s> {
             }
             let about = (number, self.world.subject_called(subject.as_deref()));
             match decision {
-                PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, about, gate),
+                PersonDecision::Skip(gate, _) => self.referee.note_skip(&self.world, about, gate),
                 PersonDecision::Override => self.referee.note_override(&self.world, about),
                 PersonDecision::Approve => self.referee.note_approval(&self.world, about, by),
                 _ => {}
@@ -225,12 +228,30 @@ impl<'s> Walker<'s> {
             if open.is_empty() {
                 return Ok(());
             }
-            for text in open.iter().flat_map(|found| &found.answers) {
+            self.answer_waits()?;
+        }
+        let text = open.join("; ");
+        Err(Broken { rule: "everything comes to rest when the faults are over", text })
+    }
+
+    /// People do what the reasons of waits name. Each wait ends by that, or has another reason.
+    fn answer_waits(&mut self) -> Result<(), Broken> {
+        for wait in self.world.answered_waits() {
+            // The answer to another one may have ended it.
+            if !self.world.still_waits(&wait) {
+                continue;
+            }
+            for text in &wait.events {
                 self.happen(text);
             }
+            self.pass(ANSWER_S)?;
+            if self.world.still_waits(&wait) {
+                let AnsweredWait { about, waiting, events, .. } = wait;
+                let text = format!("{about} waits for {}: {} after {}", waiting.what, waiting.text, events.join(", "));
+                return Err(Broken { rule: "what a reason tells people to do ends the wait", text });
+            }
         }
-        let text = open.iter().map(|found| found.text.clone()).collect::<Vec<_>>().join("; ");
-        Err(Broken { rule: "everything comes to rest when the faults are over", text })
+        Ok(())
     }
 }
 

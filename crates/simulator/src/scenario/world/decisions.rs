@@ -48,7 +48,10 @@ impl World {
         let moving = self.state_of(number, PLATFORM).and_then(|state| state.current.as_ref());
         let moving = moving.map_or("no revision", |moving| &moving.revision.0);
         let is_of_main = about == About::Environment && matches!(command.kind, CommandKind::Approve { .. });
-        let revision = is_of_main.then_some(moving);
+        let revision = match decision {
+            PersonDecision::Skip(_, revision) => revision.as_deref(),
+            _ => is_of_main.then_some(moving),
+        };
         let applied = apply(&self.stored(number), (about, revision), &command, &DecidedWorld { world: self, number });
         match applied {
             Ok(applied) => {
@@ -99,7 +102,7 @@ impl World {
             PersonDecision::Resume => CommandKind::Resume,
             PersonDecision::Abort => CommandKind::Abort,
             PersonDecision::Retry => CommandKind::Retry,
-            PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
+            PersonDecision::Skip(gate, _) => CommandKind::Skip { gate: Arc::clone(gate) },
             PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
                 let waiting = state.current.as_ref();

@@ -77,7 +77,7 @@ impl World {
     /// What the controller says of an environment without states. None: they are there.
     pub(super) fn lost_states(&self, number: usize) -> Option<SeenMove> {
         let environment = &self.environments[number];
-        let waiting = Waiting { what: "states".into(), text: GONE.into(), since: self.service_time() };
+        let waiting = Waiting { what: "states".into(), text: GONE.into(), since: self.service_time(), answer: None };
         let report = Report { phase: ReportPhase::Stopped, waiting: vec![waiting], ..Report::at_rest() };
         environment.stored.is_gone.then(|| SeenMove::new(environment.name.to_string(), &report, false))
     }

@@ -12,7 +12,7 @@ mod promotions;
 mod proposals;
 mod reconciling;
 mod renderer;
-mod resting;
+pub(super) mod resting;
 mod subject;
 mod subjects;
 mod system;

@@ -1,18 +1,27 @@
 //! How a world comes to rest: the end of all faults, and what people still have to decide.
 
-use engine::promotion::report::{Report, ReportPhase};
-use engine::promotion::state::Phase;
+use engine::promotion::answer::Answer;
+use engine::promotion::report::{Report, ReportPhase, Waiting};
+use engine::promotion::state::{Phase, Revision};
 use engine::promotion::step::RENDERER;
-use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
+use crate::scenario::definition::VALUES;
 
-/// A move that does not rest.
-pub(in crate::scenario) struct OpenMove {
-    /// What it is, and what it waits for.
-    pub(in crate::scenario) text: String,
-    /// The decisions of people that let it go on, as events.
-    pub(in crate::scenario) answers: Vec<String>,
+/// Everybody who may approve.
+const APPROVERS: [&str; 4] = ["ana", "ben", "carl", "eve"];
+
+/// A wait that a person can end.
+#[derive(Clone)]
+pub(in crate::scenario) struct AnsweredWait {
+    /// What waits: the words of scenarios.
+    pub(in crate::scenario) about: String,
+    /// The revision that waits.
+    revision: Option<Revision>,
+    /// Why.
+    pub(in crate::scenario) waiting: Waiting,
+    /// The decisions that the reason names, as events: those of everybody who may decide.
+    pub(in crate::scenario) events: Vec<String>,
 }
 
 impl World {
@@ -24,92 +33,86 @@ impl World {
         self.wake();
     }
 
-    /// The moves that do not rest. After a rollback, people try the revision again.
-    pub(in crate::scenario) fn open_moves(&self) -> Vec<OpenMove> {
-        let mut open = Vec::new();
-        for environment in &self.environments {
-            for (rollout, name) in environment.workloads.iter().zip(&self.workloads) {
-                let Some(report) = &rollout.memory.report else { continue };
+    /// The moves that do not rest, and what they wait for.
+    pub(in crate::scenario) fn open_moves(&self) -> Vec<String> {
+        self.reports().filter_map(|(about, report, is_open)| open_move(&about, report, is_open)).collect()
+    }
+
+    /// What waits for the decision of a person.
+    pub(in crate::scenario) fn answered_waits(&self) -> Vec<AnsweredWait> {
+        self.reports().flat_map(|(about, report, _)| answered(about, report)).collect()
+    }
+
+    /// Whether something still waits for the same reason.
+    pub(in crate::scenario) fn still_waits(&self, wait: &AnsweredWait) -> bool {
+        let parts = |wait: &AnsweredWait| {
+            let AnsweredWait { about, revision, waiting, .. } = wait.clone();
+            (about, revision, waiting.what, waiting.text, waiting.answer)
+        };
+        self.answered_waits().iter().any(|found| parts(found) == parts(wait))
+    }
+
+    /// The reports of everything that moves, by the words of scenarios, and whether it does not rest although its report says so.
+    fn reports(&self) -> impl Iterator<Item = (String, &Report, bool)> {
+        self.environments.iter().flat_map(|environment| {
+            let rollouts = environment.workloads.iter().zip(&self.workloads).filter_map(|(rollout, name)| {
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
-                let has_returned = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
-                let is_rejected = rollout.blocked_because().is_some();
-                let about = format!("{} {name}", environment.name);
-                if has_returned || (phase.is_none() && is_rejected) {
-                    let answers = vec![format!("resume {about} by ana"), format!("retry {about} by ana")];
-                    open.push(OpenMove { text: format!("{about} returned to the proved revision"), answers });
-                } else {
-                    let ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
-                    let ring = environment.promotion.as_ref().and_then(|promotion| promotion.rings.get(ring));
-                    let gates: Vec<_> = ring.into_iter().flat_map(Ring::gates).cloned().collect();
-                    open.extend(open_move(&about, report, &gates));
-                }
-            }
-            for source in environment.sources() {
-                let Some(report) = &environment.source(source).report else { continue };
-                let is_held = environment.hold().is_some();
-                let answers = is_held.then(|| format!("resume {} by ana", environment.name));
-                let text = format!("the hold of {}", environment.name);
-                open.extend(answers.map(|answer| OpenMove { text, answers: vec![answer] }));
-                let about = format!("{} {}", environment.name, self.subject_of(source));
-                open.extend(open_move(&about, report, &environment.gates_of(source)));
-            }
-            let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
-            let of_renderer = environment.renderer.report.iter();
-            open.extend(
-                of_renderer.filter_map(|report| open_move(&format!("{} {RENDERER}", environment.name), report, gates)),
-            );
-            for (number, subject) in environment.subjects.iter().enumerate() {
-                let Some(report) = &subject.report else { continue };
+                let is_back = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
+                let is_open = is_back || (phase.is_none() && rollout.blocked_because().is_some());
+                Some((format!("{} {name}", environment.name), rollout.memory.report.as_ref()?, is_open))
+            });
+            let sources = environment.sources().filter_map(|source| {
+                let report = environment.source(source).report.as_ref()?;
+                Some((format!("{} {}", environment.name, self.subject_of(source)), report, false))
+            });
+            let renderer = environment.renderer.report.iter();
+            let renderer = renderer.map(|report| (format!("{} {RENDERER}", environment.name), report, false));
+            let subjects = environment.subjects.iter().enumerate().filter_map(|(number, subject)| {
                 let about = match number.checked_sub(1) {
                     None => environment.name.to_string(),
                     Some(workload) => format!("{} {}", environment.name, self.workloads[workload]),
                 };
-                let mut found = open_move(&about, report, gates);
-                // A commit that was rolled back because of a workload moves when both are retried.
-                for found in found.iter_mut().filter(|found| found.answers.contains(&format!("retry {about} by ana"))) {
-                    let rollouts = environment.workloads.iter().zip(&self.workloads);
-                    let back = rollouts.filter(|(rollout, _)| rollout.state.rolled_back.is_some());
-                    found.answers.extend(back.map(|(_, name)| format!("retry {} {name} by ana", environment.name)));
-                }
-                open.extend(found);
-            }
-        }
-        open
+                Some((about, subject.report.as_ref()?, false))
+            });
+            rollouts.chain(sources).chain(renderer).chain(subjects)
+        })
     }
 }
 
-fn open_move(about: &str, report: &Report, gates: &[Gate]) -> Option<OpenMove> {
-    let mut answers = Vec::new();
-    if report.is_held {
-        answers.push(format!("resume {about} by ana"));
-    }
+fn open_move(about: &str, report: &Report, is_open: bool) -> Option<String> {
     let is_rejected = report.waiting.iter().any(|waiting| matches!(&*waiting.what, "rejected" | "stopped"));
-    if report.phase == ReportPhase::Rest && !report.is_held && !is_rejected {
+    if report.phase == ReportPhase::Rest && !report.is_held && !is_rejected && !is_open {
         return None;
     }
-    if is_rejected {
-        answers.push(format!("retry {about} by ana"));
-    }
-    let is_behind =
-        |text: &str| text.contains("does not contain the revision") || text.contains("has not proved this one");
-    if report.waiting.iter().any(|waiting| is_behind(&waiting.text)) {
-        answers.push(format!("override {about} by ana because the walk ends"));
-    }
-    for waiting in &report.waiting {
-        let is_meant = |gate: &&Gate| waiting.what.rsplit('/').next() == Some(&*gate.name);
-        match gates.iter().find(is_meant).map(|gate| &gate.kind) {
-            Some(GateKind::Approval(_)) => {
-                answers.extend(["ana", "ben", "carl", "eve"].map(|person| format!("approve {about} by {person}")));
-            }
-            Some(GateKind::Manual) => {
-                answers.push(format!("skip {about} gate {} by ana because the walk ends", waiting.what));
-            }
-            _ if *waiting.what == *"request" => {
-                answers.push(format!("promote {about} by ana because the walk ends"));
-            }
-            _ => {}
-        }
-    }
     let reasons: Vec<_> = report.waiting.iter().map(|waiting| format!("{}: {}", waiting.what, waiting.text)).collect();
-    Some(OpenMove { text: format!("{about} {}: {}", report.phase.name(), reasons.join(", ")), answers })
+    Some(format!("{about} {}: {}", report.phase.name(), reasons.join(", ")))
+}
+
+fn answered(about: String, report: &Report) -> impl Iterator<Item = AnsweredWait> {
+    report.waiting.iter().filter_map(move |waiting| {
+        // Only workloads have gates in rings and before the environment.
+        let revision = report.revision.as_ref().filter(|_| !is_source(&about));
+        let events = events(&about, (waiting.answer?, &waiting.what), revision);
+        Some(AnsweredWait { about: about.clone(), revision: report.revision.clone(), waiting: waiting.clone(), events })
+    })
+}
+
+/// Whether these are the words for values or for an application.
+fn is_source(about: &str) -> bool {
+    about.split(' ').nth(1).is_some_and(|name| name == VALUES || name.starts_with("application/"))
+}
+
+/// The decisions that answer a wait.
+fn events(about: &str, (answer, gate): (Answer, &str), revision: Option<&Revision>) -> Vec<String> {
+    let why = "because the walk ends";
+    let environment = about.split(' ').next().unwrap_or(about);
+    let named = |word: &str| revision.map_or_else(String::new, |revision| format!(" {word} {}", revision.0));
+    match answer {
+        Answer::Approve => APPROVERS.map(|person| format!("approve {about} by {person}")).to_vec(),
+        Answer::Skip => vec![format!("skip {about} gate {gate}{} by ana {why}", named("of"))],
+        Answer::Promote => vec![format!("promote {about}{} by ana {why}", named("to"))],
+        Answer::Resume => vec![format!("resume {about} by ana")],
+        Answer::ResumeEnvironment => vec![format!("resume {environment} by ana")],
+        Answer::Retry => vec![format!("retry {about} by ana")],
+    }
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::origin::for_origin;
 use engine::promotion::report::ReportPhase;
 use engine::promotion::source::SourceStep;
 use engine::promotion::state::{AdvanceState, Revision};
 use engine::promotion::step::PlannedSource;
-use model::object::promotion::{ChangeOrigin, Gate};
+use model::object::promotion::ChangeOrigin;
 
 use super::World;
 use super::environment::Environment;
@@ -49,12 +48,6 @@ impl Source {
 }
 
 impl Environment {
-    /// The gates that a source waits for.
-    pub(in crate::scenario) fn gates_of(&self, source: Source) -> Vec<Gate> {
-        let promotion = self.promotion.as_ref();
-        promotion.map(|promotion| for_origin(promotion, source.origin()).gates).unwrap_or_default()
-    }
-
     /// All sources.
     pub(in crate::scenario) fn sources(&self) -> impl Iterator<Item = Source> + use<> {
         [Source::Values].into_iter().chain((0..self.applications.len()).map(Source::Application))

@@ -6,6 +6,7 @@ use model::object::promotion::{Newer, OnFailure};
 
 use super::two_rings;
 use super::world::{Host, World};
+use crate::promotion::answer::Answer;
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
 use crate::promotion::report::ReportPhase;
 use crate::promotion::state::Revision;
@@ -154,7 +155,7 @@ fn values_that_move_alone_end_if_they_cannot_be_rendered() {
     (world.is_lost, world.ahead) = (true, None);
     let report = world.step();
     assert_eq!((world.state.current.as_ref(), world.versions().as_str()), (None, "1111|10101010"));
-    assert!(report.waiting[0].text.contains("starts again with `kalypso retry`"), "{report:?}");
+    assert_eq!(report.waiting[0].answer, Some(Answer::Retry), "{report:?}");
     (world.is_lost, world.hosts[0]) = (false, Host::Healthy);
     let (kind, by, reason) = (CommandKind::Retry, "bob".into(), "".into());
     world.state = apply_to_rollout(&world.state, &Command { kind, by, at: world.now, reason }).unwrap();

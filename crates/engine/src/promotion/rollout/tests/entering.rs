@@ -35,7 +35,7 @@ fn gates_to_enter_hold_before_the_first_place() {
     world.change(2);
     let report = world.settle();
     assert_eq!(world.versions(), "22|1111");
-    assert_eq!(first_reason(&report), "people: a person must let the change through with `kalypso skip`");
+    assert_eq!(first_reason(&report), "people: a person must let the change through");
     command(&mut world, CommandKind::Skip { gate: "people".into() });
     world.settle();
     assert_eq!(world.stable(), "v2");

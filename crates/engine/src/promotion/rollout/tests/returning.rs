@@ -4,8 +4,9 @@ use model::object::promotion::OnFailure;
 
 use super::world::{Host, World};
 use super::{command, two_rings};
+use crate::promotion::answer::Answer;
 use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_rollout};
-use crate::promotion::report::ReportPhase;
+use crate::promotion::report::{ReportPhase, Waiting};
 use crate::promotion::state::{Phase, Revision};
 use crate::promotion::vector::Part;
 
@@ -46,8 +47,9 @@ fn a_proved_revision_returns_to_the_one_before_until_a_retry() {
     world.change(4);
     let report = world.settle();
     assert_eq!((world.stable().as_str(), world.state.waiting.len()), ("v2", 1));
-    let text = "rolled back by bob: because; the newest revision moves again with `kalypso retry`";
-    assert_eq!((report.phase, &*report.waiting[0].text), (ReportPhase::Rest, text));
+    let Waiting { text, answer, .. } = &report.waiting[0];
+    let expected = "rolled back by bob: because; nothing newer moves until a person lets it";
+    assert_eq!((report.phase, &**text, *answer), (ReportPhase::Rest, expected, Some(Answer::Retry)));
     roll_back(&mut world, None);
     check(&mut world, ("11|1111", "v1"));
     command(&mut world, CommandKind::Retry);
@@ -227,17 +229,39 @@ fn a_rollback_stops_if_what_it_returns_to_cannot_be_rendered() {
     roll_back(&mut world, None);
     world.step();
     assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    world.publish();
+    assert_eq!(world.versions(), "33|3333");
     world.is_lost = true;
     let report = world.step();
-    let reason =
-        "rollback by bob: because; what it returns to can't be rendered any more; it moves again with `kalypso retry`";
-    assert!(report.waiting.iter().any(|waiting| waiting.text.starts_with(reason)), "{report:?}");
+    world.publish();
+    assert_eq!(world.versions(), "33|3333");
+    let reason = "rollback by bob: because; what it returns to can't be rendered any more";
+    let is_told = |waiting: &Waiting| *waiting.text == *reason && waiting.answer == Some(Answer::Retry);
+    assert!(report.waiting.iter().any(is_told), "{report:?}");
     // It does not go on by itself.
     world.is_lost = false;
     world.settle();
     assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::Stopped { .. }), "{:?}", world.state);
     command(&mut world, CommandKind::Retry);
     check(&mut world, ("44|4444", "v4"));
+}
+
+#[test]
+fn a_retry_of_what_all_rings_had_proved_goes_through_them_again() {
+    let mut world = three_versions();
+    // The environment could not prove it, and its sources have the version before again.
+    world.change(2);
+    world.step();
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    world.publish();
+    assert_eq!(world.versions(), "22|2222");
+    command(&mut world, CommandKind::Retry);
+    world.change(3);
+    world.step();
+    world.step();
+    world.publish();
+    assert_eq!(world.versions(), "33|2222");
+    check(&mut world, ("33|3333", "v3"));
 }
 
 #[test]
@@ -257,7 +281,7 @@ fn values_after_a_rollback_end_if_they_cannot_be_rendered() {
     (world.is_lost, world.ahead) = (true, None);
     let report = world.step();
     assert_eq!((world.state.current.as_ref(), report.phase), (None, ReportPhase::Rest));
-    assert!(report.waiting[0].text.contains("moves again with `kalypso retry`"), "{report:?}");
+    assert_eq!(report.waiting[0].answer, Some(Answer::Retry), "{report:?}");
     world.is_lost = false;
     command(&mut world, CommandKind::Retry);
     world.settle();

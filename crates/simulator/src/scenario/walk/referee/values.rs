@@ -38,7 +38,7 @@ impl Referee {
         };
         let record = self.values.entry(number).or_default();
         match decision {
-            PersonDecision::Skip(gate) => drop(record.skipped.insert((newest, Arc::clone(gate)))),
+            PersonDecision::Skip(gate, _) => drop(record.skipped.insert((newest, Arc::clone(gate)))),
             PersonDecision::Override => drop(record.overridden.insert(newest)),
             PersonDecision::Approve => drop(record.approvals.insert((newest, Arc::clone(by)))),
             _ => {}
