@@ -56,7 +56,10 @@ pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, proposed: &[(Subject, 
                 let at = plan.promotion.as_ref().and_then(|promotion| facts.release(workload, promotion)?.at());
                 of_release(workload, at.as_ref(), (&step.state, &step.report))
             }
-            Subject::Renderer => of_release(SUBJECT, step.state.admitted.as_ref(), (&step.state, &step.report)),
+            Subject::Renderer => SubjectStatus {
+                kind: SubjectKind::Renderer,
+                ..of_release(SUBJECT, step.state.admitted.as_ref(), (&step.state, &step.report))
+            },
         };
         with_waits(found, &step.report, found_of(subject))
     });
@@ -132,7 +135,7 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
     });
     SubjectStatus {
         subject: None,
-        kind: SubjectKind::Workload,
+        kind: SubjectKind::Release,
         at: at.map(|at| at.0.to_string()),
         proved: state.proved.as_ref().map(proved),
         moving,

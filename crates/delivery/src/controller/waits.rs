@@ -23,7 +23,7 @@ pub(super) fn with_waits(
     let about = WaitingSubject {
         environment: environment.as_str(),
         subject: status.subject.as_deref(),
-        revision: moving.as_deref().filter(|_| matches!(status.kind, SubjectKind::Platform | SubjectKind::Workload)),
+        revision: moving.as_deref().filter(|_| !matches!(status.kind, SubjectKind::Values | SubjectKind::Application)),
     };
     let waits = report.waiting.iter().map(|waiting| wait(waiting, about, proposed)).collect();
     match &mut status.moving {

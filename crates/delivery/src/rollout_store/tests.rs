@@ -139,7 +139,8 @@ fn interrupted() -> impl Strategy<Value = Interrupted> {
 }
 
 fn rejection() -> impl Strategy<Value = Rejection> {
-    (revision(), text(), part()).prop_map(|(revision, reason, part)| Rejection { revision, reason, part })
+    let all = (revision(), text(), part(), prop::option::of(time()));
+    all.prop_map(|(revision, reason, part, at)| Rejection { revision, reason, part, at })
 }
 
 fn rolled_back() -> impl Strategy<Value = RolledBack> {
@@ -394,7 +395,7 @@ fn a_rejected_revision_of_an_earlier_version_is_read() {
         parsed(&text).unwrap().state.rejected
     };
     let expected =
-        |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into(), part: Part::Both };
+        |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into(), part: Part::Both, at: None };
     assert_eq!(rejected(" b0"), [expected("")]);
     assert_eq!(rejected("\n  revision: b0\n  reason: \"3 failed\""), [expected("3 failed")]);
     assert_eq!(rejected("\n  - b0\n  - revision: b0\n    reason: \"3 failed\""), [expected(""), expected("3 failed")]);

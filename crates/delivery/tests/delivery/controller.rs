@@ -429,7 +429,7 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
     let rejected =
-        |text: &str| Rejection { revision: Revision(text.into()), reason: "failed".into(), part: Part::Both };
+        |text: &str| Rejection { revision: Revision(text.into()), reason: "failed".into(), part: Part::Both, at: None };
     let store = |platform: Option<AdvanceState>| {
         let state = RolloutState { rejected: vec![rejected("digest")], ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };

@@ -360,9 +360,9 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     // The interrupted move can't go on either: the places keep what they have, with some of the newer values.
     if let Some(Interrupted { movement, .. }) = state.interrupted.take() {
         let Move { revision, part, .. } = movement;
-        state.reject(Rejection { revision, reason: command.phase_reason(), part });
+        state.reject(Rejection { revision, reason: command.phase_reason(), part, at: Some(command.at) });
     }
-    state.reject(Rejection { revision, reason: command.phase_reason(), part });
+    state.reject(Rejection { revision, reason: command.phase_reason(), part, at: Some(command.at) });
     Ok(())
 }
 

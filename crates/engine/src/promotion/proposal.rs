@@ -209,8 +209,12 @@ mod tests {
 
     #[test]
     fn what_was_rejected_or_failed_is_refused() {
-        let rejected =
-            Rejection { revision: Revision("r2".into()), reason: "abort by ann: wrong".into(), part: Part::Both };
+        let rejected = Rejection {
+            revision: Revision("r2".into()),
+            reason: "abort by ann: wrong".into(),
+            part: Part::Both,
+            at: None,
+        };
         let state = AdvanceState { rejected: vec![rejected], ..moving(&[]) };
         assert_eq!(of_main(&state), "refused: main r2 is rejected: abort by ann: wrong");
         let mut state = moving(&[]);

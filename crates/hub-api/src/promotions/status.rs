@@ -64,8 +64,12 @@ pub struct SubjectStatus {
 pub enum SubjectKind {
     /// Commits of the control plane's main branch.
     Platform,
-    /// Releases of a workload.
+    /// Releases of a workload on their way into the environment.
+    Release,
+    /// What moves of a workload through the rings of the environment.
     Workload,
+    /// Versions of the program that renders.
+    Renderer,
     /// Commits of the environment's values, or of another repository of the platform.
     Values,
     /// Commits of an application's repository.

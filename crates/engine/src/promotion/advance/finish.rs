@@ -61,7 +61,7 @@ impl Machine<'_> {
         };
         let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *newest)?;
         let text = format!("`{}` was rejected: {}; a newer one moves", shown(&newest.0), rejected.reason);
-        Some(reason("rejected", text, self.input.now).answered(Answer::Retry))
+        Some(reason("rejected", text, rejected.at.unwrap_or(self.input.now)).answered(Answer::Retry))
     }
 
     /// Why there is no revision that can move.

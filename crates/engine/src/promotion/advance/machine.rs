@@ -79,7 +79,8 @@ impl<'a> Machine<'a> {
         }
         self.state.stays = None;
         if let Some(replaced) = admitted.filter(|replaced| self.goes_back(replaced, at)) {
-            self.state.reject(replaced, "a person wrote an older revision into the environment".into());
+            let reason = "a person wrote an older revision into the environment";
+            self.state.reject(replaced, (reason.into(), self.input.now));
         }
         self.reject_what_rolls_back();
         self.state.requested = None;
@@ -117,7 +118,7 @@ impl<'a> Machine<'a> {
         if let Some(Candidate { revision, phase: CandidatePhase::RollingBack { reason, .. }, .. }) =
             self.state.current.take_if(rolls_back)
         {
-            self.state.reject(revision, reason);
+            self.state.reject(revision, (reason, self.input.now));
         }
     }
 
@@ -236,7 +237,7 @@ impl<'a> Machine<'a> {
         if let Some(replaced) = replaced.filter(|replaced| self.goes_back(replaced, &revision)) {
             if !self.state.is_rejected(&replaced) {
                 let reason = format!("the older `{}` replaced it", revision.0);
-                self.state.reject(replaced, reason.into());
+                self.state.reject(replaced, (reason.into(), self.input.now));
             }
             let is_return = |request: &MoveRequest| request.revision == revision && !request.is_retry;
             let request = self.state.requested.clone().filter(is_return);
@@ -366,7 +367,7 @@ impl<'a> Machine<'a> {
             CandidatePhase::RollingBack { reason, .. } => reason,
             _ => text.into(),
         };
-        self.state.reject(current.revision.clone(), reason);
+        self.state.reject(current.revision.clone(), (reason, self.input.now));
         self.emit(kind, Some(current.revision), text.to_owned());
     }
 

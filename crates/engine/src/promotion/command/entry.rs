@@ -119,7 +119,7 @@ fn abort(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
         }
     }
     state.requested = None;
-    state.reject(revision, command.phase_reason());
+    state.reject(revision, (command.phase_reason(), command.at));
     Ok(())
 }
 
@@ -142,9 +142,9 @@ fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>)
         return Err(Refusal::IsThere(Arc::clone(&target.0)));
     };
     if let Some(moving) = state.current.take().filter(|moving| moving.revision != target) {
-        state.reject(moving.revision, command.phase_reason());
+        state.reject(moving.revision, (command.phase_reason(), command.at));
     }
-    state.reject(left.clone(), command.phase_reason());
+    state.reject(left.clone(), (command.phase_reason(), command.at));
     state.forgive(&target);
     state.requested = None;
     state.stays = Some(command.decision());

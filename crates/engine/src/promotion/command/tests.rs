@@ -112,9 +112,11 @@ fn each_account_approves_once() {
 
 #[test]
 fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
-    let old = Rejection { revision: revision("r0"), reason: "".into(), part: Part::Both };
+    let old = Rejection { revision: revision("r0"), reason: "".into(), part: Part::Both, at: None };
     let aborted = apply(&RolloutState { rejected: vec![old.clone()], ..rollout() }, CommandKind::Abort).unwrap();
-    let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into(), part: Part::Both };
+    let (reason, at) = ("abort by bob: because".into(), aborted.rejected[1].at);
+    assert!(at.is_some());
+    let rejected = Rejection { revision: revision("r2"), reason, part: Part::Both, at };
     assert_eq!((aborted.current, aborted.rejected), (None, vec![old, rejected]));
     let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None, with_values: true }).unwrap();
     check_refusal(&rolling_back, CommandKind::Abort, "the rollback has begun already");
@@ -130,7 +132,7 @@ fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
 fn a_retry_starts_what_was_rejected_or_stopped() {
     check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
     let rejected = RolloutState {
-        rejected: vec![Rejection { revision: revision("r3"), reason: "".into(), part: Part::Both }],
+        rejected: vec![Rejection { revision: revision("r3"), reason: "".into(), part: Part::Both, at: None }],
         ..RolloutState::default()
     };
     assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));

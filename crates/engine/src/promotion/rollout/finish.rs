@@ -121,7 +121,9 @@ impl Machine<'_> {
         };
         let why = self.state.blocked_because(desired)?;
         let text = format!("`{}` was rejected: {why}; a newer revision moves", shown(&desired.0));
-        Some(reason("rejected", text, self.input.now).answered(Answer::Retry))
+        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *desired);
+        let since = rejected.and_then(|rejected| rejected.at).unwrap_or(self.input.now);
+        Some(reason("rejected", text, since).answered(Answer::Retry))
     }
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {

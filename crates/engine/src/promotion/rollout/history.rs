@@ -144,7 +144,7 @@ impl RolloutState {
     /// Begins a rollback to a proved revision. The present revision is rejected at its end.
     pub(in crate::promotion) fn return_to(&mut self, target: Proved, (reason, since): (Arc<str>, Timestamp)) {
         if let Some(Interrupted { movement: Move { revision, part, .. }, .. }) = self.interrupted.take() {
-            self.reject(Rejection { revision, reason: Arc::clone(&reason), part });
+            self.reject(Rejection { revision, reason: Arc::clone(&reason), part, at: Some(since) });
         }
         let phase = Phase::RollingBack { reason, since };
         match (&mut self.current, &self.stable) {

@@ -491,7 +491,8 @@ impl<'a> Machine<'a> {
             Phase::RollingBack { reason, .. } => reason,
             Phase::Moving | Phase::Stopped { .. } => "".into(),
         };
-        self.state.reject(Rejection { revision: current.revision.clone(), reason, part: current.part });
+        let (revision, part, at) = (current.revision.clone(), current.part, Some(self.input.now));
+        self.state.reject(Rejection { revision, reason, part, at });
         let interrupted = self.state.interrupted.take();
         let text = match &interrupted {
             Some(_) => "all places have again what they had before",

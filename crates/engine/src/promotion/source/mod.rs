@@ -11,6 +11,7 @@ use std::iter;
 
 use jiff::Timestamp;
 use model::object::promotion::Gate;
+use model::object::release::shown;
 
 use super::answer::Answer;
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
@@ -242,17 +243,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Why the newest commit does not move, if a person ended its move.
+    fn rejected(&self) -> Option<Waiting> {
+        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *self.input.head)?;
+        let text = format!("`{}` was rejected: {}; a newer one moves", shown(&rejected.revision.0), rejected.reason);
+        Some(reason("rejected", text, rejected.at.unwrap_or(self.input.now)).answered(Answer::Retry))
+    }
+
     fn report(&self) -> Report {
         let current = self.state.current.as_ref();
         let answer = |record: &GateRecord| Answer::to_record(record, self.input.gates);
         let mut waiting: Vec<_> = Waiting::for_holds(self.state.hold.as_ref(), self.input.hold).collect();
         match current {
             Some(current) => waiting.extend(Waiting::for_gates(&current.gates, answer)),
-            None if self.state.is_rejected(self.input.head) => {
-                let text = "the commit was aborted; a newer one moves";
-                waiting.push(reason("rejected", text.to_owned(), self.input.now).answered(Answer::Retry));
-            }
-            None => {}
+            None => waiting.extend(self.rejected()),
         }
         if let Some(current) = current.filter(|_| !self.has_room()) {
             let text = format!("{UNMERGED_MAX} changes before it wait for the merge of their pull request");

@@ -250,8 +250,8 @@ impl AdvanceState {
     }
 
     /// Rejects a revision.
-    pub fn reject(&mut self, revision: Revision, reason: Arc<str>) {
-        rejections::add(&mut self.rejected, Rejection { revision, reason, part: Part::Both });
+    pub fn reject(&mut self, revision: Revision, (reason, at): (Arc<str>, Timestamp)) {
+        rejections::add(&mut self.rejected, Rejection { revision, reason, part: Part::Both, at: Some(at) });
     }
 
     /// A rejected revision may move again.

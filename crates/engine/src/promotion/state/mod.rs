@@ -53,6 +53,9 @@ pub struct Rejection {
     /// The part in which it differs from what was proved before.
     #[serde(default, skip_serializing_if = "is_default")]
     pub part: Part,
+    /// When. None: not known. Earlier versions did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// The rollout of one workload in one environment.

@@ -57,7 +57,8 @@ impl<'de> Visitor<'de> for Stored {
     }
 
     fn visit_str<E: Error>(self, revision: &str) -> Result<Self, E> {
-        Ok(Self(vec![Rejection { revision: Revision(revision.into()), reason: "".into(), part: Part::Both }]))
+        let revision = Revision(revision.into());
+        Ok(Self(vec![Rejection { revision, reason: "".into(), part: Part::Both, at: None }]))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self, A::Error> {

@@ -51,7 +51,8 @@ fn environment(status: &PromotionStatus, now: Timestamp) -> String {
 }
 
 fn name(subject: &SubjectStatus) -> String {
-    subject.subject.as_deref().map_or_else(|| "main".to_owned(), plain)
+    let name = subject.subject.as_deref().map_or_else(|| "main".to_owned(), plain);
+    if subject.kind == SubjectKind::Release { format!("{name} release") } else { name }
 }
 
 /// The revision that an environment has, and whether it is proved.
@@ -315,7 +316,11 @@ mod tests {
             evaluated_on: None,
             problem: None,
             waiting_for: vec![removals, merge],
-            subjects: vec![rested(vec![held])],
+            subjects: vec![
+                rested(vec![held]),
+                SubjectStatus { kind: SubjectKind::Release, ..subject(Some("shop"), None) },
+                subject(Some("shop"), None),
+            ],
         };
         insta::assert_snapshot!(text(&[status], at(120)), @r"
         prod
@@ -323,9 +328,11 @@ mod tests {
           → merge https://git.example/pulls/7
           waits for removals: the removal of 2 of 9
           waits for merge: pull request 7
-          main  41c77fe  proved 2 h ago
-                → kalypso resume -e prod   role operator
-                waits for hold: held by ann: inventory
+          main          41c77fe  proved 2 h ago
+                        → kalypso resume -e prod   role operator
+                        waits for hold: held by ann: inventory
+          shop release  41c77fe  proved 2 h ago
+          shop          41c77fe  proved 2 h ago
         ");
     }
 

@@ -6,7 +6,7 @@ use delivery::controller::plane::Plane;
 use delivery::controller::settled;
 use delivery::named_releases;
 use delivery::renderer::SUBJECT;
-use hub_api::promotions::PromotionStatus;
+use hub_api::promotions::{PromotionStatus, SubjectKind};
 use model::name::EnvironmentName;
 use model::similar;
 
@@ -80,7 +80,8 @@ fn waiting(status: &[PromotionStatus], to: &str) -> Result<Vec<Wanted>, Failure>
     let subjects = status.iter().filter(|status| status.environment == to).flat_map(|status| &status.subjects);
     let wanted: Vec<_> = subjects
         .filter_map(|subject| {
-            let moving = subject.moving.as_ref().filter(|moving| moving.rings.is_empty())?;
+            // What moves through the rings is there already.
+            let moving = subject.moving.as_ref().filter(|_| subject.kind != SubjectKind::Workload)?;
             Some(Wanted { subject: subject.subject.clone(), revision: moving.revision.clone() })
         })
         .collect();
@@ -130,7 +131,7 @@ fn of_workload(access: &RepositoryAccess, workload: &str, to: &str) -> anyhow::R
 
 #[cfg(test)]
 mod tests {
-    use hub_api::promotions::{MovePhase, MoveStatus, SubjectKind, SubjectStatus};
+    use hub_api::promotions::{MovePhase, MoveStatus, SubjectStatus};
     use hub_api::timestamp::Timestamp;
 
     use super::*;
@@ -148,7 +149,7 @@ mod tests {
         });
         SubjectStatus {
             subject: name.map(str::to_owned),
-            kind: SubjectKind::Platform,
+            kind: if name.is_some() { SubjectKind::Release } else { SubjectKind::Platform },
             at: None,
             proved: None,
             moving,
@@ -176,8 +177,9 @@ mod tests {
 
     #[test]
     fn all_that_waits_moves() {
-        let subjects =
-            vec![subject(None, Some("41c7")), subject(Some("checkout"), Some("2.4.0")), subject(Some("cart"), None)];
+        let release = |revision| subject(Some("checkout"), revision);
+        let in_rings = SubjectStatus { kind: SubjectKind::Workload, ..release(Some("77aa")) };
+        let subjects = vec![subject(None, Some("41c7")), release(Some("2.4.0")), subject(Some("cart"), None), in_rings];
         let all = [status("stage", subjects), status("prod", vec![subject(None, Some("0000"))])];
         let found = waiting(&all, "stage").unwrap();
         let found: Vec<_> = found.iter().map(|wanted| (wanted.subject.as_deref(), wanted.revision.as_str())).collect();
