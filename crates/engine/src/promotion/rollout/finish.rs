@@ -144,7 +144,7 @@ impl Machine<'_> {
             Phase::Stopped { reason: why, since, is_withdrawn } => {
                 let (advice, answer) = if self.is_rolled_back() {
                     ("", Some(Answer::Retry))
-                } else if *is_withdrawn {
+                } else if *is_withdrawn || self.has_no_evidence() {
                     ("; a newer revision replaces it", Some(Answer::Retry))
                 } else {
                     // What nobody knows is never gone.

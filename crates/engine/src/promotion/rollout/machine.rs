@@ -18,7 +18,7 @@ use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
-    Decision, GateRecord, GateStatus, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
+    Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
     rejections,
 };
 use crate::promotion::vector::Part;
@@ -127,6 +127,7 @@ impl<'a> Machine<'a> {
         match phase {
             Phase::RollingBack { .. } => self.end_rollback(),
             Phase::Stopped { is_withdrawn: true, .. } => false,
+            Phase::Stopped { .. } if self.has_no_evidence() => false,
             Phase::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
             Phase::Moving if is_held => self.fail_in_hold(),
             Phase::Moving => self.advance(),
@@ -441,6 +442,12 @@ impl<'a> Machine<'a> {
         let is_as_before =
             phase(&self.state) == phase(self.before) && self.state.difference() == self.before.difference();
         self.input.is_lost && is_as_before
+    }
+
+    /// Whether a move stopped with nothing released, because it could not be taken back: no place shows that its failures are gone.
+    pub(super) fn has_no_evidence(&self) -> bool {
+        let is_new = |current: &Move| current.ring == 0 && current.released.is_empty() && current.done.is_empty();
+        self.state.current.as_ref().is_some_and(|current| current.phase != Phase::Moving && is_new(current))
     }
 
     /// A rollback stops where it is if what it returns to can't be rendered any more. What moves ends then if nothing newer replaces it: after the rollback of a

@@ -247,6 +247,25 @@ fn a_rollback_stops_if_what_it_returns_to_cannot_be_rendered() {
 }
 
 #[test]
+fn a_failed_move_that_cannot_be_taken_back_does_not_begin_again_by_itself() {
+    let mut world = three_versions();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.change(4);
+    world.step();
+    world.step();
+    world.publish();
+    world.hosts[0] = Host::Fails(4);
+    world.step();
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    world.is_lost = true;
+    world.step();
+    world.is_lost = false;
+    let report = world.settle();
+    assert_eq!((report.phase, world.versions().as_str()), (ReportPhase::Stopped, "44|3333"));
+    assert_eq!(report.waiting[0].answer, Some(Answer::Retry), "{report:?}");
+}
+
+#[test]
 fn a_retry_of_what_all_rings_had_proved_goes_through_them_again() {
     let mut world = three_versions();
     // The environment could not prove it, and its sources have the version before again.
