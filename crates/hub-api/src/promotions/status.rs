@@ -58,6 +58,25 @@ pub struct SubjectStatus {
     pub overridden: Option<OverrideStatus>,
 }
 
+impl SubjectStatus {
+    /// A subject that has nothing yet.
+    pub fn new(subject: Option<&str>, kind: SubjectKind) -> Self {
+        Self {
+            subject: subject.map(str::to_owned),
+            kind,
+            at: None,
+            proved: None,
+            moving: None,
+            waiting_for: Vec::new(),
+            waiting_revisions: Vec::new(),
+            rejected: None,
+            rejected_because: None,
+            hold: None,
+            overridden: None,
+        }
+    }
+}
+
 /// What moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

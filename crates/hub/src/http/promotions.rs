@@ -75,7 +75,8 @@ async fn within(
         if !reach.workspaces.is_empty() {
             let workspaces = workspaces_of_workloads(database, &status.environment).await?;
             let is_own = |workload: &str| workspaces.get(workload).is_some_and(|all| reach.has_workspaces(all));
-            status.problem = None;
+            // What its whole output waits for names workloads of others.
+            (status.problem, status.waiting_for) = (None, Vec::new());
             status.subjects.retain(|subject| subject.subject.as_deref().map(workload_of).is_some_and(is_own));
         }
     }

@@ -29,19 +29,7 @@ fn at() -> Timestamp {
 
 /// A subject that has nothing yet: a workload, or the commits of the platform.
 pub(super) fn at_rest(subject: Option<&str>) -> SubjectStatus {
-    SubjectStatus {
-        subject: subject.map(str::to_owned),
-        kind: if subject.is_some() { SubjectKind::Workload } else { SubjectKind::Platform },
-        at: None,
-        proved: None,
-        moving: None,
-        waiting_for: Vec::new(),
-        waiting_revisions: Vec::new(),
-        rejected: None,
-        rejected_because: None,
-        hold: None,
-        overridden: None,
-    }
+    SubjectStatus::new(subject, if subject.is_some() { SubjectKind::Workload } else { SubjectKind::Platform })
 }
 
 fn status() -> PromotionStatus {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hub_api::promotions::{
-    PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus,
+    PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus, Wait,
 };
 use hub_api::syncs::{
     Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
@@ -33,7 +33,7 @@ impl PromotionService for Willing {
             after: vec!["stage".to_owned()],
             evaluated_on: None,
             problem: None,
-            waiting_for: Vec::new(),
+            waiting_for: vec![Wait { what: "removals".to_owned(), ..Wait::default() }],
             subjects: subjects.map(at_rest).into(),
         };
         let asked = ENVIRONMENTS.iter().filter(|name| environment.is_none_or(|asked| asked == **name));
@@ -196,6 +196,8 @@ fn check_seen(seen: &[PromotionStatus], reach: &Reach) {
         let expected: Vec<_> = subjects.into_iter().filter(|subject| is_within(reach, environment, *subject)).collect();
         let found: Vec<_> = status.iter().flat_map(|one| &one.subjects).map(|one| one.subject.as_deref()).collect();
         assert_eq!(found, expected, "{reach:?} {environment}");
+        let waits = status.map_or(0, |status| status.waiting_for.len());
+        assert_eq!(waits == 1, is_within(reach, environment, None), "{reach:?} {environment}");
         let names = status.map(|status| status.after.clone()).unwrap_or_default();
         assert!(names.iter().all(|name| is_within(&Reach { workspaces: Vec::new(), ..reach.clone() }, name, None)));
     }

@@ -151,7 +151,7 @@ impl CommitProgress {
 
 #[cfg(test)]
 mod tests {
-    use hub_api::promotions::{MoveStatus, ProvedStatus, Wait};
+    use hub_api::promotions::{MoveStatus, ProvedStatus, SubjectKind, Wait};
 
     use super::*;
 
@@ -167,17 +167,13 @@ mod tests {
             waiting_for: vec![Wait { what: "soak".to_owned(), text: "an hour".to_owned(), ..Wait::default() }],
         });
         SubjectStatus {
-            subject: None,
-            kind: hub_api::promotions::SubjectKind::Platform,
             at: Some(proved.to_owned()),
             proved: Some(ProvedStatus { revision: proved.to_owned(), on: Timestamp::from_millis(0) }),
             moving,
-            waiting_for: Vec::new(),
             waiting_revisions: vec!["cc".to_owned()],
             rejected: Some("dd".to_owned()),
             rejected_because: Some("1 of 3 reconcilers failed".to_owned()),
-            hold: None,
-            overridden: None,
+            ..SubjectStatus::new(None, SubjectKind::Platform)
         }
     }
 

@@ -148,17 +148,8 @@ mod tests {
             waiting_for: Vec::new(),
         });
         SubjectStatus {
-            subject: name.map(str::to_owned),
-            kind: if name.is_some() { SubjectKind::Release } else { SubjectKind::Platform },
-            at: None,
-            proved: None,
             moving,
-            waiting_for: Vec::new(),
-            waiting_revisions: Vec::new(),
-            rejected: None,
-            rejected_because: None,
-            hold: None,
-            overridden: None,
+            ..SubjectStatus::new(name, if name.is_some() { SubjectKind::Release } else { SubjectKind::Platform })
         }
     }
 
