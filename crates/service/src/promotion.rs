@@ -108,7 +108,8 @@ impl PromotionSteps {
         Self::show(shared, environment, outcome);
     }
 
-    /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion. It may be in one if nobody can read this.
+    /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion. If the promotions can't be read, it
+    /// counts as in one.
     fn show_problem(shared: &Shared, environment: &Environment, error: &ControllerError) -> bool {
         let mut known = environment.lock().promotion.clone();
         if known.is_none() {

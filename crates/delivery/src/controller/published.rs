@@ -129,8 +129,8 @@ pub enum OpenOutput {
 
 fn open_output(place: &PlaceOutcome) -> Vec<OpenOutput> {
     let is_unconfirmed = place.planned.has_waiting_removals() || place.refusals.iter().any(Refusal::is_unconfirmed);
-    let word = place.planned.confirmation_word().filter(|_| is_unconfirmed);
-    let removals = word.map(|word| OpenOutput::Removals { word, removed: removed_text(&place.planned) });
+    let word = is_unconfirmed.then(|| place.planned.confirmation_word());
+    let removals = word.flatten().map(|word| OpenOutput::Removals { word, removed: removed_text(&place.planned) });
     let proposed = place.open_pull_request().cloned().map(OpenOutput::Proposed);
     removals.into_iter().chain(proposed).collect()
 }

@@ -1,7 +1,7 @@
 //! What changes and the output wait for, with what people can do about it, as the API of the hub shows it.
 
 use engine::promotion::answer::{Answer, WaitingSubject};
-use engine::promotion::report::{Report, Waiting};
+use engine::promotion::report::{Report, WRITE, Waiting};
 use hub_api::promotions::{SubjectKind, SubjectStatus, Wait};
 use hub_api::tokens::Act;
 use model::name::EnvironmentName;
@@ -9,9 +9,6 @@ use model::name::EnvironmentName;
 use super::commit_move::Proposed;
 use super::events::timestamp;
 use super::published::OpenOutput;
-
-/// The name of the wait for a write into an environment: [`Waiting::what`].
-const WRITE: &str = "write";
 
 /// The state of a subject with what it waits for. `proposed`: what waits for its merge.
 pub(super) fn with_waits(

@@ -6,7 +6,7 @@ use model::object::release;
 use super::state::GateRecord;
 
 /// The decision of a person that ends a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Approve, at the gate that the wait names.
     Approve,

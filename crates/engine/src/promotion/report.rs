@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use model::object::release::shown;
 
 use super::answer::{Answer, WaitingSubject};
 use super::evidence::Measured;
-use super::state::{Decision, GateRecord, Revision};
+use super::state::{Decision, GateRecord, Rejection, Revision};
+
+/// What a wait for a write into an environment is called: [`Waiting::what`].
+pub const WRITE: &str = "write";
 
 /// How far a move is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +211,14 @@ impl Waiting {
         own.into_iter().chain(environment).map(|(hold, answer)| {
             reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at).answered(answer)
         })
+    }
+
+    /// A rejected revision, as a reason. Earlier versions did not store why and when.
+    pub(super) fn for_rejection(rejection: &Rejection, now: Timestamp) -> Self {
+        let Rejection { revision, reason: why, at, .. } = rejection;
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let text = format!("`{}` was rejected{why}; a newer revision moves", shown(&revision.0));
+        reason("rejected", text, at.unwrap_or(now)).answered(Answer::Retry)
     }
 
     /// The gates that do not hold, as reasons. `answer`: what a person can do about one of them.

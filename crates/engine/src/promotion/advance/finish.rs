@@ -1,14 +1,13 @@
 //! The report of a step of a move between environments: its phase, and what it waits for.
 
 use model::object::promotion::GateKind;
-use model::object::release::shown;
 
 use super::FromEnvironment;
 use super::machine::Machine;
 use crate::promotion::answer::Answer;
 use crate::promotion::gates::{first_open, with_measure};
-use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
-use crate::promotion::state::{Candidate, CandidatePhase, GateRecord};
+use crate::promotion::report::{EventKind, Report, ReportPhase, WRITE, Waiting, reason};
+use crate::promotion::state::{Candidate, CandidatePhase, GateRecord, rejections};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -59,9 +58,8 @@ impl Machine<'_> {
         let Some(newest) = &self.newest else {
             return Some(reason("candidate", self.without_candidate(), self.input.now));
         };
-        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *newest)?;
-        let text = format!("`{}` was rejected: {}; a newer one moves", shown(&newest.0), rejected.reason);
-        Some(reason("rejected", text, rejected.at.unwrap_or(self.input.now)).answered(Answer::Retry))
+        let rejected = rejections::find(&self.state.rejected, newest)?;
+        Some(Waiting::for_rejection(rejected, self.input.now))
     }
 
     /// Why there is no revision that can move.
@@ -113,7 +111,7 @@ impl Machine<'_> {
             }
             CandidatePhase::Entering { since } => {
                 let text = format!("`{}` does not have the revision yet", self.input.promotion.to);
-                waiting.push(reason("write", text, *since));
+                waiting.push(reason(WRITE, text, *since));
             }
             CandidatePhase::Proving { since } => {
                 waiting.extend(Waiting::for_gates(&current.entry, |record| self.answer(record)));

@@ -43,7 +43,7 @@ pub(in crate::promotion) fn recorded<'g>(
     gates.into_iter().any(|gate| gate.kind.is_approval()).then(|| authors.clone())
 }
 
-/// Whether enough people approved. If not all authors are known, one more approval is needed: one of those that count may be of an author.
+/// Whether enough people approved. If not all authors are known, one more approval is needed, because one of the accounts that approved may be an author.
 pub(super) fn verdict((name, approval): (&str, &Approval), input: &GateInput<'_>) -> Verdict {
     if let Some(team) = approval.team.as_ref().filter(|team| !input.teams.contains_key(*team)) {
         return (GateStatus::Waiting, format!("the team `{team}` is not in the configuration of the service"));

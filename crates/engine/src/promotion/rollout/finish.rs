@@ -1,13 +1,13 @@
 //! The report of a step of a rollout: how far the rings are, and what the move waits for.
 
 use model::count::{count, thousands};
-use model::object::release::shown;
 
+use super::history::ROLLED_BACK;
 use super::machine::Machine;
 use crate::promotion::answer::Answer;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Decision, GateRecord, Interrupted, Move, Phase, RolledBack};
+use crate::promotion::state::{GateRecord, Interrupted, Move, Phase, RolledBack, rejections};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -112,18 +112,16 @@ impl Machine<'_> {
         if self.input.promotion.rings.is_empty() {
             return None;
         }
-        if let Some(RolledBack { decision: Decision { by, at, reason: why }, .. }) = &self.state.rolled_back {
-            let text = format!("rolled back by {by}: {why}; nothing newer moves until a person lets it");
-            return Some(reason("rollback", text, *at).answered(Answer::Retry));
+        if let Some(RolledBack { decision, .. }) = &self.state.rolled_back {
+            let text = format!("{}; nothing newer moves until a person lets it", decision.because(ROLLED_BACK));
+            return Some(reason("rollback", text, decision.at).answered(Answer::Retry));
         }
         let Some(desired) = self.input.desired else {
             return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
         };
-        let why = self.state.blocked_because(desired)?;
-        let text = format!("`{}` was rejected: {why}; a newer revision moves", shown(&desired.0));
-        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *desired);
-        let since = rejected.and_then(|rejected| rejected.at).unwrap_or(self.input.now);
-        Some(reason("rejected", text, since).answered(Answer::Retry))
+        let is_stable = self.state.stable.as_ref().is_some_and(|stable| stable.revision == *desired);
+        let rejected = rejections::find(&self.state.rejected, desired).filter(|_| !is_stable)?;
+        Some(Waiting::for_rejection(rejected, self.input.now))
     }
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
@@ -147,7 +145,7 @@ impl Machine<'_> {
                 } else if *is_withdrawn || self.has_no_evidence() {
                     ("; a newer revision replaces it", Some(Answer::Retry))
                 } else {
-                    // What nobody knows is never gone.
+                    // It does not go on while nothing is known of the failures.
                     let answer = self.input.measured.is_err().then_some(Answer::Retry);
                     ("; it moves again when the failures are gone, or a newer revision replaces it", answer)
                 };

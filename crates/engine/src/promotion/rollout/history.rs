@@ -6,9 +6,12 @@ use jiff::Timestamp;
 
 use crate::promotion::command::Refusal;
 use crate::promotion::state::{
-    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
+    Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
 };
 use crate::promotion::vector::Part;
+
+/// What a person did who rolled a workload back, in words.
+pub(super) const ROLLED_BACK: &str = "rolled back";
 
 /// The number of proved revisions that a state keeps beside the stable one.
 const EARLIER_MAX: usize = 20;
@@ -35,10 +38,10 @@ impl RolloutState {
         if self.stable.as_ref().is_some_and(|stable| stable.revision == *revision) {
             return None;
         }
-        if let Some(RolledBack { decision: Decision { by, reason, .. }, .. }) = &self.rolled_back {
-            return Some(format!("rolled back by {by}: {reason}"));
+        if let Some(RolledBack { decision, .. }) = &self.rolled_back {
+            return Some(decision.because(ROLLED_BACK).to_string());
         }
-        let rejected = self.rejected.iter().find(|rejected| rejected.revision == *revision)?;
+        let rejected = rejections::find(&self.rejected, revision)?;
         let unknown = "the revision was rolled back or aborted";
         Some(if rejected.reason.is_empty() { unknown.to_owned() } else { rejected.reason.to_string() })
     }

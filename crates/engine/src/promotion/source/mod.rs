@@ -11,13 +11,12 @@ use std::iter;
 
 use jiff::Timestamp;
 use model::object::promotion::Gate;
-use model::object::release::shown;
 
 use super::answer::Answer;
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use super::gates::{self, GateInput, GateReport, Teams, first_open};
 use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
-use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged};
+use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged, rejections};
 
 /// The number of admitted changes that may wait for their merge. Each needs questions to the git host in each step.
 const UNMERGED_MAX: usize = 20;
@@ -245,9 +244,8 @@ impl<'a> Machine<'a> {
 
     /// Why the newest commit does not move, if a person ended its move.
     fn rejected(&self) -> Option<Waiting> {
-        let rejected = self.state.rejected.iter().find(|rejected| rejected.revision == *self.input.head)?;
-        let text = format!("`{}` was rejected: {}; a newer one moves", shown(&rejected.revision.0), rejected.reason);
-        Some(reason("rejected", text, rejected.at.unwrap_or(self.input.now)).answered(Answer::Retry))
+        let rejected = rejections::find(&self.state.rejected, self.input.head)?;
+        Some(Waiting::for_rejection(rejected, self.input.now))
     }
 
     fn report(&self) -> Report {

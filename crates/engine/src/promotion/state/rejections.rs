@@ -11,9 +11,14 @@ use crate::promotion::vector::Part;
 /// The number of rejected revisions that a state keeps. Older ones are forgotten first.
 const REJECTED_MAX: usize = 50;
 
+/// The rejection of a revision. None: it was not rejected.
+pub(in crate::promotion) fn find<'r>(all: &'r [Rejection], revision: &Revision) -> Option<&'r Rejection> {
+    all.iter().find(|rejected| rejected.revision == *revision)
+}
+
 /// Whether a revision was rejected.
 pub(in crate::promotion) fn contains(all: &[Rejection], revision: &Revision) -> bool {
-    all.iter().any(|rejected| rejected.revision == *revision)
+    find(all, revision).is_some()
 }
 
 /// Rejects a revision, also if it was rejected before.

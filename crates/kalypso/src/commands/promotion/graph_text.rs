@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use hub_api::promotions::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PromotionStatus, RingProgress, RingState,
-    SubjectKind, SubjectStatus, Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
+    RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 use hub_api::timestamp::Timestamp;
 
@@ -117,7 +117,8 @@ fn answer(wait: &Wait) -> Option<String> {
 
 /// Whether another line says already why something waits: that of its hold, or that of its rejected revision.
 fn is_told(wait: &Wait, subject: &SubjectStatus) -> bool {
-    let is_of_hold = subject.hold.is_some() && wait.what == "hold";
+    let is_own = |hold: &PersonDecision| wait.text == format!("held by {}: {}", hold.by, hold.reason);
+    let is_of_hold = wait.what == "hold" && subject.hold.as_ref().is_some_and(is_own);
     let reason = subject.rejected_because.as_deref().filter(|reason| !reason.is_empty());
     is_of_hold || (wait.what == "rejected" && reason.is_some_and(|reason| wait.text.contains(reason)))
 }
@@ -215,17 +216,10 @@ mod tests {
     fn subject(name: Option<&str>, moving: Option<MoveStatus>) -> SubjectStatus {
         let kind = if name.is_some() { SubjectKind::Workload } else { SubjectKind::Platform };
         SubjectStatus {
-            subject: name.map(str::to_owned),
-            kind,
             at: Some("41c77fe0".repeat(5)),
             proved: Some(ProvedStatus { revision: "41c77fe0".repeat(5), on: at(0) }),
             moving,
-            waiting_for: Vec::new(),
-            waiting_revisions: Vec::new(),
-            rejected: None,
-            rejected_because: None,
-            hold: None,
-            overridden: None,
+            ..SubjectStatus::new(name, kind)
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus, SubjectStatus};
 use hub_api::timestamp::Timestamp;
+use model::similar;
 use serde_json::json;
 
 use self::local::LocalController;
@@ -179,7 +180,8 @@ pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> 
     let mut graph = hub.ask(hub.client.promotions())?;
     graph.retain(|one| environment.is_none_or(|name| name == one.environment));
     for one in &mut graph {
-        one.problem = None;
+        // These are about the whole environment.
+        (one.problem, one.waiting_for) = (None, Vec::new());
         one.subjects.retain(|subject| subject.subject.as_deref() == Some(workload) && is_open(subject));
     }
     graph.retain(|one| !one.subjects.is_empty());
@@ -187,18 +189,32 @@ pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> 
 }
 
 fn is_open(subject: &SubjectStatus) -> bool {
-    let SubjectStatus { moving, waiting_revisions, rejected, hold, .. } = subject;
-    moving.is_some() || !waiting_revisions.is_empty() || rejected.is_some() || hold.is_some()
+    let SubjectStatus { moving, waiting_for, waiting_revisions, rejected, hold, .. } = subject;
+    let is_answered = waiting_for.iter().any(|wait| wait.command.is_some());
+    is_answered || moving.is_some() || !waiting_revisions.is_empty() || rejected.is_some() || hold.is_some()
+}
+
+/// The named environment, or all of them.
+fn named(found: Vec<PromotionStatus>, environment: Option<&str>) -> Result<Vec<PromotionStatus>, Failure> {
+    let Some(name) = environment else { return Ok(found) };
+    let known: Vec<_> = found.iter().map(|one| one.environment.clone()).collect();
+    let found: Vec<_> = found.into_iter().filter(|one| one.environment == name).collect();
+    if found.is_empty() {
+        let unknown = Failure::refused(format!("the service knows no promotion into `{name}`"));
+        return Err(unknown.help(match similar::nearest(name, known.iter().map(String::as_str)) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("it knows promotions into {}", terminal::named(&known)),
+        }));
+    }
+    Ok(found)
 }
 
 /// Where changes stand, and whether all of it is known: asked of the service, or computed here.
 fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<(Vec<PromotionStatus>, Exit)> {
     if let Some(hub) = Hub::configured(connection)? {
         let found = hub.ask(hub.client.promotions())?;
-        let is_shown = |one: &PromotionStatus| environment.is_none_or(|name| name == one.environment);
-        let found: Vec<_> = found.into_iter().filter(is_shown).collect();
         if !found.is_empty() {
-            return Ok((found, Exit::Good));
+            return Ok((named(found, environment)?, Exit::Good));
         }
     }
     let controller = LocalController::open(connection)?;
@@ -227,4 +243,30 @@ pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
         format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
     }
     Ok(exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_environment_is_an_error_that_names_the_known_ones() {
+        let status = |name: &str| PromotionStatus {
+            environment: name.to_owned(),
+            before: Vec::new(),
+            after: Vec::new(),
+            evaluated_on: None,
+            problem: None,
+            waiting_for: Vec::new(),
+            subjects: Vec::new(),
+        };
+        let all = || vec![status("stage"), status("prod")];
+        let of =
+            |name| named(all(), name).map(|found| found.into_iter().map(|one| one.environment).collect::<Vec<_>>());
+        assert_eq!(of(None).unwrap(), ["stage", "prod"]);
+        assert_eq!(of(Some("prod")).unwrap(), ["prod"]);
+        let unknown = |name| format!("{:?}", of(Some(name)).unwrap_err());
+        assert!(unknown("prdo").contains("did you mean `prod`?"), "{}", unknown("prdo"));
+        assert!(unknown("lab").contains("it knows promotions into stage, prod"), "{}", unknown("lab"));
+    }
 }
