@@ -1,4 +1,4 @@
-//! Unfinished work is not committed: no notes to the developer, no ignored tests, no paths of one machine.
+//! Unfinished work is not committed: no notes to the developer, no ignored tests, no paths of one machine, no conflict markers of git.
 
 use super::Finding;
 use crate::workspace::Workspace;
@@ -6,6 +6,8 @@ use crate::workspace::Workspace;
 /// The words are split, so that this file does not break its own law.
 const NOTES: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];
 const MACHINE: &str = concat!("/wo", "rk/");
+/// What a line of a merge that was not finished begins with. In a case of the suite, such a line is input.
+const CONFLICTS: &[&str] = &[concat!("<<<<", "<<< "), concat!(">>>>", ">>> ")];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -28,6 +30,10 @@ fn leftover(path: &str, line: &str) -> Option<String> {
     if let Some(note) = note {
         return Some(format!("leftover law: `{note}`: do it now, or open an issue and remove the note"));
     }
+    let is_conflict = !path.starts_with("suite/") && CONFLICTS.iter().any(|marker| line.starts_with(marker));
+    if is_conflict {
+        return Some("leftover law: a merge was not finished here: keep one of the sides".to_owned());
+    }
     let mut found = line.match_indices(MACHINE).filter_map(|(at, _)| line.get(..at));
     let absolute = |before: &str| !before.ends_with(|last: char| last.is_alphanumeric() || "._-}$)".contains(last));
     found.any(absolute).then(|| format!("leftover law: a path of one machine (`{MACHINE}`): make it relative"))
@@ -44,7 +50,7 @@ fn contains_word(line: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::check as check_law;
-    use super::{MACHINE, NOTES};
+    use super::{CONFLICTS, MACHINE, NOTES};
 
     fn check(path: &str, text: &str) -> Vec<String> {
         check_law(super::check, &[(path, text)])
@@ -73,6 +79,15 @@ mod tests {
         for attribute in ["#[ignore]", "#[ignore = \"slow\"]"] {
             let text = format!("#[cfg(test)]\nmod tests {{\n    #[test]\n    {attribute}\n    fn a() {{}}\n}}\n");
             assert!(check("a.rs", &text)[0].starts_with("a.rs:4: leftover law: no test is ignored"));
+        }
+    }
+
+    #[test]
+    fn conflict_markers_are_findings() {
+        for marker in CONFLICTS {
+            let text = format!("a\n{marker}topic\n");
+            assert!(check("a.md", &text)[0].starts_with("a.md:2: leftover law: a merge was not finished"));
+            assert_eq!(check("suite/a.md", &text), Vec::<String>::new());
         }
     }
 
