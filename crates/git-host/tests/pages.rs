@@ -16,6 +16,7 @@ mod tests {
     use git_host::webhook::{self, WebhookEvent};
 
     const LIST: &str = "/acme/fleet/pulls";
+    const PEOPLE: [&str; 2] = ["ana", "bob"];
 
     /// A host with a real repository and one pull request.
     struct Site {
@@ -34,7 +35,8 @@ mod tests {
     fn double(folder: &Path) -> (MemoryHost, HostDouble) {
         let host = MemoryHost::new(HostKind::Gitea);
         host.add_repository("acme/fleet", Box::new(BareRepository::open(&folder.join("fleet/.git")).unwrap()));
-        let double = HostDouble::start_at(&host, (Ipv4Addr::LOCALHOST, 0).into(), &folder.join("host.json")).unwrap();
+        let double =
+            HostDouble::start_at(&host, (Ipv4Addr::LOCALHOST, 0).into(), (&folder.join("host.json"), &PEOPLE)).unwrap();
         (host, double)
     }
 
@@ -78,6 +80,31 @@ mod tests {
             let page = self.get(&format!("{LIST}/1"));
             let head = page.split_once("name=\"head\" value=\"").map_or("", |(_, rest)| &rest[..40]);
             self.send(&format!("POST {LIST}/1/{button}"), &headers, &format!("head={head}"))
+        }
+
+        /// The answer to a form that an account sends from one of the pages.
+        fn send_as(&self, account: &str, path: &str, form: &str) -> String {
+            let address = self.double.address();
+            let headers = format!("host: {address}\r\norigin: http://{address}\r\ncookie: a=b; account={account}\r\n");
+            self.send(&format!("POST {path}"), &headers, form)
+        }
+
+        /// A page as an account sees it.
+        fn get_as(&self, account: &str, path: &str) -> String {
+            let headers = format!("host: {}\r\ncookie: account={account}\r\n", self.double.address());
+            self.send(&format!("GET {path}"), &headers, "")
+        }
+
+        /// The accounts whose approval of a pull request counts, after a restart too.
+        fn approvals(&self, number: u64) -> Vec<String> {
+            let of = |host: &MemoryHost| {
+                let mut state = host.state();
+                let approvals = state.repository("acme/fleet").unwrap().approvals(number).unwrap();
+                approvals.into_iter().map(|approval| approval.account).collect::<Vec<_>>()
+            };
+            let (again, _double) = double(self.folder.path());
+            assert_eq!(of(&again), of(&self.host));
+            of(&self.host)
         }
 
         fn state(&self) -> PullRequestState {
@@ -192,9 +219,64 @@ mod tests {
         assert_eq!((shown.state, shown.title.as_str()), (PullRequestState::Closed, "<script>1</script>"));
         assert_eq!(shown.url, format!("{}{LIST}/1", site.double.url()));
         std::fs::write(site.folder.path().join("host.json"), "{").unwrap();
-        let again =
-            HostDouble::start_at(&site.host, (Ipv4Addr::LOCALHOST, 0).into(), &site.folder.path().join("host.json"));
+        let again = HostDouble::start_at(
+            &site.host,
+            (Ipv4Addr::LOCALHOST, 0).into(),
+            (&site.folder.path().join("host.json"), &PEOPLE),
+        );
         assert!(again.unwrap_err().to_string().contains("host.json` can't be read"));
+    }
+
+    #[test]
+    fn people_use_the_pages_as_themselves() {
+        let site = Site::new();
+        // Nobody is chosen, or nobody of the host.
+        for page in [site.get("/"), site.get_as("kalypso-bot", "/"), site.get_as("", LIST)] {
+            assert!(page.contains("You are <strong>ana</strong>") && page.contains("be bob"), "{page}");
+        }
+        assert!(site.get_as("bob", "/").contains("You are <strong>bob</strong>"));
+        let address = site.double.address();
+        let headers = format!(
+            "host: {address}\r\norigin: http://{address}\r\nreferer: http://{address}{LIST}\r\ncookie: account=ana\r\n"
+        );
+        let changed = site.send("POST /account/bob", &headers, "");
+        assert!(changed.starts_with("HTTP/1.1 303") && changed.contains(&format!("Location: {LIST}\r\n")), "{changed}");
+        assert!(changed.contains("Set-Cookie: account=bob; Path=/; HttpOnly; SameSite=Strict\r\n"), "{changed}");
+        assert!(site.send_as("ana", "/account/kalypso-bot", "").starts_with("HTTP/1.1 404"));
+        let foreign = format!("host: {address}\r\norigin: http://evil.example\r\n");
+        assert!(site.send("POST /account/bob", &foreign, "").starts_with("HTTP/1.1 403"));
+    }
+
+    #[test]
+    fn people_approve_what_others_opened() {
+        let site = Site::new();
+        let page = format!("{LIST}/1");
+        assert!(site.get_as("bob", &page).contains("<button>Approve</button>"));
+        assert!(site.send_as("bob", &format!("{page}/approve"), "").starts_with("HTTP/1.1 303"));
+        assert_eq!(site.approvals(1), ["bob"]);
+        assert!(site.get_as("bob", &page).contains("Approved by <strong>bob</strong>"));
+        assert!(site.get_as("bob", &page).contains("<button>Withdraw the approval</button>"));
+        site.send_as("ana", &format!("{page}/approve"), "");
+        site.send_as("bob", &format!("{page}/withdraw"), "");
+        assert_eq!(site.approvals(1), ["ana"]);
+    }
+
+    #[test]
+    fn people_open_pull_requests_and_approve_no_own_one() {
+        let site = Site::new();
+        git(&site.folder.path().join("fleet"), "git branch topic kalypso/prod");
+        assert!(site.get(LIST).contains("<option>topic</option>"));
+        let opened = site.send_as("bob", &format!("{LIST}/open"), "head=topic&base=prod&title=The+second+one");
+        assert!(opened.starts_with("HTTP/1.1 303") && opened.contains(&format!("Location: {LIST}/2\r\n")), "{opened}");
+        let page = format!("{LIST}/2");
+        assert!(
+            site.get_as("bob", &page).contains("#2 by bob") && !site.get_as("bob", &page).contains("Approve</button>")
+        );
+        let own = site.send_as("bob", &format!("{page}/approve"), "");
+        assert!(own.starts_with("HTTP/1.1 422") && own.contains("own pull request"), "{own}");
+        assert_eq!(site.approvals(2), [""; 0]);
+        let same = site.send_as("bob", &format!("{LIST}/open"), "head=prod&base=prod");
+        assert!(same.starts_with("HTTP/1.1 422") && same.contains("No commits between prod and prod"), "{same}");
     }
 
     #[test]
@@ -224,7 +306,7 @@ mod tests {
     #[test]
     fn only_this_machine_is_served() {
         let address: SocketAddr = ([0, 0, 0, 0], 0).into();
-        let started = HostDouble::start_at(&MemoryHost::new(HostKind::Gitea), address, Path::new("x"));
+        let started = HostDouble::start_at(&MemoryHost::new(HostKind::Gitea), address, (Path::new("x"), &PEOPLE));
         assert!(started.unwrap_err().to_string().contains("such as 127.0.0.1"));
     }
 }

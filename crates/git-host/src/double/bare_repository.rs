@@ -113,6 +113,11 @@ impl Branches for BareRepository {
         GitId::from_hex(&commit)
     }
 
+    fn names(&self) -> Vec<String> {
+        let names = self.git(&["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"]).unwrap_or_default();
+        names.lines().map(str::to_owned).collect()
+    }
+
     fn changes(&self, base: &str, merged: Option<GitId>, head: GitId) -> Option<BranchChanges> {
         let from = merged.map_or_else(|| reference(base), |commit| format!("{commit}^1"));
         let range = format!("{from}...{head}");

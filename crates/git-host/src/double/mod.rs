@@ -120,6 +120,8 @@ struct Shared {
 #[derive(Debug)]
 struct People {
     state_file: PathBuf,
+    /// The accounts that people can use on the pages.
+    accounts: Vec<String>,
     /// The content of the file.
     saved: Mutex<Vec<u8>>,
 }
@@ -140,16 +142,21 @@ impl HostDouble {
         Self::listen(host, (Ipv4Addr::LOCALHOST, 0).into(), None)
     }
 
-    /// Starts a double of a host for people, with pages. Its pull requests and issues are kept in a file. Requests are not recorded.
+    /// Starts a double of a host for people, with pages for these accounts. Its pull requests and issues are kept in a file. Requests are not recorded.
     ///
     /// # Errors
     /// If the address is not on loopback or can't be listened to, or the file can't be read.
-    pub fn start_at(host: &MemoryHost, address: SocketAddr, state_file: &Path) -> io::Result<Self> {
+    pub fn start_at(
+        host: &MemoryHost,
+        address: SocketAddr,
+        (state_file, accounts): (&Path, &[&str]),
+    ) -> io::Result<Self> {
         if !address.ip().is_loopback() {
             let message = "it is not an address of this machine only, such as 127.0.0.1";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let people = People { state_file: state_file.to_owned(), saved: Mutex::default() };
+        let accounts = accounts.iter().map(|name| (*name).to_owned()).collect();
+        let people = People { state_file: state_file.to_owned(), accounts, saved: Mutex::default() };
         Self::listen(host, address, Some(people))
     }
 
@@ -310,7 +317,11 @@ impl Shared {
 
     fn answer(&self, request: &Request) -> Response {
         let Some(people) = &self.people else { return self.answer_api(request) };
-        let response = if pages::is_for_api(request) { self.answer_api(request) } else { self.answer_browser(request) };
+        let response = if pages::is_for_api(request) {
+            self.answer_api(request)
+        } else {
+            self.answer_browser(request, &people.accounts)
+        };
         if !matches!(request.method.as_str(), "GET" | "HEAD")
             && let Err(error) = people.save(&mut self.host.state())
         {
@@ -319,8 +330,8 @@ impl Shared {
         response
     }
 
-    fn answer_browser(&self, request: &Request) -> Response {
-        let (response, pressed) = pages::answer(&mut self.host.state(), request);
+    fn answer_browser(&self, request: &Request, accounts: &[String]) -> Response {
+        let (response, pressed) = pages::answer(&mut self.host.state(), request, accounts);
         if let (Some(pressed), Some(webhooks)) = (pressed, lock(&self.webhooks).as_ref()) {
             webhooks.announce(&pressed.repository, &pressed.pull_request);
         }

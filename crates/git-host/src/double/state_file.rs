@@ -5,12 +5,14 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::{fs, mem};
 
+use jiff::Timestamp;
 use model::git_id::GitId;
 use serde::{Deserialize, Serialize};
 
 use crate::hosts::memory::{CommentRow, HostState, IssueRow, PullRequestRow, RepositoryState};
 use crate::issue::{Issue, Label};
 use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
+use crate::review::{self, Review, ReviewVerdict};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -53,6 +55,16 @@ struct SavedPullRequest {
     auto_merge: Option<String>,
     #[serde(default)]
     labelled: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reviews: Vec<SavedReview>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SavedReview {
+    account: String,
+    is_approved: bool,
+    commit: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -197,6 +209,7 @@ impl SavedPullRequest {
             author: shown.author.clone(),
             auto_merge: row.auto_merge.clone(),
             labelled: row.labelled.clone(),
+            reviews: row.reviews.iter().map(SavedReview::of).collect(),
         }
     }
 
@@ -222,7 +235,22 @@ impl SavedPullRequest {
             is_auto_merge: self.auto_merge.is_some(),
         };
         let (reviewers, fork, auto_merge) = (Vec::new(), None, self.auto_merge);
-        let reviews = Vec::new();
-        PullRequestRow { shown, reviewers, fork, is_approved: false, reviews, auto_merge, labelled: self.labelled }
+        let reviews: Vec<_> = (0..).zip(self.reviews).map(SavedReview::review).collect();
+        let is_approved = !review::approvals(reviews.clone(), shown.head_commit).is_empty();
+        PullRequestRow { shown, reviewers, fork, is_approved, reviews, auto_merge, labelled: self.labelled }
+    }
+}
+
+impl SavedReview {
+    fn of(review: &Review) -> Self {
+        let commit = review.commit.map(|commit| commit.to_string());
+        Self { account: review.account.clone(), is_approved: review.verdict == ReviewVerdict::Approved, commit }
+    }
+
+    /// The review, with its position as its time.
+    fn review((position, saved): (i64, Self)) -> Review {
+        let verdict = if saved.is_approved { ReviewVerdict::Approved } else { ReviewVerdict::Dismissed };
+        let commit = saved.commit.and_then(|commit| GitId::from_hex(&commit));
+        Review { account: saved.account, verdict, at: Timestamp::from_second(position).ok(), commit }
     }
 }

@@ -19,6 +19,8 @@ use crate::exit::Failure;
 const KIND: HostKind = HostKind::Gitea;
 /// The account of Kalypso on the host.
 const ACCOUNT: &str = "kalypso-bot";
+/// The accounts of people on the host. `kalypso.toml` in the folder has those who approve.
+const PEOPLE: [&str; 3] = ["paula", "ana", "bob"];
 
 /// The running git host. It ends when it is dropped.
 pub(crate) struct DemoGitHost {
@@ -37,7 +39,7 @@ impl DemoGitHost {
         }
         let token = secret(folder, GIT_HOST_TOKEN)?;
         let webhook_secret = secret(folder, WEBHOOK_SECRET)?;
-        let double = HostDouble::start_at(&host, *address, &folder.join(GIT_HOST_STATE));
+        let double = HostDouble::start_at(&host, *address, (&folder.join(GIT_HOST_STATE), &PEOPLE));
         let double = double.map_err(|error| unusable(*address, &error))?;
         double.accept_token(token.reveal(), ACCOUNT);
         Ok(Self { double, webhook_secret })

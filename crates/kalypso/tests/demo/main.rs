@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
+mod approving;
 mod promoting;
 
 use std::fs;
@@ -106,9 +107,16 @@ impl Serving {
 
     /// The answer of the git host to a browser that is on one of its pages.
     fn browse(&self, line: &str, form: &str) -> String {
+        self.browse_as("paula", line, form)
+    }
+
+    /// The same, as another account of the git host.
+    pub(crate) fn browse_as(&self, account: &str, line: &str, form: &str) -> String {
         let (host, length) = (&self.git_host, form.len());
         let mut stream = TcpStream::connect(host).unwrap();
-        let headers = format!("host: {host}\r\norigin: http://{host}\r\ncontent-length: {length}\r\n");
+        let headers = format!(
+            "host: {host}\r\norigin: http://{host}\r\ncookie: account={account}\r\ncontent-length: {length}\r\n"
+        );
         write!(stream, "{line} HTTP/1.1\r\n{headers}\r\n{form}").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 use crate::{Machine, Serving, branches};
 
 /// The demo with promotions, while its service runs.
-struct World {
-    machine: Machine,
-    serving: Serving,
+pub(crate) struct World {
+    pub(crate) machine: Machine,
+    pub(crate) serving: Serving,
     /// The commands of the page that change the platform, and those that repair the host.
     change: String,
     repair: String,
@@ -20,8 +20,15 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::with(&|promotions| promotions)
+    }
+
+    /// With other promotions than those of the page.
+    pub(crate) fn with(edit: &dyn Fn(String) -> String) -> Self {
         let machine = Machine::new();
         machine.made(&[]);
+        let promotions = machine.path("kalypso-demo/promotions.yaml");
+        fs::write(&promotions, edit(fs::read_to_string(&promotions).unwrap())).unwrap();
         let [declare, serve, change, repair] = blocks();
         let declare = declare.strip_prefix("kalypso demo\ncd kalypso-demo\n").unwrap();
         assert_eq!(serve, "kalypso serve\n");
@@ -32,7 +39,7 @@ impl World {
     }
 
     /// The state of the main branch's commits in an environment.
-    fn platform(&self, environment: &str) -> Json {
+    pub(crate) fn platform(&self, environment: &str) -> Json {
         let mut ask = self.machine.command(env!("CARGO_BIN_EXE_kalypso"));
         let ask = ask.args(["rollout", "status", "-o", "json"]).env("KALYPSO_HUB_URL", &self.serving.hub);
         let answer: Json = serde_json::from_slice(&ask.output().unwrap().stdout).unwrap_or_default();
@@ -42,7 +49,7 @@ impl World {
     }
 
     /// Waits until something is there. If it does not come, the panic shows where the changes stand.
-    fn until<T>(&self, what: &str, find: impl Fn() -> Option<T>) -> T {
+    pub(crate) fn until<T>(&self, what: &str, find: impl Fn() -> Option<T>) -> T {
         let start = Instant::now();
         while start.elapsed() < Duration::from_mins(2) {
             if let Some(found) = find() {
@@ -55,7 +62,7 @@ impl World {
         panic!("{what} did not happen:\n{}", String::from_utf8_lossy(&ask.stdout));
     }
 
-    fn has_proved(&self, environment: &str, commit: &str) -> Option<()> {
+    pub(crate) fn has_proved(&self, environment: &str, commit: &str) -> Option<()> {
         (self.platform(environment)["proved"]["revision"] == commit).then_some(())
     }
 
@@ -104,7 +111,7 @@ fn blocks() -> [String; 4] {
     blocks.collect::<Vec<_>>().try_into().unwrap()
 }
 
-fn run(machine: &Machine, script: &str) {
+pub(crate) fn run(machine: &Machine, script: &str) {
     let mut command = machine.command("sh");
     let done = command.current_dir(machine.path("kalypso-demo")).args(["-ec", script]).output().unwrap();
     assert!(done.status.success(), "{done:?}");

@@ -16,7 +16,8 @@ table{border-collapse:collapse;display:block;overflow-x:auto}td,th{border:1px so
 .label{border:1px solid var(--line)}ul.plain{list-style:none;padding:0}ul.plain li{padding:.35rem 0;border-bottom:1px solid var(--line)}\
 form{display:inline}button{font:inherit;padding:.4rem 1rem;border-radius:6px;border:1px solid var(--line);cursor:pointer;margin-right:.5rem}\
 button.merge{background:var(--open);color:#fff}.add{color:var(--open)}.remove{color:var(--closed)}.hunk{color:var(--merged)}\
-blockquote{border-left:4px solid var(--line);margin-left:0;padding-left:1rem}";
+blockquote{border-left:4px solid var(--line);margin-left:0;padding-left:1rem}\
+.visitor{float:right}.visitor button{padding:.1rem .6rem;margin:0 0 0 .4rem}select,input{font:inherit;margin-right:.5rem}";
 
 /// HTML. Constant tags come from the program, and everything else is escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,13 +72,18 @@ impl Html {
         self.tag("<code>").text(text).tag("</code>")
     }
 
-    /// The page with this title and content.
+    /// The page with this title and content, without a visitor.
+    #[cfg(test)]
     pub(super) fn page(self, title: &str) -> String {
+        self.page_for(title, &Self::new())
+    }
+
+    /// The page with this title and content. `visitor` says for whom it is.
+    pub(super) fn page_for(self, title: &str, visitor: &Self) -> String {
         let start = Self::new().tag("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
         let start = start.text(title).tag("</title><meta name=\"viewport\" content=\"width=device-width\"><style>");
-        let start =
-            start.tag(STYLE).tag("</style></head><body><header><a href=\"/\">Git host of the demo</a></header>");
-        start.html(&self).tag("</body></html>\n").0
+        let start = start.tag(STYLE).tag("</style></head><body><header><a href=\"/\">Git host of the demo</a>");
+        start.html(visitor).tag("</header>").html(&self).tag("</body></html>\n").0
     }
 }
 

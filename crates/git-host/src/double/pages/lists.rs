@@ -26,7 +26,21 @@ pub(super) fn pull_requests(state: &mut HostState, path: &str) -> Result<Html, D
     let mut all = repository.pull_requests();
     all.sort_by_key(|found| (!found.is_open(), std::cmp::Reverse(found.number)));
     let html = Html::new().tag("<h1>").text(path).tag("</h1><h2>Pull requests</h2>");
-    Ok(issues(rows(html, path, &all, "No pull requests yet."), path, repository))
+    let html = rows(html, path, &all, "No pull requests yet.");
+    Ok(issues(opening(html, path, &repository.branches.names()), path, repository))
+}
+
+/// The form that opens a pull request. None if there are no two branches.
+fn opening(html: Html, path: &str, branches: &[String]) -> Html {
+    if branches.len() < 2 {
+        return html;
+    }
+    let option = |html: Html, name: &String| html.tag("<option>").text(name).tag("</option>");
+    let html = html.tag("<h3>Open a pull request</h3><form method=\"post\" action=\"");
+    let html = html.text(&format!("/{path}/pulls/open")).tag("\"><label>from <select name=\"head\">");
+    let html = html.each(branches, option).tag("</select></label><label>into <select name=\"base\">");
+    let html = html.each(branches, option).tag("</select></label><input name=\"title\" placeholder=\"Title\">");
+    html.tag("<button>Open</button></form>")
 }
 
 fn rows(html: Html, path: &str, pull_requests: &[PullRequest], none: &str) -> Html {

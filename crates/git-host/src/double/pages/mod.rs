@@ -1,18 +1,21 @@
-//! The pages of the double: lists of pull requests, and buttons to merge, close and reopen them. They have no scripts.
+//! The pages of the double: lists of pull requests, and buttons to open, approve, merge, close and reopen them. They have no scripts.
 
 mod html;
 mod lists;
 mod markdown;
 mod pull_request;
+mod visitor;
 
 use data_encoding::BASE64;
 use reqwest::Url;
 use sha2::{Digest as _, Sha256};
 
 use self::html::{Html, STYLE};
+use self::visitor::Visitor;
 use super::http::{Request, Response};
 use crate::hosts::memory::{Denial, HostState};
-use crate::pull_request::{MergeRefusal, PullRequest};
+use crate::pull_request::{MergeRefusal, NewPullRequest, PullRequest};
+use crate::review::ReviewVerdict;
 
 /// The names of this machine, under which browsers may open the pages. Under any other name, another site could read and press them.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -31,6 +34,10 @@ enum Page<'p> {
     Issue(String, u64),
     /// A button of a pull request.
     Button(String, u64, &'p str),
+    /// The button that opens a pull request.
+    Open(String),
+    /// The button that makes the visitor another account.
+    Account(&'p str),
 }
 
 /// Whether a request is one for the API.
@@ -38,17 +45,25 @@ pub(super) fn is_for_api(request: &Request) -> bool {
     request.path.iter().any(|part| matches!(part.as_str(), "api" | "_apis"))
 }
 
-/// The answer to a browser, and what it changed.
-pub(super) fn answer(state: &mut HostState, request: &Request) -> (Response, Option<Pressed>) {
+/// The answer to a browser, and what it changed. `accounts` are those that people can use.
+pub(super) fn answer(state: &mut HostState, request: &Request, accounts: &[String]) -> (Response, Option<Pressed>) {
     if !is_local(request) {
         return (refused("This page is only for browsers on this machine, at its address on loopback."), None);
     }
+    let visitor = Visitor::of(request, accounts);
+    let pressed = |(response, pressed)| (response, Some(pressed));
     let answered = match (request.method.as_str(), page_of(&request.path)) {
-        ("GET" | "HEAD", Some(page)) => shown(state, &page).map(|response| (response, None)),
-        ("POST", Some(Page::Button(path, number, button))) if has_own_origin(request) => {
-            press(state, (&path, number), button, request).map(|(response, pressed)| (response, Some(pressed)))
+        ("GET" | "HEAD", Some(page)) => shown(state, &page, visitor).map(|response| (response, None)),
+        ("POST", Some(Page::Button(..) | Page::Open(_) | Page::Account(_))) if !has_own_origin(request) => {
+            Ok((refused("This request came from another site."), None))
         }
-        ("POST", Some(Page::Button(..))) => Ok((refused("This request came from another site."), None)),
+        ("POST", Some(Page::Button(path, number, button))) => {
+            press(state, (&path, number), (button, visitor), request).map(pressed)
+        }
+        ("POST", Some(Page::Open(path))) => open(state, &path, visitor, request).map(pressed),
+        ("POST", Some(Page::Account(account))) => {
+            visitor.changed(request, account).ok_or(Denial::NotFound).map(|response| (response, None))
+        }
         _ => Err(Denial::NotFound),
     };
     answered.unwrap_or_else(|denial| (denied(&denial), None))
@@ -56,6 +71,9 @@ pub(super) fn answer(state: &mut HostState, request: &Request) -> (Response, Opt
 
 fn page_of(path: &[String]) -> Option<Page<'_>> {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    if let ["account", account] = names.as_slice() {
+        return Some(Page::Account(account));
+    }
     let is_list = |name: &&str| matches!(*name, "pull" | "pulls" | "issues");
     let (repository, page) = names.split_at(names.iter().position(is_list).unwrap_or(names.len()));
     let repository = repository.join("/");
@@ -63,6 +81,7 @@ fn page_of(path: &[String]) -> Option<Page<'_>> {
     match page {
         [] if repository.is_empty() => Some(Page::Start),
         [] | ["pulls"] => Some(Page::PullRequests(repository)),
+        ["pulls", "open"] => Some(Page::Open(repository)),
         ["pull" | "pulls", at] => Some(Page::PullRequest(repository, number(at)?)),
         ["issues", at] => Some(Page::Issue(repository, number(at)?)),
         ["pull" | "pulls", at, button] => Some(Page::Button(repository, number(at)?, button)),
@@ -70,26 +89,30 @@ fn page_of(path: &[String]) -> Option<Page<'_>> {
     }
 }
 
-fn shown(state: &mut HostState, page: &Page<'_>) -> Result<Response, Denial> {
+fn shown(state: &mut HostState, page: &Page<'_>, visitor: Visitor<'_>) -> Result<Response, Denial> {
     let (title, html) = match page {
         Page::Start => ("Repositories".to_owned(), lists::repositories(state)?),
         Page::PullRequests(path) => (path.clone(), lists::pull_requests(state, path)?),
         Page::Issue(path, number) => lists::issue(state, path, *number)?,
-        Page::PullRequest(path, number) => pull_request::page(state, path, *number)?,
-        Page::Button(..) => return Err(Denial::NotFound),
+        Page::PullRequest(path, number) => pull_request::page(state, path, *number, visitor)?,
+        Page::Button(..) | Page::Open(_) | Page::Account(_) => return Err(Denial::NotFound),
     };
-    Ok(html_response(200, &title, html))
+    Ok(html_response(200, &title, html, &visitor.html()))
 }
 
 /// Does what a button says, and returns to the page of the pull request.
 fn press(
     state: &mut HostState,
     (path, number): (&str, u64),
-    button: &str,
+    (button, visitor): (&str, Visitor<'_>),
     request: &Request,
 ) -> Result<(Response, Pressed), Denial> {
     let repository = state.repository(path)?;
+    let is_author = repository.pull_request(number)?.author == visitor.account;
     match button {
+        "approve" if is_author => return Err(Denial::Invalid("You can't approve your own pull request.".to_owned())),
+        "approve" => repository.review(visitor.account, number, ReviewVerdict::Approved)?,
+        "withdraw" => repository.review(visitor.account, number, ReviewVerdict::Dismissed)?,
         "merge" => {
             // What is merged is what the page showed.
             let shown = request.field("head").and_then(|id| model::git_id::GitId::from_hex(&id));
@@ -99,11 +122,31 @@ fn press(
         "reopen" => repository.reopen(number)?,
         _ => return Err(Denial::NotFound),
     }
-    let pull_request = repository.pull_request(number)?.clone();
-    let mut response = html_response(303, "", Html::new());
+    Ok(pressed(repository.pull_request(number)?.clone(), path))
+}
+
+/// Opens a pull request between the branches of the form, and shows it.
+fn open(
+    state: &mut HostState,
+    path: &str,
+    visitor: Visitor<'_>,
+    request: &Request,
+) -> Result<(Response, Pressed), Denial> {
+    let repository = state.repository(path)?;
+    let field = |name: &str| request.field(name).unwrap_or_default();
+    let (head, base) = (field("head"), field("base"));
+    let title = Some(field("title")).filter(|title| !title.trim().is_empty()).unwrap_or_else(|| head.clone());
+    let new = NewPullRequest { head, base, title, ..NewPullRequest::default() };
+    let number = repository.open(visitor.account, &new)?;
+    Ok(pressed(repository.pull_request(number)?.clone(), path))
+}
+
+/// The answer to a button: the page of its pull request.
+fn pressed(pull_request: PullRequest, path: &str) -> (Response, Pressed) {
+    let mut response = html_response(303, "", Html::new(), &Html::new());
     let location = Url::parse(&pull_request.url).map(|url| url.path().to_owned()).unwrap_or_default();
     response.headers.push(("Location".to_owned(), location));
-    Ok((response, Pressed { repository: path.to_owned(), pull_request }))
+    (response, Pressed { repository: path.to_owned(), pull_request })
 }
 
 /// Whether the browser opened the page at an address of this machine. A name of another site may lead here, too.
@@ -120,16 +163,17 @@ fn has_own_origin(request: &Request) -> bool {
 }
 
 fn refused(message: &str) -> Response {
-    html_response(403, "Refused", Html::new().tag("<h1>Refused</h1><p>").text(message).tag("</p>"))
+    let page = Html::new().tag("<h1>Refused</h1><p>").text(message).tag("</p>");
+    html_response(403, "Refused", page, &Html::new())
 }
 
 fn denied(denial: &Denial) -> Response {
     let (status, message) = denial.answer();
     let page = Html::new().tag("<h1>").text(&message).tag("</h1><p>");
-    html_response(status, &message, page.link("/", "All repositories").tag("</p>"))
+    html_response(status, &message, page.link("/", "All repositories").tag("</p>"), &Html::new())
 }
 
-fn html_response(status: u16, title: &str, html: Html) -> Response {
+fn html_response(status: u16, title: &str, html: Html, visitor: &Html) -> Response {
     let style = BASE64.encode(&Sha256::digest(STYLE.as_bytes()));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{style}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -143,5 +187,5 @@ fn html_response(status: u16, title: &str, html: Html) -> Response {
         ("Cache-Control", "no-store"),
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    Response { status, headers, body: html.page(title).into_bytes() }
+    Response { status, headers, body: html.page_for(title, visitor).into_bytes() }
 }

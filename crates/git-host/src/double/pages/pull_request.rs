@@ -1,6 +1,7 @@
 //! The page of a pull request.
 
 use super::html::Html;
+use super::visitor::Visitor;
 use super::{lists, markdown};
 use crate::hosts::memory::{BranchChanges, Denial, HostState, RepositoryState};
 use crate::pull_request::{MergeRefusal, PullRequest, PullRequestState};
@@ -10,10 +11,16 @@ use crate::status::{CommitStatus, StatusState};
 const FILES_MAX: usize = 300;
 
 /// The page of a pull request, with its title.
-pub(super) fn page(state: &mut HostState, path: &str, number: u64) -> Result<(String, Html), Denial> {
+pub(super) fn page(
+    state: &mut HostState,
+    path: &str,
+    number: u64,
+    visitor: Visitor<'_>,
+) -> Result<(String, Html), Denial> {
     let repository = state.repository(path)?;
     let found = repository.pull_request(number)?.clone();
     let html = statuses(head(&found, path), repository, &found);
+    let html = reviews(html, repository, (&found, path), visitor)?;
     let html = buttons(html, repository, &found, path)?;
     let html = html.tag("<div class=\"box\">").html(&markdown::rendered(&found.body)).tag("</div>");
     let html = html.each(repository.comments.iter().filter(|row| row.pull_request == number), |html, row| {
@@ -60,11 +67,35 @@ fn statuses(html: Html, repository: &RepositoryState, found: &PullRequest) -> Ht
     html.tag("<ul class=\"plain\">").each(&statuses, row).tag("</ul>")
 }
 
-fn buttons(html: Html, repository: &RepositoryState, found: &PullRequest, path: &str) -> Result<Html, Denial> {
-    let form = |html: Html, action: &'static str| {
-        let address = format!("/{path}/pulls/{}/{action}", found.number);
-        html.tag("<form method=\"post\" action=\"").text(&address).tag("\">")
+/// Who approved the head, and the button of the visitor.
+fn reviews(
+    html: Html,
+    repository: &RepositoryState,
+    (found, path): (&PullRequest, &str),
+    visitor: Visitor<'_>,
+) -> Result<Html, Denial> {
+    let approvals = repository.approvals(found.number)?;
+    let accounts: Vec<_> = approvals.iter().map(|approval| approval.account.as_str()).collect();
+    let html = match accounts.as_slice() {
+        [] => html,
+        accounts => html.tag("<p>Approved by <strong>").text(&accounts.join(", ")).tag("</strong></p>"),
     };
+    let (action, name) = match accounts.contains(&visitor.account) {
+        _ if !found.is_open() || found.author == visitor.account => return Ok(html),
+        true => ("withdraw", "Withdraw the approval"),
+        false => ("approve", "Approve"),
+    };
+    Ok(form(html, (found, path), action).tag("<button>").text(name).tag("</button></form>"))
+}
+
+/// The beginning of the form of a button.
+fn form(html: Html, (found, path): (&PullRequest, &str), action: &str) -> Html {
+    let address = format!("/{path}/pulls/{}/{action}", found.number);
+    html.tag("<form method=\"post\" action=\"").text(&address).tag("\">")
+}
+
+fn buttons(html: Html, repository: &RepositoryState, found: &PullRequest, path: &str) -> Result<Html, Denial> {
+    let form = |html: Html, action: &str| form(html, (found, path), action);
     let html = match (found.state, repository.merge_refusal(found.number)?) {
         (PullRequestState::Merged { .. }, _) => return Ok(html),
         (PullRequestState::Closed, _) => {

@@ -20,6 +20,11 @@ pub trait Branches: Send + fmt::Debug {
     /// Merges a branch into another one, and returns the new commit. None if there are conflicting changes.
     fn merge(&mut self, head: &str, base: &str) -> Option<GitId>;
 
+    /// The names of all branches, for people. Empty if they are not listed.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What a commit changes in a branch, or has changed if it was merged there with the commit `merged`. None if commits have no content.
     fn changes(&self, _base: &str, _merged: Option<GitId>, _head: GitId) -> Option<BranchChanges> {
         None
