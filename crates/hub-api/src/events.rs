@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::deployments::TargetNames;
 use crate::history::Reported;
-use crate::promotions::PromotionEvent;
+use crate::promotions::PromotionChange;
 use crate::report::Status;
 use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
@@ -47,14 +47,6 @@ impl FleetChange {
         };
         size_of::<Self>() + message
     }
-}
-
-/// Something happened in a promotion.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PromotionChange {
-    /// The event.
-    pub event: PromotionEvent,
 }
 
 /// The desired content of a place has changed.

@@ -1,9 +1,10 @@
-//! The history of commits and reports.
+//! The history of commits, reports and decisions about promotions.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::deployments::TargetNames;
+use crate::promotions::PromotionChange;
 use crate::report::Status;
 use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
@@ -19,6 +20,61 @@ pub struct History {
     pub next: Option<String>,
 }
 
+/// What of the history is selected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct HistorySelection {
+    /// Only decisions of this person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Only what happened at or after this time (RFC 3339).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Timestamp>,
+    /// Only events of this kind: `decision`, `promotion`, `publication` or `report`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<String>)]
+    pub kind: Option<HistoryKind>,
+}
+
+/// A kind of events of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HistoryKind {
+    /// Decisions of people about promotions.
+    Decision,
+    /// All events of promotions, also the reasons why they wait.
+    Promotion,
+    /// Changes of the desired state.
+    Publication,
+    /// Changes that hosts reported.
+    Report,
+}
+
+impl HistoryKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Decision, Self::Promotion, Self::Publication, Self::Report];
+
+    /// The name in queries.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Promotion => "promotion",
+            Self::Publication => "publication",
+            Self::Report => "report",
+        }
+    }
+}
+
+impl HistorySelection {
+    /// Whether events of this kind are selected.
+    pub fn has(&self, kind: HistoryKind) -> bool {
+        let is_of_people = matches!(kind, HistoryKind::Decision | HistoryKind::Promotion);
+        (self.by.is_none() || is_of_people) && self.kind.is_none_or(|selected| selected == kind)
+    }
+}
+
 /// An event of the history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -27,6 +83,8 @@ pub enum Event {
     Published(Published),
     /// A host reported a change.
     Reported(Reported),
+    /// A person or the controller decided about a promotion.
+    Promotion(PromotionChange),
 }
 
 /// A commit changed the desired state.

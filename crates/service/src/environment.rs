@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use delivery::controller::command::Confirmed;
 use hub_api::leases::LeaderState;
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase, SyncResult};
@@ -40,6 +41,8 @@ pub(crate) struct State {
     pub(crate) promotion: Option<PromotionStatus>,
     /// The words of the confirmed removals.
     pub(crate) confirmed: BTreeSet<String>,
+    /// The confirmations that the history does not have yet.
+    pub(crate) unnoted: Vec<Confirmed>,
 }
 
 impl Environment {
@@ -140,7 +143,11 @@ impl Environment {
     pub(crate) fn confirm(&self, word: &str, by: &str) -> bool {
         let is_needed = self.needs(word);
         if is_needed {
-            self.lock().confirmed.insert(word.to_owned());
+            let mut state = self.lock();
+            if state.confirmed.insert(word.to_owned()) {
+                state.unnoted.push(Confirmed { word: word.to_owned(), by: by.to_owned(), at: jiff::Timestamp::now() });
+            }
+            drop(state);
             tracing::info!(environment = self.shown, word, by, "removals are confirmed");
             self.trigger.request(Reason::Confirmation);
         }

@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use delivery::compilation::KnownResults;
+use delivery::controller::command::note_confirmation;
 use delivery::controller::published::Published;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
@@ -95,6 +96,7 @@ impl<'a> Worker<'a> {
     fn sync(&mut self, reason: Reason) -> u32 {
         let (started, started_on) = (Instant::now(), Timestamp::now());
         self.environment.lock().is_syncing = true;
+        self.note_confirmations();
         let confirmed: Vec<_> = self.environment.lock().confirmed.iter().cloned().collect();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.publish(&confirmed)));
         let mut outcome = outcome.map_or_else(
@@ -116,6 +118,18 @@ impl<'a> Worker<'a> {
         let failures = self.record(outcome.as_ref(), report, &confirmed);
         self.promotion.step(self.shared, self.environment, outcome.as_ref());
         failures
+    }
+
+    /// Notes who confirmed removals, where the environment has a history of decisions. What can't be noted now is noted by the next sync.
+    fn note_confirmations(&self) {
+        let unnoted = std::mem::take(&mut self.environment.lock().unnoted);
+        for confirmed in unnoted {
+            let lease = Some(&self.environment.lease.writes);
+            if let Err(error) = note_confirmation(&self.shared.access(), &self.environment.name, &confirmed, lease) {
+                tracing::warn!(environment = self.environment.shown, %error, "a confirmation is not noted in the history yet");
+                self.environment.lock().unnoted.push(confirmed);
+            }
+        }
     }
 
     fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {

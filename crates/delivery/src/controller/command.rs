@@ -1,5 +1,6 @@
 //! Stores decisions of people: on the branch with the states, where the next step finds them.
 
+mod confirmation;
 mod names;
 mod overrides;
 mod sources;
@@ -17,6 +18,7 @@ use model::name::EnvironmentName;
 use model::object::Promotion;
 use model::object::release::shown;
 
+pub use self::confirmation::{Confirmed, note_confirmation};
 pub use self::overrides::{OverrideRequest, override_gates};
 use super::changes::Change;
 use super::plane::Plane;

@@ -85,7 +85,7 @@ fn title(event: &PromotionEvent) -> String {
 }
 
 /// The events in the message of a commit.
-fn of_message(message: &str) -> Vec<PromotionEvent> {
+pub(crate) fn of_message(message: &str) -> Vec<PromotionEvent> {
     let lines = message.lines().filter_map(|line| line.strip_prefix(LINE));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

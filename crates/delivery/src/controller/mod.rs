@@ -12,7 +12,7 @@ pub mod commit_move;
 pub mod commit_status;
 mod context;
 pub mod error;
-mod events;
+pub(crate) mod events;
 pub mod evidence;
 mod facts;
 pub mod line;

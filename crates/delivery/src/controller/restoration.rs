@@ -303,7 +303,7 @@ impl Work<'_> {
             lease: None,
         };
         let place =
-            StatePlace { files, parents, head: head.map(|head| head.id), is_restored: true, trailers: &trailers };
+            StatePlace { files, parents, head: head.map(|head| head.id), is_unconditional: true, trailers: &trailers };
         Ok(!matches!(write_at((self.access, environment), &place, &change)?, Written::LostRace))
     }
 

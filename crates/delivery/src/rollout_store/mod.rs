@@ -327,10 +327,34 @@ pub fn write(
 ) -> Result<Written, StoreError> {
     let parents: Vec<_> = before.iter().map(|head| head.id).collect();
     let head = before.map(|head| head.id);
-    let place = StatePlace { files: before, parents: &parents, head, is_restored: false, trailers: &[] };
-    let written = write_at((access, environment), &place, change)?;
+    let place = StatePlace { files: before, parents: &parents, head, is_unconditional: false, trailers: &[] };
+    write_after((access, environment), &place, change)
+}
+
+/// Writes a commit that changes no state: its message is what counts.
+///
+/// # Errors
+/// As in [`write`].
+pub(crate) fn note(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    head: &Commit,
+    change: &StateChange<'_>,
+) -> Result<Written, StoreError> {
+    let parents = [head.id];
+    let place =
+        StatePlace { files: Some(head), parents: &parents, head: Some(head.id), is_unconditional: true, trailers: &[] };
+    write_after((access, environment), &place, change)
+}
+
+fn write_after(
+    (access, environment): (&RepositoryAccess, &EnvironmentName),
+    place: &StatePlace<'_>,
+    change: &StateChange<'_>,
+) -> Result<Written, StoreError> {
+    let written = write_at((access, environment), place, change)?;
     if let Written::Moved(id) = written {
-        access.state_anchors.advance(environment, head, id);
+        access.state_anchors.advance(environment, place.head, id);
     }
     Ok(written)
 }
@@ -343,7 +367,7 @@ pub(crate) struct StatePlace<'a> {
     /// The head that the branch has now.
     pub(crate) head: Option<GitId>,
     /// Whether it is written although no file changes.
-    pub(crate) is_restored: bool,
+    pub(crate) is_unconditional: bool,
     /// More trailers of its message.
     pub(crate) trailers: &'a [(&'a str, &'a str)],
 }
@@ -361,7 +385,7 @@ pub(crate) fn write_at(
     };
     let old = place.files.map_or_else(|| Ok(Tree::default()), |files| repositories.tree(files))?;
     let tree = changed_tree(old.clone(), environment, change, &open)?;
-    if tree == old && !place.is_restored {
+    if tree == old && !place.is_unconditional {
         return Ok(Written::Unchanged);
     }
     let signer = signer::signer(access, environment, place.files)?;

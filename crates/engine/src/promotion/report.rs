@@ -158,6 +158,8 @@ pub enum EventKind {
     MovedByHand,
     /// A person restored the stored states after their branch was rewritten or deleted.
     Restored,
+    /// A person confirmed removals.
+    Confirmed,
 }
 
 impl EventKind {
@@ -183,6 +185,7 @@ impl EventKind {
             Self::Proved => "proved",
             Self::MovedByHand => "movedByHand",
             Self::Restored => "restored",
+            Self::Confirmed => "confirmed",
         }
     }
 }

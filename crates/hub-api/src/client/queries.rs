@@ -6,7 +6,7 @@ use crate::deployments::Deployments;
 use crate::drift::{Drift, DriftKind};
 use crate::environments::{EnvironmentTargets, Environments};
 use crate::filter::Filter;
-use crate::history::History;
+use crate::history::{History, HistorySelection};
 use crate::page::Page;
 use crate::places::{PlacePage, PlaceStates};
 use crate::rollouts::{Rollout, Rollouts};
@@ -93,8 +93,13 @@ impl Client {
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the query.
-    pub async fn history(&self, filter: &Filter, page: &Page) -> Result<History, ClientError> {
-        self.get(&["history"], &[parameters(filter), parameters(page)].concat()).await
+    pub async fn history(
+        &self,
+        filter: &Filter,
+        selection: &HistorySelection,
+        page: &Page,
+    ) -> Result<History, ClientError> {
+        self.get(&["history"], &[parameters(filter), parameters(selection), parameters(page)].concat()).await
     }
 
     /// The differences between the reported and the desired state.

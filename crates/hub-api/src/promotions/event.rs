@@ -25,7 +25,7 @@ pub struct PromotionEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
     /// What happened: `started`, `ringDone`, `waiting`, `stopped`, `rollingBack`, `rolledBack`, `completed`, `superseded`, `held`, `resumed`, `approved`, `skipped`,
-    /// `promoted`, `proved`, `movedByHand` or `restored`. A later version may add others.
+    /// `promoted`, `proved`, `movedByHand`, `restored` or `confirmed`. A later version may add others.
     pub kind: String,
     /// The ring that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,6 +39,14 @@ pub struct PromotionEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub evidence: Option<Json>,
+}
+
+/// Something happened in a promotion, in lists of several kinds of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromotionChange {
+    /// The event.
+    pub event: PromotionEvent,
 }
 
 /// An event can't be stored.

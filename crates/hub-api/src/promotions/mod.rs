@@ -8,7 +8,8 @@ mod status;
 
 pub use self::command::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal};
 pub use self::event::{
-    PromotionEvent, PromotionEventError, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt,
+    PromotionChange, PromotionEvent, PromotionEventError, PromotionEventFilter, PromotionEventPage,
+    PromotionEventReceipt,
 };
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;

@@ -1,10 +1,12 @@
-//! The history: what became desired, and what was reported, the newest first.
+//! The history: what became desired, what was reported, and what was decided about promotions, the newest first.
 
 use std::collections::BTreeSet;
 
 use hub_api::deployments::TargetNames;
-use hub_api::history::{Event, History, Published, Reported};
+
+use hub_api::history::{Event, History, HistoryKind, HistorySelection, Published, Reported};
 use hub_api::page::Page;
+use hub_api::promotions::{PromotionChange, PromotionEvent};
 use hub_api::report::Status;
 use hub_api::rollouts::{ListedRollout, RolloutVersion};
 use hub_api::timestamp::Timestamp;
@@ -12,7 +14,7 @@ use hub_api::timestamp::Timestamp;
 use super::above::{self, Above};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, question, rollouts};
+use super::{Question, QuestionError, conditions, facts, promotions, question, rollouts};
 use crate::ingest::report_places::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::store::{
     ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Parameters,
@@ -26,7 +28,7 @@ use crate::store::{
 /// The filter or the page is invalid; the database can't answer.
 pub async fn history(
     database: &Database,
-    question: impl Into<Question<'_>>,
+    (question, selection): (impl Into<Question<'_>>, &HistorySelection),
     page: &Page,
 ) -> Result<History, QuestionError> {
     let question = question.into();
@@ -35,19 +37,27 @@ pub async fn history(
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
-    let Cursor([time, report, committed, commit]) = after.unwrap_or(Cursor([i64::MAX; 4]));
+    let Cursor([time, report, committed, commit, happened, event]) = after.unwrap_or(Cursor([i64::MAX; 6]));
     let limit = question::limit(page)?;
+    promotions::refuse_workspaces(question, selection)?;
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
     let reports = match (&question.filter.host, &scope.hosts) {
+        _ if !selection.has(HistoryKind::Report) => Reports { order: Order::Received, rows: Vec::new(), rest: None },
         (Some(_), Some(hosts)) => {
             let hosts = hosts.clone();
             of_hosts(&mut transaction, (&scope, hosts), (time, report, limit)).await?
         }
         _ => of_all(&mut transaction, &scope, (report, limit)).await?,
     };
-    let publications = rollouts::listed(&mut transaction, &scope, (Cursor([committed, commit]), limit)).await?;
-    merge(&mut transaction, (reports, publications), [time, report, committed, commit], limit).await
+    let publications = if selection.has(HistoryKind::Publication) {
+        rollouts::listed(&mut transaction, &scope, (Cursor([committed, commit]), limit)).await?
+    } else {
+        Vec::new()
+    };
+    let events = promotions::listed(&mut transaction, (question, selection), (happened, event, limit)).await?;
+    let streams = Streams { reports, publications, events, since: selection.since };
+    streams.merge(&mut transaction, [time, report, committed, commit, happened, event], limit).await
 }
 
 /// The name of this list in cursors.
@@ -74,44 +84,85 @@ pub(super) struct FoundReport {
     pub(super) reported: Reported,
 }
 
-/// Merges reports and changes of desired content into one order, and returns the beginning of the next page.
-async fn merge(
-    transaction: &mut Transaction,
-    (reports, publications): (Reports, Vec<(CommitId, ListedRollout)>),
-    [mut time, mut report, mut committed, mut commit]: [i64; 4],
-    limit: usize,
-) -> Result<History, QuestionError> {
-    let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
-    let known_from = reports.rest.map_or(Timestamp::MIN, |(_, timestamp)| timestamp);
-    let order = reports.order;
-    let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
-    let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
-    let versions = rollouts::versions(transaction, commits).await?;
-    let mut publications = publications.into_iter().peekable();
-    let mut items = Vec::new();
-    while items.len() < limit {
-        let published = publications.peek().map(|(_, publication)| publication.committed_on);
-        let is_report_next =
-            rows.peek().is_some_and(|found| published.is_none_or(|at| order.of(&found.reported) >= at));
-        if is_report_next {
-            let Some(found) = rows.next() else { break };
-            (time, report) = (order.of(&found.reported).millis(), found.id.number());
-            items.push(Event::Reported(found.reported));
-        } else {
-            let Some((id, publication)) = publications.next_if(|(_, next)| next.committed_on >= known_from) else {
+/// What happened, the newest first in each list.
+struct Streams {
+    reports: Reports,
+    publications: Vec<(CommitId, ListedRollout)>,
+    events: Vec<(i64, PromotionEvent)>,
+    /// Nothing that is older counts.
+    since: Option<Timestamp>,
+}
+
+/// A list of [`Streams`].
+#[derive(Clone, Copy)]
+enum Stream {
+    Reports,
+    Publications,
+    Events,
+}
+
+impl Streams {
+    /// Merges all lists into one order, and returns the beginning of the next page.
+    async fn merge(
+        self,
+        transaction: &mut Transaction,
+        [mut time, mut report, mut committed, mut commit, mut happened, mut event]: [i64; 6],
+        limit: usize,
+    ) -> Result<History, QuestionError> {
+        let Self { reports, publications, events, since } = self;
+        let are_more =
+            [publications.len(), events.len(), reports.rows.len()].contains(&limit) || reports.rest.is_some();
+        let known_from = reports.rest.map_or(Timestamp::MIN, |(_, timestamp)| timestamp);
+        let order = reports.order;
+        let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
+        let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
+        let versions = rollouts::versions(transaction, commits).await?;
+        let (mut publications, mut events) = (publications.into_iter().peekable(), events.into_iter().peekable());
+        let (mut items, mut is_end) = (Vec::new(), false);
+        while items.len() < limit {
+            let newest = [
+                (rows.peek().map(|found| order.of(&found.reported)), Stream::Reports),
+                (publications.peek().map(|(_, publication)| publication.committed_on), Stream::Publications),
+                (events.peek().map(|(_, event)| event.at), Stream::Events),
+            ];
+            let newest = newest.into_iter().filter_map(|(at, stream)| Some((at?, stream)));
+            let Some((at, stream)) = newest.reduce(|one, other| if other.0 > one.0 { other } else { one }) else {
                 break;
             };
-            (committed, commit) = (publication.committed_on.millis(), id.number());
-            let versions = versions.get(&publication.commit).cloned().unwrap_or_default();
-            items.push(Event::Published(published_event(publication, versions)));
+            is_end = since.is_some_and(|since| at < since);
+            // What reports are older than those that were read is not known yet.
+            if is_end || (at < known_from && !matches!(stream, Stream::Reports)) {
+                break;
+            }
+            match stream {
+                Stream::Reports => {
+                    let Some(found) = rows.next() else { break };
+                    (time, report) = (at.millis(), found.id.number());
+                    items.push(Event::Reported(found.reported));
+                }
+                Stream::Publications => {
+                    let Some((id, publication)) = publications.next() else { break };
+                    (committed, commit) = (at.millis(), id.number());
+                    let versions = versions.get(&publication.commit).cloned().unwrap_or_default();
+                    items.push(Event::Published(published_event(publication, versions)));
+                }
+                Stream::Events => {
+                    let Some((id, found)) = events.next() else { break };
+                    (happened, event) = (at.millis(), id);
+                    items.push(Event::Promotion(PromotionChange { event: found }));
+                }
+            }
         }
+        if let Some((rest, received)) = reports.rest.filter(|_| rows.peek().is_none()) {
+            report = rest.number();
+            is_end |=
+                since.is_some_and(|since| received < since) && publications.peek().is_none() && events.peek().is_none();
+        }
+        let are_left = rows.peek().is_some() || publications.peek().is_some() || events.peek().is_some();
+        let next = (!is_end && (are_more || are_left))
+            .then(|| Cursor([time, report, committed, commit, happened, event]).write(LIST));
+        Ok(History { items, next })
     }
-    if let Some((rest, _)) = reports.rest.filter(|_| rows.peek().is_none()) {
-        report = rest.number();
-    }
-    let are_left = rows.peek().is_some() || publications.peek().is_some();
-    let next = (are_more || are_left).then(|| Cursor([time, report, committed, commit]).write(LIST));
-    Ok(History { items, next })
 }
 
 fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) -> Published {

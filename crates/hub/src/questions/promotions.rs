@@ -1,8 +1,10 @@
 //! The history of promotions: pages of it, and its part of the change feed.
 
-use hub_api::events::{FleetChange, PromotionChange};
+use hub_api::events::FleetChange;
+use hub_api::history::{HistoryKind, HistorySelection};
 use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
-use hub_api::promotions::{PromotionEvent, PromotionEventFilter, PromotionEventPage};
+use hub_api::promotions::{PromotionChange, PromotionEvent, PromotionEventFilter, PromotionEventPage};
+use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
 use super::cursor::Cursor;
@@ -60,22 +62,53 @@ pub async fn promotion_events(
     Ok(PromotionEventPage { items: rows.into_iter().map(|(_, event)| event).collect(), next })
 }
 
-/// The name of this list in cursors.
-const LIST: &str = "promotionEvents";
-
-/// The condition that an event is in an environment of the reach; none if all are.
-fn within(reach: &Reach, parameters: &mut Parameters) -> Option<String> {
-    let names = &reach.environments;
-    (!names.is_empty()).then(|| parameters.any_text("v.environment", names.clone()))
+/// Refuses a selection of decisions by a token that is limited to workspaces: an event names an environment and a workload, but no workspace.
+pub(super) fn refuse_workspaces(question: Question<'_>, selection: &HistorySelection) -> Result<(), QuestionError> {
+    let is_of_promotions = matches!(selection.kind, Some(HistoryKind::Decision | HistoryKind::Promotion));
+    let (parameter, name) = match (&selection.by, selection.kind) {
+        (Some(by), _) => ("by", by.as_str()),
+        (None, kind) => ("kind", kind.map_or("", HistoryKind::as_str)),
+    };
+    if question.reach.workspaces.is_empty() || !(is_of_promotions || selection.by.is_some()) {
+        return Ok(());
+    }
+    Err(QuestionError::Outside { what: parameter, name: name.to_owned(), reach: question.reach.to_string() })
 }
 
-/// The events behind one id and up to another, for the change feed. A filter on hosts, targets or states selects none, and neither does a reach that is limited
-/// to workspaces: events name only an environment and a workload.
-pub(super) async fn changes(
+/// Events before a time, and of that time before an id, for the history: the latest first. Without a kind, the reasons why promotions wait are left out.
+pub(super) async fn listed(
     transaction: &mut Transaction,
-    question: Question<'_>,
-    (after, until): (i64, i64),
-) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
+    (question, selection): (Question<'_>, &HistorySelection),
+    (happened, id, limit): (i64, i64, usize),
+) -> Result<Vec<(i64, PromotionEvent)>, DatabaseError> {
+    let kinds = [HistoryKind::Decision, HistoryKind::Promotion];
+    if !kinds.into_iter().any(|kind| selection.has(kind)) || !is_about_environments(question) {
+        return Ok(Vec::new());
+    }
+    let dialect = transaction.dialect();
+    let happened = Timestamp::from_millis(happened);
+    let mut parameters = Parameters::with(dialect, vec![happened.into(), id.into(), (limit as i64).into()]);
+    let mut selected = of_filter(question, &mut parameters);
+    if selection.kind == Some(HistoryKind::Decision) {
+        selected.push("v.decided_by is not null".to_owned());
+    }
+    if selection.kind.is_none() {
+        selected.push("v.kind <> 'waiting'".to_owned());
+    }
+    selected.extend(selection.by.as_ref().map(|by| parameters.equals("lower(v.decided_by)", by.to_lowercase())));
+    let instant = dialect.instant("$1");
+    let sql = format!(
+        "select {} from promotion_event v \
+         where (v.happened_on < {instant} or v.happened_on = {instant} and v.id < $2){} \
+         order by v.happened_on desc, v.id desc limit $3",
+        columns(dialect),
+        conditions::and(selected)
+    );
+    transaction.query(&sql, parameters.into_values()).await
+}
+
+/// Whether a question selects events: a filter on hosts, targets or states selects none, and neither does a reach that is limited to workspaces.
+fn is_about_environments(question: Question<'_>) -> bool {
     let filter = question.filter;
     let others = [
         &filter.workspace,
@@ -87,15 +120,40 @@ pub(super) async fn changes(
         &filter.selector,
         &filter.target_selector,
     ];
-    if others.into_iter().any(Option::is_some) || !question.reach.workspaces.is_empty() {
+    others.into_iter().all(Option::is_none) && question.reach.workspaces.is_empty()
+}
+
+/// The conditions that an event is about the environment and the workload of a filter, in the reach.
+fn of_filter(question: Question<'_>, parameters: &mut Parameters) -> Vec<String> {
+    let filter = question.filter;
+    let mut selected: Vec<_> = within(question.reach, parameters).into_iter().collect();
+    for (column, text) in [("v.environment", &filter.environment), ("v.subject", &filter.workload)] {
+        selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
+    }
+    selected
+}
+
+/// The name of this list in cursors.
+const LIST: &str = "promotionEvents";
+
+/// The condition that an event is in an environment of the reach; none if all are.
+fn within(reach: &Reach, parameters: &mut Parameters) -> Option<String> {
+    let names = &reach.environments;
+    (!names.is_empty()).then(|| parameters.any_text("v.environment", names.clone()))
+}
+
+/// The events behind one id and up to another, for the change feed.
+pub(super) async fn changes(
+    transaction: &mut Transaction,
+    question: Question<'_>,
+    (after, until): (i64, i64),
+) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
+    if !is_about_environments(question) {
         return Ok(Vec::new());
     }
     let dialect = transaction.dialect();
     let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
-    let mut selected: Vec<_> = within(question.reach, &mut parameters).into_iter().collect();
-    for (column, text) in [("v.environment", &filter.environment), ("v.subject", &filter.workload)] {
-        selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
-    }
+    let selected = of_filter(question, &mut parameters);
     let sql = format!(
         "select {} from promotion_event v where v.id > $1 and v.id <= $2{} order by v.id",
         columns(dialect),

@@ -10,7 +10,7 @@ use hub::writer::Writer;
 use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
-use hub_api::history::Event;
+use hub_api::history::{Event, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, ReadProgress, Role};
 use hub_api::report::{Report, Status};
@@ -310,13 +310,13 @@ async fn check(case: &Case, database: &Database) {
 async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str), database: &Database) {
     let (filter, page) =
         (Filter { host: Some(host.into()), ..Filter::default() }, Page { limit: Some(100), cursor: None });
-    let happened = history(database, &filter, &page).await.unwrap();
+    let happened = history(database, (&filter, &HistorySelection::default()), &page).await.unwrap();
     let reported = happened.items.iter().filter_map(|event| match event {
         Event::Reported(reported) => {
             let place = reported.target.as_ref().map_or("-", |target| target.workload.as_str());
             Some((reported.at.millis(), reported.status.unwrap(), place.to_owned()))
         }
-        Event::Published(_) => None,
+        Event::Published(_) | Event::Promotion(_) => None,
     });
     let runs = model.hosts[number].runs(&case.named[number]);
     let expected = runs.iter().rev().map(|(time, said, place)| {

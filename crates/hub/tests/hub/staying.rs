@@ -9,7 +9,7 @@ use hub::writer::Writer;
 use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
-use hub_api::history::Event;
+use hub_api::history::{Event, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, ReadProgress};
 use hub_api::report::{Report, Status};
@@ -73,10 +73,11 @@ async fn what_was_reported_of_a_place_stays_of_it(ground: Ground) {
         assert_eq!(then(database, &of_cart, at).await.len(), count, "{at}");
     }
     let page = Page { limit: Some(100), cursor: None };
-    let of_host = history(database, &Filter { host: Some("berlin".into()), ..Filter::default() }, &page).await.unwrap();
+    let host = Filter { host: Some("berlin".into()), ..Filter::default() };
+    let of_host = history(database, (&host, &HistorySelection::default()), &page).await.unwrap();
     let workload = |event: &Event| match event {
         Event::Reported(reported) => Some(reported.target.clone()?.workload),
-        Event::Published(_) => None,
+        Event::Published(_) | Event::Promotion(_) => None,
     };
     let workloads: Vec<_> = of_host.items.iter().filter_map(workload).collect();
     assert_eq!(workloads, ["portal", "cart", "portal", "cart"]);
@@ -239,10 +240,10 @@ async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
     let nothing = BranchContent { places: Vec::new(), ..publication("dev", 2) };
     assert_eq!(ingest.publish(nothing).await.unwrap().removed, 2);
     let page = Page { limit: Some(100), cursor: None };
-    let happened = history(&ground.database, &Filter::default(), &page).await.unwrap();
+    let happened = history(&ground.database, (&Filter::default(), &HistorySelection::default()), &page).await.unwrap();
     let published = |event: &Event| match event {
         Event::Published(published) => Some((published.commit.clone(), published.places, published.removed)),
-        Event::Reported(_) => None,
+        Event::Reported(_) | Event::Promotion(_) => None,
     };
     let published: Vec<_> = happened.items.iter().filter_map(published).collect();
     assert_eq!(published, [(hash(2), 0, 2), (hash(1), 2, 0)]);

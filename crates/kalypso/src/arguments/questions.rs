@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use hub_api::history::HistoryKind;
 
 use super::Format;
 
@@ -234,17 +235,28 @@ pub(crate) struct Compare {
     pub(crate) connection: HubConnection,
 }
 
-/// Show the history: changes of the desired state, and reports of hosts
+/// Show the history: changes of the desired state, reports of hosts, and decisions about promotions
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso history --host prod-chicago-edge-02
-  kalypso history -e prod --workload checkout --limit 20")]
+  kalypso history -e prod --workload checkout --limit 20
+  kalypso history -e prod --kind decision --since 12h     what people decided in the last 12 hours
+  kalypso history --by olga --since 2026-11-01            all decisions of a person")]
 pub(crate) struct History {
     #[command(flatten)]
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
+    /// Only decisions of this person
+    #[arg(long, value_name = "PERSON")]
+    pub(crate) by: Option<String>,
+    /// Only what happened since then: a date, a timestamp, or a time ago (12h)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only events of this kind [default: all, without the reasons why promotions wait]
+    #[arg(long, value_name = "KIND", value_parser = HistoryKind::ALL.map(HistoryKind::as_str))]
+    pub(crate) kind: Option<String>,
     /// The maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,

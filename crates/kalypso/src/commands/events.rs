@@ -1,7 +1,8 @@
 //! `kalypso events`: a stream of changes.
 
 use hub_api::client::StreamItem;
-use hub_api::events::{DesiredChange, FleetChange, PromotionChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
+use hub_api::promotions::PromotionChange;
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use hub_api::client::Client;
-use hub_api::history::{Event, Reported};
+use hub_api::history::{Event, HistoryKind, HistorySelection, Reported};
 use hub_api::page::Page;
+use hub_api::promotions::PromotionEvent;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -12,14 +13,21 @@ use super::rollout::of_workloads;
 use crate::arguments::{self, Format};
 use crate::exit::Exit;
 use crate::hub_client::{self, Hub};
+use crate::times::timestamp;
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
-    let ask = async |client: &Client, page: &Page| client.history(&filter, page).await;
+    let since = options.since.as_deref().map(|since| timestamp("--since", since)).transpose()?;
+    let kind = HistoryKind::ALL.into_iter().find(|kind| options.kind.as_deref() == Some(kind.as_str()));
+    let selection = HistorySelection { by: options.by.clone(), since, kind };
+    let ask = async |client: &Client, page: &Page| client.history(&filter, &selection, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {
+        Format::Human if list.items.is_empty() && selection != HistorySelection::default() => {
+            terminal::answer("nothing of this kind has happened\n")?;
+        }
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
             let now = Timestamp::now();
@@ -81,7 +89,22 @@ fn cells(event: &Event, now: Timestamp) -> [String; 5] {
                 hub_client::plain(format!("{what} {version} {message}").trim_end()),
             ]
         }
+        Event::Promotion(change) => decision(&change.event, now),
     }
+}
+
+fn decision(event: &PromotionEvent, now: Timestamp) -> [String; 5] {
+    let what = event.subject.as_deref().map_or_else(String::new, |subject| format!("{subject}: "));
+    // Texts of decisions name the person, but for those of other programs.
+    let by = event.by.as_deref().filter(|by| !event.text.contains(by));
+    let by = by.map_or_else(String::new, |by| format!(" (by {by})"));
+    [
+        hub_client::ago(Some(event.at), now),
+        hub_client::plain(&event.kind),
+        hub_client::plain(&event.environment),
+        hub_client::short(event.revision.as_deref()),
+        hub_client::plain(&format!("{what}{}{by}", event.text)),
+    ]
 }
 
 #[cfg(test)]

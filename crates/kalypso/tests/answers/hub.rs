@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use hub_api::client::Client;
 use hub_api::deployments::TargetNames;
-use hub_api::events::{DesiredChange, FleetChange, PromotionChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::filter::Filter;
-use hub_api::promotions::PromotionEvent;
+use hub_api::promotions::{PromotionChange, PromotionEvent};
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use hub_api::rules::{Condition, LastNotification, Phase, RuleState};

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use hub_api::filter::Filter;
-use hub_api::history::History;
+use hub_api::history::{History, HistorySelection};
 use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::super::App;
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
-use super::{NotAnswered, Nothing};
+use super::NotAnswered;
 use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -20,17 +20,22 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Show the history
 ///
-/// What became desired and what was reported, the newest first.
+/// What became desired, what was reported, and what people and the controller decided about promotions, the newest first. Without a `kind`, the reasons why promotions
+/// wait are left out. Tokens that are limited to workspaces get no decisions: these are about whole environments.
 #[utoipa::path(
     get,
     path = "/api/v1/history",
     tag = "Questions",
-    params(Filter, Page),
+    params(Filter, HistorySelection, Page),
     responses(
         (status = 200, description = "A page of what happened", body = History),
         NotAnswered,
     ),
 )]
-async fn history(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
-    request.answer(questions::history(&app.database, request.question(), &request.page).await)
+async fn history(
+    State(app): State<App>,
+    request: QuestionRequest<HistorySelection>,
+) -> Result<Response, ProblemResponse> {
+    let asked = (request.question(), &request.more);
+    request.answer(questions::history(&app.database, asked, &request.page).await)
 }

@@ -6,7 +6,7 @@ use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::events::{DesiredChange, FleetChange};
 use hub_api::filter::Filter;
-use hub_api::history::{Event, Reported};
+use hub_api::history::{Event, HistorySelection, Reported};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, Role};
 use hub_api::report::Report;
@@ -88,10 +88,11 @@ fn reported(reported: &Reported) -> String {
 async fn check(database: &Database, filter: &Filter, limit: usize) -> Vec<String> {
     let (mut page, mut lines) = (Page { limit: Some(limit), cursor: None }, Vec::new());
     loop {
-        let answer = history(database, filter, &page).await.unwrap();
+        let answer = history(database, (filter, &HistorySelection::default()), &page).await.unwrap();
         lines.extend(answer.items.iter().map(|event| match event {
             Event::Published(published) => format!("desired {}", published.commit.trim_start_matches('0')),
             Event::Reported(report) => reported(report),
+            Event::Promotion(change) => change.event.kind.clone(),
         }));
         page.cursor = answer.next;
         if page.cursor.is_none() {

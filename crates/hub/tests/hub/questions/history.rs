@@ -1,15 +1,26 @@
 //! The history of changes.
 
-use hub::questions::history;
+use hub::promotions::record;
+use hub::questions::{Question, history};
 use hub_api::filter::Filter;
-use hub_api::history::Event;
+use hub_api::history::{Event, HistoryKind, HistorySelection};
 use hub_api::page::Page;
+use hub_api::promotions::PromotionEvent;
 use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
+use hub_api::tokens::Reach;
 
 use crate::questions::fleet::Fleet;
 use crate::twins::Ground;
 
-twins![a_host_has_a_history, an_environment_has_one_with_all_its_hosts, pages_follow_each_other];
+twins![
+    a_host_has_a_history,
+    an_environment_has_one_with_all_its_hosts,
+    pages_follow_each_other,
+    decisions_are_part_of_the_history,
+    a_selection_is_by_person_kind_and_time,
+    a_reach_limits_decisions,
+];
 
 fn line(event: &Event) -> String {
     match event {
@@ -22,14 +33,26 @@ fn line(event: &Event) -> String {
             let status = reported.status.map_or("?", Status::as_str);
             format!("{} {} {version} {status}", reported.host, reported.reconciler)
         }
+        Event::Promotion(change) => {
+            format!(
+                "{} {} by {}",
+                change.event.environment,
+                change.event.kind,
+                change.event.by.as_deref().unwrap_or("-")
+            )
+        }
     }
 }
 
 async fn check(fleet: &Fleet, filter: &Filter, limit: usize) -> Vec<String> {
+    check_selected(fleet, (filter, &HistorySelection::default()), limit).await
+}
+
+async fn check_selected(fleet: &Fleet, (filter, selection): (&Filter, &HistorySelection), limit: usize) -> Vec<String> {
     let mut page = Page { limit: Some(limit), cursor: None };
     let mut lines = Vec::new();
     loop {
-        let answer = history(&fleet.database, filter, &page).await.unwrap();
+        let answer = history(&fleet.database, (filter, selection), &page).await.unwrap();
         lines.extend(answer.items.iter().map(line));
         page.cursor = answer.next;
         if page.cursor.is_none() {
@@ -87,4 +110,100 @@ async fn pages_follow_each_other(ground: Ground) {
         assert_eq!(check(&fleet, &host, limit).await, OF_HOST, "{limit}");
         assert_eq!(check(&fleet, &Filter::default(), limit).await.len(), 7, "{limit}");
     }
+}
+
+/// Decisions before, between and after the commits 11 and 30 of [`some`].
+async fn decide(fleet: &Fleet) {
+    let event = |(at, environment, kind, by): (i64, &str, &str, Option<&str>)| PromotionEvent {
+        id: at.to_string(),
+        at: Timestamp::from_millis(at),
+        environment: environment.to_owned(),
+        subject: (at == 20).then(|| "check'out_100%".to_owned()),
+        kind: kind.to_owned(),
+        by: by.map(str::to_owned),
+        ..PromotionEvent::default()
+    };
+    let events = [
+        (5, "prod", "held", Some("ann")),
+        (20, "prod", "approved", Some("Olga")),
+        (25, "prod", "waiting", None),
+        (30, "stage", "held", Some("ann")),
+        (40, "prod", "promoted", None),
+    ];
+    record(&fleet.database, &events.map(event), None).await.unwrap();
+}
+
+const OF_ALL: [&str; 11] = [
+    "h-1 checkout 2.0 in_progress",
+    "h-1 checkout 2.0 success",
+    "h-2 checkout 2.0 failure",
+    "h-1 checkout 1.0 success",
+    "prod promoted by -",
+    "1e published 2.0",
+    "stage held by ann",
+    "prod approved by Olga",
+    "b published 1.0",
+    "prod held by ann",
+    "1 published ",
+];
+
+async fn decisions_are_part_of_the_history(ground: Ground) {
+    let fleet = some(&ground).await;
+    decide(&fleet).await;
+    for limit in [1, 2, 3, 5, 100] {
+        assert_eq!(check(&fleet, &Filter::default(), limit).await, OF_ALL, "{limit}");
+    }
+    // No decision is about a host.
+    let host = Filter { host: Some("h-1".into()), ..Filter::default() };
+    assert_eq!(check(&fleet, &host, 100).await, OF_HOST);
+    let workload = Filter { workload: Some("check'out_100%".into()), ..Filter::default() };
+    let decided: Vec<_> =
+        check(&fleet, &workload, 100).await.into_iter().filter(|line| line.contains(" by ")).collect();
+    assert_eq!(decided, ["prod approved by Olga"]);
+}
+
+async fn a_selection_is_by_person_kind_and_time(ground: Ground) {
+    let fleet = some(&ground).await;
+    decide(&fleet).await;
+    let of = async |selection: &HistorySelection| {
+        let prod = Filter { environment: Some("prod".into()), ..Filter::default() };
+        let pages = check_selected(&fleet, (&prod, selection), 1).await;
+        assert_eq!(check_selected(&fleet, (&prod, selection), 100).await, pages, "{selection:?}");
+        pages
+    };
+    let all = HistorySelection::default();
+    let by = |by: &str| HistorySelection { by: Some(by.into()), ..all.clone() };
+    assert_eq!(of(&by("olga")).await, ["prod approved by Olga"]);
+    assert_eq!(of(&by("nobody")).await, [""; 0]);
+    let kind = |kind| HistorySelection { kind: Some(kind), ..all.clone() };
+    assert_eq!(of(&kind(HistoryKind::Decision)).await, ["prod approved by Olga", "prod held by ann"]);
+    assert_eq!(
+        of(&kind(HistoryKind::Promotion)).await,
+        ["prod promoted by -", "prod waiting by -", "prod approved by Olga", "prod held by ann"]
+    );
+    assert_eq!(of(&kind(HistoryKind::Publication)).await, ["1e published 2.0", "b published 1.0", "1 published "]);
+    assert_eq!(of(&kind(HistoryKind::Report)).await, &OF_ALL[..4]);
+    assert_eq!(of(&HistorySelection { by: Some("ann".into()), ..kind(HistoryKind::Report) }).await, [""; 0]);
+    let since = HistorySelection { since: Some(Timestamp::from_millis(20)), ..all.clone() };
+    let expected: Vec<_> = OF_ALL.into_iter().filter(|line| !line.starts_with("stage")).take(7).collect();
+    assert_eq!(of(&since).await, expected);
+    let decided = HistorySelection { kind: Some(HistoryKind::Decision), ..since };
+    assert_eq!(of(&decided).await, ["prod approved by Olga"]);
+}
+
+async fn a_reach_limits_decisions(ground: Ground) {
+    let fleet = some(&ground).await;
+    decide(&fleet).await;
+    let (filter, page) = (Filter::default(), Page::default());
+    let decisions = HistorySelection { kind: Some(HistoryKind::Decision), ..HistorySelection::default() };
+    let stage = Reach { environments: vec!["stage".into()], ..Reach::ALL };
+    let question = Question { filter: &filter, reach: &stage };
+    let found = history(&fleet.database, (question, &decisions), &page).await.unwrap();
+    assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), ["stage held by ann"]);
+    let workspace = Reach { workspaces: vec!["web".into()], ..Reach::ALL };
+    let question = Question { filter: &filter, reach: &workspace };
+    let refused = history(&fleet.database, (question, &decisions), &page).await.unwrap_err();
+    assert!(refused.to_string().starts_with("this token is limited to workspaces web"), "{refused}");
+    let all = history(&fleet.database, (question, &HistorySelection::default()), &page).await.unwrap();
+    assert!(all.items.iter().all(|event| !matches!(event, Event::Promotion(_))));
 }

@@ -8,6 +8,7 @@ use hub::store::{Database, Dialect, Value};
 use hub_api::compare::Compared;
 use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
+use hub_api::history::HistorySelection;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use tracing::field::{Field, Visit};
@@ -94,7 +95,7 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
     if filter.host.is_none() && filter.selector.is_none() {
         questions::place_states(database, filter, &page).await?;
     }
-    questions::history(database, filter, &page).await?;
+    questions::history(database, (filter, &HistorySelection::default()), &page).await?;
     questions::drift(database, filter, &page).await?;
     for kind in [DriftKind::Silent, DriftKind::UnknownContent, DriftKind::RemovedPlace, DriftKind::UnknownPlace] {
         questions::drift_hosts(database, kind, filter, &page).await?;
