@@ -180,9 +180,9 @@ impl Machine<'_> {
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
         let canary = match ring.canary {
             Some(canary) => Some(format!("{canary} first")),
-            None => {
-                self.is_not_exercised(index).then(|| "1 first, because no ring before exercised the change".to_owned())
-            }
+            None => self.is_not_exercised(index).then(|| {
+                "1 first, because the change is not exercised: it changes nothing in the rings before".to_owned()
+            }),
         };
         let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
