@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use model::count::{count, named, thousands};
 
 use crate::arguments::Format;
+use crate::table;
 use crate::visible::{escaped_json, message, visible};
 
 /// Whether warnings and notes are suppressed.
@@ -59,6 +60,36 @@ pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     stdout.flush()
 }
 
+/// Output that takes the place of the one before, if it is a terminal. Elsewhere, it follows it.
+#[derive(Debug, Default)]
+pub(crate) struct InPlace {
+    /// The lines of the terminal that the last output takes.
+    lines: usize,
+}
+
+impl InPlace {
+    /// Prints the output.
+    pub(crate) fn answer(&mut self, text: &str) -> std::io::Result<()> {
+        let terminal = console::Term::stdout();
+        if terminal.is_term() {
+            let (height, width) = terminal.size();
+            // What scrolled out of the terminal can't be replaced.
+            if self.lines < usize::from(height) {
+                terminal.clear_last_lines(self.lines)?;
+            } else {
+                terminal.clear_screen()?;
+            }
+            self.lines = lines_on(&visible(text), usize::from(width));
+        }
+        answer(text)
+    }
+}
+
+/// The lines that a text takes on a terminal of this width.
+fn lines_on(text: &str, width: usize) -> usize {
+    text.lines().map(|line| table::columns(line).div_ceil(width.max(1)).max(1)).sum()
+}
+
 /// Prints a part of a long output, which ends with a line break. Control sequences are already escaped.
 pub(crate) fn answer_part(text: &str) -> std::io::Result<()> {
     std::io::stdout().lock().write_all(text.as_bytes())
@@ -70,5 +101,18 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
         // JSON is valid YAML, but block style is easier to read.
         Format::Yaml => crate::diagnostics::to_yaml(json),
         Format::Human | Format::Json => escaped_json(format!("{json:#}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines_on;
+
+    #[test]
+    fn long_lines_take_several_lines_of_a_terminal() {
+        assert_eq!(
+            [lines_on("", 80), lines_on("a\n\nb\n", 80), lines_on("門真\n", 3), lines_on("abcd", 0)],
+            [0, 3, 2, 4]
+        );
     }
 }

@@ -202,7 +202,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 match commit_wait::look(&hub, &options.of, options.filter.environment.as_deref())? {
                     Some(progress) => {
                         if let Some(exit) = progress.end {
-                            progress.show(options.connection.output)?;
+                            progress.show(&hub, options.connection.output)?;
                             terminal::note(&progress.text);
                             return Ok(exit);
                         }

@@ -4,6 +4,7 @@ use hub_api::promotions::{MovePhase, PromotionEvent, PromotionEventFilter, Promo
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
+use super::failed_hosts::FailedHosts;
 use super::graph_text;
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -141,9 +142,12 @@ fn verdict(stages: &[(String, Stage)]) -> (Option<Exit>, String) {
 
 impl CommitProgress {
     /// Shows the graph.
-    pub(in crate::commands) fn show(&self, format: Format) -> std::io::Result<()> {
+    pub(in crate::commands) fn show(&self, hub: &Hub, format: Format) -> std::io::Result<()> {
+        let now = Timestamp::now();
         match format {
-            Format::Human => terminal::answer(&graph_text::text(&self.graph, Timestamp::now())),
+            Format::Human => {
+                terminal::answer(&graph_text::text((&self.graph, &FailedHosts::of(hub, &self.graph, now)), now))
+            }
             format => terminal::answer(&terminal::structured(&json!({"environments": self.graph}), format)),
         }
     }

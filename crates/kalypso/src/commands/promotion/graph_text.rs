@@ -8,6 +8,7 @@ use hub_api::promotions::{
 };
 use hub_api::timestamp::Timestamp;
 
+use super::failed_hosts::FailedHosts;
 use crate::hub_client::{ago, length, plain, short};
 use crate::{table, terminal};
 
@@ -15,15 +16,15 @@ use crate::{table, terminal};
 const BAR: u64 = 20;
 
 /// The graph, at this time.
-pub(super) fn text(graph: &[PromotionStatus], now: Timestamp) -> String {
+pub(super) fn text((graph, failed): (&[PromotionStatus], &FailedHosts), now: Timestamp) -> String {
     if graph.is_empty() {
         return "no environment has promotions\n".to_owned();
     }
-    let blocks: Vec<_> = graph.iter().map(|status| environment(status, now)).collect();
+    let blocks: Vec<_> = graph.iter().map(|status| environment((status, failed), now)).collect();
     blocks.join("\n")
 }
 
-fn environment(status: &PromotionStatus, now: Timestamp) -> String {
+fn environment((status, failed): (&PromotionStatus, &FailedHosts), now: Timestamp) -> String {
     let after = match status.before.as_slice() {
         [] => String::new(),
         before => format!("  after {}", plain(&before.join(", "))),
@@ -45,6 +46,9 @@ fn environment(status: &PromotionStatus, now: Timestamp) -> String {
         let _ = writeln!(text, "  {}  {}", table::padded(name, width), summary(subject, now));
         for line in details(subject, now) {
             let _ = writeln!(text, "  {}  {line}", " ".repeat(width));
+        }
+        for line in failed.lines(status, subject) {
+            let _ = writeln!(text, "  {}    {line}", " ".repeat(width));
         }
     }
     text
@@ -281,7 +285,7 @@ mod tests {
             status("dev", &[], vec![subject(None, None)]),
             status("prod", &["dev"], vec![subject(None, None), subject(Some("checkout"), Some(moving))]),
         ];
-        insta::assert_snapshot!(text(&graph, at(120)), @r"
+        insta::assert_snapshot!(text((&graph, &FailedHosts::default()), at(120)), @r"
         dev
           main  41c77fe  proved 2 h ago
 
@@ -316,7 +320,7 @@ mod tests {
                 subject(Some("shop"), None),
             ],
         };
-        insta::assert_snapshot!(text(&[status], at(120)), @r"
+        insta::assert_snapshot!(text((&[status], &FailedHosts::default()), at(120)), @r"
         prod
           → kalypso confirm prod 7f3a   role operator
           → merge https://git.example/pulls/7

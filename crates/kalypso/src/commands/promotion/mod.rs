@@ -2,6 +2,7 @@
 
 pub(super) mod commit_wait;
 mod dry_run;
+mod failed_hosts;
 mod graph_text;
 mod local;
 mod what;
@@ -13,6 +14,7 @@ use hub_api::timestamp::Timestamp;
 use model::similar;
 use serde_json::json;
 
+use self::failed_hosts::FailedHosts;
 use self::local::LocalController;
 use self::what::Wanted;
 
@@ -22,7 +24,7 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
-use crate::terminal;
+use crate::terminal::{self, InPlace};
 
 /// The interval between two questions of `--watch`.
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
@@ -157,13 +159,12 @@ fn service(connection: &HubConnection) -> anyhow::Result<Option<Hub>> {
 
 /// `kalypso rollout status` without a subject: the graph, asked of the service, or computed here.
 pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
-    let mut shown = None;
+    let (mut shown, mut screen) = (None, InPlace::default());
     loop {
         let (graph, exit) = graph(&options.connection, options.filter.environment.as_deref())?;
-        let text = graph_text::text(&graph, Timestamp::now());
         if shown.as_ref() != Some(&graph) {
             match options.connection.output {
-                Format::Human => terminal::answer(&text)?,
+                Format::Human => screen.answer(&text(&options.connection, &graph)?)?,
                 format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
             }
             shown = Some(graph);
@@ -173,6 +174,13 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
         }
         std::thread::sleep(WATCH_INTERVAL);
     }
+}
+
+/// A graph as text, with the hosts that failed as far as a hub knows them.
+fn text(connection: &HubConnection, graph: &[PromotionStatus]) -> anyhow::Result<String> {
+    let (hub, now) = (Hub::configured(connection)?, Timestamp::now());
+    let failed = hub.map(|hub| FailedHosts::of(&hub, graph, now)).unwrap_or_default();
+    Ok(graph_text::text((graph, &failed), now))
 }
 
 /// Where a workload stands in its rings, and its release before environments, as text. Empty: nothing moves, and nothing is held or rejected.
@@ -185,7 +193,9 @@ pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> 
         one.subjects.retain(|subject| subject.subject.as_deref() == Some(workload) && is_open(subject));
     }
     graph.retain(|one| !one.subjects.is_empty());
-    Ok(if graph.is_empty() { String::new() } else { graph_text::text(&graph, Timestamp::now()) })
+    let now = Timestamp::now();
+    let failed = FailedHosts::of(hub, &graph, now);
+    Ok(if graph.is_empty() { String::new() } else { graph_text::text((&graph, &failed), now) })
 }
 
 fn is_open(subject: &SubjectStatus) -> bool {
@@ -239,7 +249,7 @@ pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
         graph.extend(done.status);
     }
     match options.connection.output {
-        Format::Human => terminal::answer(&graph_text::text(&graph, Timestamp::now()))?,
+        Format::Human => terminal::answer(&text(&options.connection, &graph)?)?,
         format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
     }
     Ok(exit)
