@@ -6,6 +6,7 @@
 pub mod access;
 pub mod acknowledgement;
 pub mod admission;
+pub mod audit;
 pub mod branch;
 pub mod branch_protection;
 pub mod change_proposal;

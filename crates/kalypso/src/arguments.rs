@@ -1,6 +1,7 @@
 //! The command line.
 
 mod add;
+mod audit;
 mod bootstrap;
 mod codeowners;
 mod config;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::add::*;
+pub(crate) use self::audit::*;
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::codeowners::*;
 pub(crate) use self::config::*;
@@ -88,6 +90,7 @@ pub(crate) enum Command {
     Rollback(Rollback),
     Compare(Compare),
     History(History),
+    Audit(Audit),
     Drift(Drift),
     Events(Events),
     Hub(Hub),

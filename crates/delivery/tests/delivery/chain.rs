@@ -54,6 +54,21 @@ impl Chain {
         PromotedCommit::read(&self.access, &name(environment), &place).unwrap()
     }
 
+    /// The number of commits of a branch.
+    pub(crate) fn commit_count(&self, repository: &str, branch: &str) -> usize {
+        let url = RepositoryUrl::from_object(repository).unwrap();
+        let head = self.access.repositories.resolve(&url, &git::Revision::branch(branch)).unwrap();
+        self.access.repositories.history(&head, 1_000).unwrap().len()
+    }
+
+    /// The message of a commit of a branch of the control plane.
+    pub(crate) fn message_of(&self, branch: &str, commit: &str) -> String {
+        let access = &self.access;
+        let head = access.repositories.resolve(&access.settings.repo, &git::Revision::branch(branch)).unwrap();
+        let found = git::Commit { id: GitId::from_hex(commit).unwrap(), ..head };
+        access.repositories.info(&found).unwrap().message
+    }
+
     /// The pull requests of the control plane.
     pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
         self.host.state().repository("platform/control-plane").unwrap().pull_requests()

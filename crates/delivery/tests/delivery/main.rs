@@ -5,6 +5,8 @@ mod admission_status;
 #[cfg(test)]
 mod approvals;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod branch_protection;
 #[cfg(test)]
 mod chain;

@@ -1,6 +1,7 @@
 //! The commands, one file for each.
 
 mod add;
+mod audit;
 mod bootstrap;
 mod branch_edit;
 mod check;
@@ -74,6 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Rollback(options) => promotion::rollback(options),
         Command::Compare(options) => compare::run(options),
         Command::History(options) => history::run(options),
+        Command::Audit(options) => audit::run(options),
         Command::Drift(options) => drift::run(options),
         Command::Events(options) => events::run(options),
         Command::Hub(options) => hub::run(options),
