@@ -76,6 +76,7 @@ fn removals_wait_for_the_confirmation_of_exactly_these() {
     let mut company = MemoryCompany::new();
     company.set_gitops_field("autoMerge: true");
     let mut world = World::of(company);
+    world.begin_states();
     let settings = ServiceSettings { confirmers: Some(vec!["ann".to_owned()]), ..world.settings(RARELY) };
     let service = Service::start(settings);
     eventually("the first sync", || service.missing().is_empty());
@@ -98,6 +99,8 @@ fn removals_wait_for_the_confirmation_of_exactly_these() {
     assert!(world.last().is_open());
     assert_eq!(confirm(ENVIRONMENT, &word).unwrap(), all());
     eventually("the merge", || !world.last().is_open());
+    let noted = format!("ann confirmed the removals with the word {word}");
+    assert!(world.newest_state().contains(&noted), "{}", world.newest_state());
 }
 
 #[test]

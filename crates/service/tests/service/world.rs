@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, StateKeys};
 use delivery::pull_requests::ConfiguredHost;
-use git::RepositoryUrl;
+use git::{NewCommit, Person, Repositories as _, RepositoryUrl, Revision};
 use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
 use git_host::secret::Secret;
 use hub_api::syncs::{EnvironmentSync, SyncService as _};
+use model::tree::{Tree, closed};
 use service::{PromotionHub, Service, ServiceHost, ServiceSettings, Timing};
 use tempfile::TempDir;
 use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
@@ -87,6 +88,32 @@ impl World {
 
     pub(crate) fn last(&self) -> PullRequest {
         self.pull_requests().pop().unwrap()
+    }
+
+    /// Begins the branch with the states of the environment.
+    pub(crate) fn begin_states(&self) {
+        let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
+        let author = Person { name: "Kalypso".to_owned(), email: "kalypso@example.com".to_owned() };
+        let mut tree = Tree::default();
+        tree.write("README.md", "The states.\n".as_bytes());
+        let commit = NewCommit {
+            parents: &[],
+            tree: &tree,
+            open: &closed,
+            message: "The first state",
+            author: &author,
+            seconds: 1_000,
+            signer: None,
+        };
+        self.company.repositories.commit(&url, &format!("kalypso-rollouts/{ENVIRONMENT}"), &commit).unwrap();
+    }
+
+    /// The message of the newest commit with states.
+    pub(crate) fn newest_state(&self) -> String {
+        let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
+        let revision = Revision::branch(&format!("kalypso-rollouts/{ENVIRONMENT}"));
+        let head = self.company.repositories.resolve(&url, &revision).unwrap();
+        self.company.repositories.info(&head).unwrap().message
     }
 
     pub(crate) fn merge(&self) {
