@@ -51,7 +51,7 @@ impl World {
     /// Waits until something is there. If it does not come, the panic shows where the changes stand.
     pub(crate) fn until<T>(&self, what: &str, find: impl Fn() -> Option<T>) -> T {
         let start = Instant::now();
-        while start.elapsed() < Duration::from_mins(2) {
+        while start.elapsed() < Duration::from_mins(5) {
             if let Some(found) = find() {
                 return found;
             }
