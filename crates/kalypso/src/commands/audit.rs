@@ -65,7 +65,7 @@ fn cells(row: &AuditRow) -> [String; 10] {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let evidence = row.evidence.as_ref().map(ToString::to_string);
     [
-        row.at.to_string(),
+        format!("{:.3}", row.at),
         row.kind.clone(),
         text(&row.subject),
         text(&row.revision),

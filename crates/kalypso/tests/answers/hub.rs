@@ -114,9 +114,31 @@ impl Hub {
         runtime.block_on(client.publish(&told, Duration::from_secs(10))).unwrap();
     }
 
+    fn decide(&self) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let client = Client::new(self.program.url(), None).unwrap();
+        runtime.block_on(client.record_promotion_events(&[decision()], Duration::from_secs(10))).unwrap();
+    }
+
     fn ask(&self, question: &str) -> Value {
         let arguments: Vec<_> = question.split(' ').chain(["--hub", self.program.url()]).collect();
         run(self.folder.path(), &arguments)
+    }
+}
+
+/// A decision of a person with all fields.
+fn decision() -> PromotionEvent {
+    let some = || Some("x".to_owned());
+    PromotionEvent {
+        id: "x".to_owned(),
+        environment: "prod".to_owned(),
+        subject: some(),
+        revision: some(),
+        kind: "approved".to_owned(),
+        ring: some(),
+        by: some(),
+        evidence: Some(json!({"gates": []})),
+        ..PromotionEvent::default()
     }
 }
 
@@ -148,6 +170,7 @@ fn questions_answer_what_the_reference_says() {
     check("rollout wait", &["rollout wait checkout", "rollout wait checkout@2.0 --timeout 0s", &commit]);
     check("rollout list", &["rollout list"]);
     check("compare", &["compare dev prod"]);
+    hub.decide();
     check("history", &["history"]);
     check("drift", &["drift --limit 1"]);
     check("drift KIND", &["drift silent", "drift unknownPlace"]);
@@ -172,15 +195,7 @@ fn events_hold_what_the_reference_says() {
     let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
     let due = Some(Timestamp::from_millis(0));
     let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
-    let event = PromotionEvent {
-        subject: some(),
-        revision: some(),
-        ring: some(),
-        by: some(),
-        evidence: Some(json!({"gates": []})),
-        ..PromotionEvent::default()
-    };
-    let promotion = FleetChange::Promotion(PromotionChange { event });
+    let promotion = FleetChange::Promotion(PromotionChange { event: decision() });
     let rare = [FleetChange::Desired(wanted), FleetChange::Report(report), FleetChange::Silent(silent), promotion]
         .map(|change| json!(change));
     check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
