@@ -334,7 +334,7 @@ pub fn write(
 /// Writes a commit that changes no state: its message is what counts.
 ///
 /// # Errors
-/// As in [`write`].
+/// As in [`write()`].
 pub(crate) fn note(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
