@@ -1,12 +1,14 @@
 //! The audit of an environment: what people and Kalypso decided, what was published, and what changed on its branch. It is read from git alone, and each row names
 //! the commit that holds it, so an auditor can verify all of it without a hub.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use git::limits::FILE_BYTES_MAX;
 use git::load::ReadRole;
 use git::publications::Publication;
 use git::{Commit, CommitInfo, Content, Repositories, RepositoryError, RepositoryUrl, Revision, opener, trailer};
+use hub_api::promotions::PromotionEvent;
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::kind::Kind;
@@ -29,8 +31,6 @@ use crate::state_branch::{self, StateBranchError};
 const REACHES: [usize; 3] = [1_000, 20_000, 200_000];
 /// How far the clock of a committer may be behind that of another one, in seconds: commits of a branch are not always in the order of their times.
 const CLOCKS_DIFFER: i64 = 86_400;
-/// The maximum size of a file with release pins, in bytes. A larger file has none that counts.
-const FILE_BYTES_MAX: u64 = 8 << 20;
 
 /// The time that an audit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +100,16 @@ pub enum AuditError {
     /// The URL of a GitOps repository is not allowed.
     #[error(transparent)]
     Destination(#[from] DestinationError),
+    /// An event in the message of a commit can't be read. A later version of Kalypso may have written it.
+    #[error("an event in the message of commit {commit} of `{branch}` can't be read: {error}")]
+    Event {
+        /// The commit.
+        commit: GitId,
+        /// The branch.
+        branch: Arc<str>,
+        /// The reason.
+        error: serde_json::Error,
+    },
     /// The environment was read from a plain directory, which has no history.
     #[error("a directory has no history")]
     Directory,
@@ -121,7 +131,9 @@ pub fn rows(loaded: &Loaded, period: Period) -> Result<Vec<AuditRow>, AuditError
     let mut rows = Vec::new();
     if let Some(head) = state_branch::head(access, environment)? {
         let branch = Branch::at(access, head, period)?;
-        rows.extend(branch.commits().flat_map(|commit| decisions(&branch, commit, period)));
+        for commit in branch.commits() {
+            rows.extend(decisions(&branch, commit)?.filter(|row| period.has(row.at)));
+        }
     }
     for read in loaded.reads.iter().filter(|read| read.role == ReadRole::Environment) {
         let branch = Branch::read(access, &read.url, &read.revision, period)?;
@@ -139,6 +151,9 @@ pub fn rows(loaded: &Loaded, period: Period) -> Result<Vec<AuditRow>, AuditError
     rows.sort_by_key(|row| row.at);
     Ok(rows)
 }
+
+/// A change of a release pin: its name, the kind of the change, and what the pin says.
+type PinChange = (Arc<str>, &'static str, String);
 
 /// A commit of a branch.
 type Read<'b> = (GitId, &'b CommitInfo);
@@ -167,7 +182,9 @@ impl<'a> Branch<'a> {
         let begin = period.from.as_second().saturating_sub(CLOCKS_DIFFER);
         for reach in REACHES {
             let commits = repositories.ancestry(&head, reach)?;
-            if commits.len() < reach || commits.last().is_none_or(|(_, oldest)| oldest.seconds < begin) {
+            let known: BTreeSet<_> = commits.iter().map(|(id, _)| *id).collect();
+            let is_cut = |info: &CommitInfo| info.parents.iter().any(|parent| !known.contains(parent));
+            if !commits.iter().any(|(_, info)| info.seconds >= begin && is_cut(info)) {
                 return Ok(Self { repositories, head, commits });
             }
         }
@@ -201,15 +218,26 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// The release pins that a commit makes, changes or removes. A merge has them in the commits that it merges.
+    /// The release pins that a commit makes, changes or removes. A merge has those that no commit has that it merges.
     fn pins(&self, (id, info): Read<'_>) -> Result<Vec<AuditRow>, AuditError> {
-        let at = |id| Commit { id, ..self.head.clone() };
-        if info.parents.len() > 1 {
-            return Ok(Vec::new());
+        let mut changes = self.pin_changes(id, info.parents.first().copied())?;
+        for other in info.parents.iter().skip(1) {
+            let others = self.pin_changes(id, Some(*other))?;
+            changes.retain(|change| others.contains(change));
         }
-        let (commit, parent) = (at(id), info.parents.first().map(|parent| at(*parent)));
+        let row = |(name, kind, text): PinChange| AuditRow {
+            subject: Some(name.to_string()),
+            ..self.row((id, info), kind, text)
+        };
+        Ok(changes.into_iter().map(row).collect())
+    }
+
+    /// The release pins that differ from those of a parent.
+    fn pin_changes(&self, id: GitId, parent: Option<GitId>) -> Result<Vec<PinChange>, AuditError> {
+        let at = |id| Commit { id, ..self.head.clone() };
+        let commit = at(id);
         let tree = self.repositories.tree(&commit)?;
-        let before = parent.as_ref().map(|parent| self.repositories.tree(parent)).transpose()?.unwrap_or_default();
+        let before = parent.map(|parent| self.repositories.tree(&at(parent))).transpose()?.unwrap_or_default();
         let open = |sealed: &Sealed| opener(self.repositories, &commit)(sealed);
         let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
         for file in before.diff(&tree, &open) {
@@ -220,14 +248,10 @@ impl<'a> Branch<'a> {
             }
         }
         let changed = new.iter().filter(|(name, pin)| old.get(*name) != Some(*pin));
-        let changed = changed.map(|(name, pin)| (name, "pinned", shown(pin)));
+        let changed = changed.map(|(name, pin)| (Arc::clone(name), "pinned", shown(pin)));
         let gone = old.iter().filter(|(name, _)| !new.contains_key(*name));
-        let gone = gone.map(|(name, pin)| (name, "unpinned", shown(pin)));
-        let row = |(name, kind, text): (&Arc<str>, &str, String)| AuditRow {
-            subject: Some(name.to_string()),
-            ..self.row((id, info), kind, text)
-        };
-        Ok(changed.chain(gone).map(row).collect())
+        let gone = gone.map(|(name, pin)| (Arc::clone(name), "unpinned", shown(pin)));
+        Ok(changed.chain(gone).collect())
     }
 
     /// The pins of people in a file.
@@ -249,8 +273,10 @@ impl<'a> Branch<'a> {
 }
 
 /// The events in the message of a commit with states.
-fn decisions(branch: &Branch<'_>, (commit, info): Read<'_>, period: Period) -> Vec<AuditRow> {
-    let row = |event: hub_api::promotions::PromotionEvent| AuditRow {
+fn decisions(branch: &Branch<'_>, (commit, info): Read<'_>) -> Result<impl Iterator<Item = AuditRow>, AuditError> {
+    let unreadable = |error| AuditError::Event { commit, branch: branch.head.revision.name(), error };
+    let events = events::of_message(&info.message).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let row = move |event: PromotionEvent| AuditRow {
         at: Timestamp::from_millisecond(event.at.millis()).unwrap_or(Timestamp::MIN),
         kind: event.kind,
         subject: event.subject,
@@ -260,10 +286,10 @@ fn decisions(branch: &Branch<'_>, (commit, info): Read<'_>, period: Period) -> V
         evidence: event.evidence,
         held_in: branch.held_in(commit),
     };
-    events::of_message(&info.message).into_iter().map(row).filter(|row| period.has(row.at)).collect()
+    Ok(events.into_iter().map(row))
 }
 
-/// What a commit of a GitOps branch did: a publication of the environment, or what somebody else pushed or merged. None: a publication of another environment.
+/// What a commit of a GitOps branch did: a publication of the environment, or what another account pushed or merged. None: a publication of another environment.
 fn publication(branch: &Branch<'_>, commit: Read<'_>, environment: &EnvironmentName) -> Option<AuditRow> {
     let (id, info) = commit;
     let environments = trailer::trailers(&info.message, trailer::ENVIRONMENT);

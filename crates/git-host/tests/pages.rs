@@ -230,9 +230,9 @@ mod tests {
     #[test]
     fn people_use_the_pages_as_themselves() {
         let site = Site::new();
-        // Nobody is chosen, or nobody of the host.
+        // No account is chosen, or one that people can't use.
         for page in [site.get("/"), site.get_as("kalypso-bot", "/"), site.get_as("", LIST)] {
-            assert!(page.contains("You are <strong>ana</strong>") && page.contains("be bob"), "{page}");
+            assert!(page.contains("You are <strong>ana</strong>") && page.contains("switch to bob"), "{page}");
         }
         assert!(site.get_as("bob", "/").contains("You are <strong>bob</strong>"));
         let address = site.double.address();
@@ -242,6 +242,8 @@ mod tests {
         let changed = site.send("POST /account/bob", &headers, "");
         assert!(changed.starts_with("HTTP/1.1 303") && changed.contains(&format!("Location: {LIST}\r\n")), "{changed}");
         assert!(changed.contains("Set-Cookie: account=bob; Path=/; HttpOnly; SameSite=Strict\r\n"), "{changed}");
+        let elsewhere = headers.replace(&format!("{address}{LIST}"), &format!("{address}//evil.example/"));
+        assert!(site.send("POST /account/bob", &elsewhere, "").contains("Location: /\r\n"));
         assert!(site.send_as("ana", "/account/kalypso-bot", "").starts_with("HTTP/1.1 404"));
         let foreign = format!("host: {address}\r\norigin: http://evil.example\r\n");
         assert!(site.send("POST /account/bob", &foreign, "").starts_with("HTTP/1.1 403"));

@@ -84,10 +84,9 @@ fn title(event: &PromotionEvent) -> String {
     format!("{}: {text}", parts.collect::<Vec<_>>().join(" "))
 }
 
-/// The events in the message of a commit.
-pub(crate) fn of_message(message: &str) -> Vec<PromotionEvent> {
-    let lines = message.lines().filter_map(|line| line.strip_prefix(LINE));
-    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+/// The events in the message of a commit. An error: a line that can't be read.
+pub(crate) fn of_message(message: &str) -> impl Iterator<Item = serde_json::Result<PromotionEvent>> {
+    message.lines().filter_map(|line| line.strip_prefix(LINE)).map(serde_json::from_str)
 }
 
 /// Sends the events of the commits up to a head that were not sent before. `sent` is the last commit whose events were sent.
@@ -105,9 +104,9 @@ pub(super) fn send(
         if Some(commit.id) == *sent {
             break;
         }
-        found.push(of_message(&repositories.info(&commit)?.message));
+        found.push(repositories.info(&commit)?.message);
     }
-    let events: Vec<_> = found.into_iter().rev().flatten().collect();
+    let events: Vec<_> = found.iter().rev().flat_map(|message| of_message(message)).filter_map(Result::ok).collect();
     if !events.is_empty() {
         sink.record(&events)?;
     }
@@ -144,7 +143,8 @@ mod tests {
         let events = [of(&name, None, &event, None), of(&name, Some("shop"), &event, Some("ann"))];
         let message = message(&name, &events);
         assert!(message.starts_with("prod: main 41c77fe promoted: the gates hold (and 1 more)\n\n"), "{message}");
-        assert_eq!(of_message(&message), events);
+        assert_eq!(of_message(&message).collect::<Result<Vec<_>, _>>().unwrap(), events);
+        assert!(of_message("a\n\nKalypso-Event: {\"id\": 1}\n").all(|event| event.is_err()));
         assert_ne!(events[0].id, events[1].id);
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use delivery::audit::{AuditRow, Period, rows};
+use delivery::audit::{AuditError, AuditRow, Period, rows};
 use delivery::controller::command::{Confirmed, note_confirmation};
 use delivery::reading::{ReadAt, from_git};
 use engine::promotion::command::CommandKind;
+use git::{NewCommit, Person};
 use jiff::Timestamp;
+use model::git_id::GitId;
+use model::tree::{Tree, closed};
 use testkit::chain::environment;
 use testkit::company::GITOPS;
 
@@ -59,6 +62,51 @@ fn an_environment_without_states_has_no_place_for_a_confirmation() {
     let world = World::new(DIRECT, "");
     let confirmed = Confirmed { word: "7f3a".to_owned(), by: "olga".to_owned(), at: world.now() };
     assert!(!note_confirmation(&world.chain.access, &name("stage"), &confirmed, None).unwrap());
+}
+
+/// Commits files to a branch of the control plane, as a merge of these commits.
+fn commit(world: &World, (branch, parents): (&str, &[GitId]), files: &BTreeMap<String, String>) -> GitId {
+    let mut tree = Tree::default();
+    files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
+    let author = Person { name: "Bo".to_owned(), email: "bo@example.com".to_owned() };
+    let (message, seconds) = ("A change of Bo", 1_000);
+    let new = NewCommit { parents, tree: &tree, open: &closed, message, author: &author, seconds, signer: None };
+    world.chain.company.repositories.commit(&world.chain.access.settings.repo, branch, &new).unwrap()
+}
+
+#[test]
+fn a_pin_is_of_the_commit_that_made_it_not_of_its_merge() {
+    let world = World::new(DIRECT, "");
+    world.settle();
+    let pins = |world: &World| {
+        let all = audit(world, Timestamp::MIN, Timestamp::MAX).into_iter();
+        all.filter(|row| row.subject.is_some() && row.kind == "pinned")
+            .map(|row| row.held_in.commit)
+            .collect::<Vec<_>>()
+    };
+    let head = world.chain.company.head("stage").unwrap();
+    let without = environment("stage", Some(world.at("stage")));
+    let mut with_pin = without.clone();
+    with_pin.insert("pins.yaml".to_owned(), PIN.to_owned());
+    let topic = commit(&world, ("topic", &[head]), &with_pin);
+    let merge = commit(&world, ("stage", &[head, topic]), &with_pin);
+    assert_eq!(pins(&world), [topic.to_string()]);
+    // A merge that adds a pin which none of its parents has.
+    let other = commit(&world, ("other", &[merge]), &with_pin);
+    with_pin.insert("more.yaml".to_owned(), PIN.replace("stay", "added"));
+    let hidden = commit(&world, ("stage", &[merge, other]), &with_pin);
+    assert_eq!(pins(&world), [topic.to_string(), hidden.to_string()]);
+}
+
+#[test]
+fn a_branch_with_states_that_is_gone_is_no_empty_history() {
+    let world = World::new(DIRECT, "");
+    world.settle();
+    world.chain.company.delete_environment("kalypso-rollouts/stage");
+    let mut loaded = from_git(&world.chain.access, Some(&name("stage")), ReadAt::Heads).unwrap();
+    let all = Period { from: Timestamp::MIN, until: Timestamp::MAX };
+    let refused = rows(&loaded.remove(0), all).unwrap_err();
+    assert!(matches!(&refused, AuditError::States(_)), "{refused}");
 }
 
 #[test]

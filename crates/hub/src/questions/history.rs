@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use hub_api::deployments::TargetNames;
-
 use hub_api::history::{Event, History, HistoryKind, HistorySelection, Published, Reported};
 use hub_api::page::Page;
 use hub_api::promotions::{PromotionChange, PromotionEvent};
@@ -130,7 +129,7 @@ impl Streams {
                 break;
             };
             is_end = since.is_some_and(|since| at < since);
-            // What reports are older than those that were read is not known yet.
+            // Older reports than those that were read are not known yet.
             if is_end || (at < known_from && !matches!(stream, Stream::Reports)) {
                 break;
             }

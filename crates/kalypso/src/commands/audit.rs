@@ -45,6 +45,9 @@ fn failure(error: AuditError) -> Failure {
     let text = error.to_string();
     match error {
         AuditError::TooLong { .. } => Failure::refused(text),
+        AuditError::Event { .. } => {
+            Failure::refused(text).help("use the version of Kalypso that wrote it, or a later one")
+        }
         AuditError::Directory => Failure::usage(text),
         AuditError::States(_) => Failure::refused(text).help("`kalypso rollout restore` restores the branch"),
         AuditError::Repository(_) | AuditError::Open(_) | AuditError::Destination(_) => Failure::outside(text),

@@ -61,7 +61,7 @@ fn two_people_let_in_what_a_third_one_made() {
     press(&world, "paula", (promotion, "approve"));
     press(&world, "ana", (promotion, "approve"));
     world.until("the approval that does not count", || says(&world, "not counted: paula (an author)"));
-    // The commit with the promotions has no pull request, so nobody knows who wrote it.
+    // The commit with the promotions has no pull request, so its author is not known.
     let one_more = "1 of 2 approvals of the team `release-managers` (ana); one more, because not all authors";
     world.until("the first approval", || says(&world, one_more));
     assert!(world.has_proved("prod", &commit).is_none());

@@ -8,6 +8,7 @@ use git::publish::AUTHOR_EMAIL;
 use jiff::Timestamp;
 use model::name::EnvironmentName;
 
+use super::CommandError;
 use crate::access::RepositoryAccess;
 use crate::controller::events;
 use crate::reading::RACES_MAX;
@@ -26,16 +27,16 @@ pub struct Confirmed {
     pub at: Timestamp,
 }
 
-/// Notes a confirmation. False: the environment has no states, so there is no place for it; or other programs moved their branch during every attempt.
+/// Notes a confirmation. False: the environment has no states, so there is no place for it.
 ///
 /// # Errors
-/// If the branch with the states can't be read or written.
+/// If the branch with the states can't be read or written, or other programs moved it during every attempt.
 pub fn note_confirmation(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
     confirmed: &Confirmed,
     lease: Option<&WriteLease>,
-) -> Result<bool, StoreError> {
+) -> Result<bool, CommandError> {
     let Confirmed { word, by, at } = confirmed;
     let text = format!("{by} confirmed the removals with the word {word}").into();
     let event = Event { at: *at, kind: EventKind::Confirmed, revision: None, text, gates: Vec::new() };
@@ -51,10 +52,10 @@ pub fn note_confirmation(
         lease,
     };
     for _ in 0..RACES_MAX {
-        let Some(head) = state_branch::head(access, environment)? else { return Ok(false) };
+        let Some(head) = state_branch::head(access, environment).map_err(StoreError::from)? else { return Ok(false) };
         if !matches!(rollout_store::note(access, environment, &head, &change)?, Written::LostRace) {
             return Ok(true);
         }
     }
-    Ok(false)
+    Err(CommandError::LostRaces(environment.clone()))
 }

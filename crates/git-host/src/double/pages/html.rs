@@ -72,14 +72,13 @@ impl Html {
         self.tag("<code>").text(text).tag("</code>")
     }
 
-    /// The page with this title and content, without a visitor.
-    #[cfg(test)]
-    pub(super) fn page(self, title: &str) -> String {
-        self.page_for(title, &Self::new())
+    /// The beginning of a form that is sent to an address of these pages.
+    pub(super) fn form(self, address: &str) -> Self {
+        self.tag("<form method=\"post\" action=\"").text(address).tag("\">")
     }
 
     /// The page with this title and content. `visitor` says for whom it is.
-    pub(super) fn page_for(self, title: &str, visitor: &Self) -> String {
+    pub(super) fn page(self, title: &str, visitor: &Self) -> String {
         let start = Self::new().tag("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
         let start = start.text(title).tag("</title><meta name=\"viewport\" content=\"width=device-width\"><style>");
         let start = start.tag(STYLE).tag("</style></head><body><header><a href=\"/\">Git host of the demo</a>");

@@ -36,8 +36,8 @@ fn opening(html: Html, path: &str, branches: &[String]) -> Html {
         return html;
     }
     let option = |html: Html, name: &String| html.tag("<option>").text(name).tag("</option>");
-    let html = html.tag("<h3>Open a pull request</h3><form method=\"post\" action=\"");
-    let html = html.text(&format!("/{path}/pulls/open")).tag("\"><label>from <select name=\"head\">");
+    let html = html.tag("<h3>Open a pull request</h3>").form(&format!("/{path}/pulls/open"));
+    let html = html.tag("<label>from <select name=\"head\">");
     let html = html.each(branches, option).tag("</select></label><label>into <select name=\"base\">");
     let html = html.each(branches, option).tag("</select></label><input name=\"title\" placeholder=\"Title\">");
     html.tag("<button>Open</button></form>")

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn check(markdown: &str, expected: &str) {
-        let page = rendered(markdown).page("");
+        let page = rendered(markdown).page("", &Html::new());
         assert!(page.contains(expected), "{markdown}: {page}");
     }
 
@@ -130,7 +130,7 @@ mod tests {
         check("a <img src=x onerror=alert(1)> b", "a &lt;img src=x onerror=alert(1)&gt; b");
         check("<script>\nalert(1)\n</script>\n", "&lt;script&gt;\nalert(1)\n&lt;/script&gt;");
         check("```\n</code><script>\n```\n", "<pre><code>&lt;/code&gt;&lt;script&gt;\n</code></pre>");
-        assert!(!rendered("<!-- kalypso content 1 -->\n").page("").contains("kalypso content"));
+        assert!(!rendered("<!-- kalypso content 1 -->\n").page("", &Html::new()).contains("kalypso content"));
     }
 
     #[test]

@@ -187,5 +187,5 @@ fn html_response(status: u16, title: &str, html: Html, visitor: &Html) -> Respon
         ("Cache-Control", "no-store"),
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    Response { status, headers, body: html.page_for(title, visitor).into_bytes() }
+    Response { status, headers, body: html.page(title, visitor).into_bytes() }
 }

@@ -90,8 +90,7 @@ fn reviews(
 
 /// The beginning of the form of a button.
 fn form(html: Html, (found, path): (&PullRequest, &str), action: &str) -> Html {
-    let address = format!("/{path}/pulls/{}/{action}", found.number);
-    html.tag("<form method=\"post\" action=\"").text(&address).tag("\">")
+    html.form(&format!("/{path}/pulls/{}/{action}", found.number))
 }
 
 fn buttons(html: Html, repository: &RepositoryState, found: &PullRequest, path: &str) -> Result<Html, Denial> {

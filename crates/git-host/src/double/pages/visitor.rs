@@ -31,8 +31,8 @@ impl<'p> Visitor<'p> {
         let others = self.accounts.iter().filter(|account| **account != *self.account);
         let html = Html::new().tag("<span class=\"visitor\">You are <strong>").text(self.account).tag("</strong>");
         let button = |html: Html, account: &String| {
-            let html = html.tag("<form method=\"post\" action=\"").text(&format!("/account/{account}"));
-            html.tag("\"><button>").text(&format!("be {account}")).tag("</button></form>")
+            let html = html.form(&format!("/account/{account}"));
+            html.tag("<button>").text(&format!("switch to {account}")).tag("</button></form>")
         };
         html.each(others, button).tag("</span>")
     }
@@ -42,7 +42,9 @@ impl<'p> Visitor<'p> {
         let account = self.accounts.iter().find(|known| **known == *account)?;
         // Browsers name the page only if it is one of these.
         let page = request.header("referer").and_then(|page| Url::parse(page).ok());
-        let page = page.map_or_else(|| "/".to_owned(), |page| page.path().to_owned());
+        // An address with two slashes leads to another host.
+        let page = page.map(|page| page.path().to_owned()).filter(|path| !path.starts_with("//"));
+        let page = page.unwrap_or_else(|| "/".to_owned());
         let cookie = format!("{COOKIE}={account}; Path=/; HttpOnly; SameSite=Strict");
         let headers = [("Location", page), ("Set-Cookie", cookie)];
         let headers = headers.map(|(name, value)| (name.to_owned(), value)).into();

@@ -71,7 +71,8 @@ fn lines(hub: &Hub, (environment, workload): &Place, now: Timestamp) -> Option<V
     let mut lines: Vec<_> = found.items.iter().map(|row| line(row, environment, now)).collect();
     lines.dedup();
     if found.is_more {
-        lines.push(format!("more: kalypso deployments -e {environment} --status failed"));
+        let of_workload = workload.as_ref().map_or_else(String::new, |workload| format!(" --workload {workload}"));
+        lines.push(plain(&format!("more: kalypso deployments -e {environment}{of_workload} --status failed")));
     }
     Some(lines)
 }
