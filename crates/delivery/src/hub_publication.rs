@@ -1,16 +1,18 @@
 //! Sends publications to the hub: the folders of a GitOps branch with their places and targets, which the folders alone do not contain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::compile::Assignment;
 use engine::plan::{PlaceFolder, PlacePart};
+use engine::promotion::release::{PlacedRelease, pinned_assignments, placed_release};
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{
-    DesiredPlace, DesiredTarget, PathRange, Publication, PublicationQuery, PublicationReceipt, PublicationState,
-    PublishedOutput, Role,
+    DesiredPlace, DesiredTarget, DesiredVersion, PathRange, Publication, PublicationQuery, PublicationReceipt,
+    PublicationState, PublishedOutput, Role, check_name,
 };
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
@@ -178,7 +180,11 @@ impl Sender<'_> {
     /// Sends the folders that differ between two states of the branch. Even if there are none, the hub gets the commit: clusters report it.
     fn send_changes(&self, before: &Tree, after: &Tree) -> Result<usize, HubError> {
         let (mut places, mut count) = (Vec::new(), 0);
-        for changed in self.changes(before, after)? {
+        let mut folders = self.changes(before, after)?;
+        if self.commit.is_some() {
+            folders.extend(self.pinned_folders(after)?);
+        }
+        for changed in folders {
             places.extend(self.desired_places(&changed)?);
             while places.len() >= FOLDERS_MAX {
                 let rest = places.split_off(FOLDERS_MAX);
@@ -222,6 +228,27 @@ impl Sender<'_> {
             *last = until;
         }
         Ok(count)
+    }
+
+    /// The folders of the places that people pinned to a release. A pin does not change the folder of a place that has the release already, but what others get from now on
+    /// is not desired there.
+    fn pinned_folders(&self, tree: &Tree) -> Result<Vec<PlaceFolder>, OpenError> {
+        let open = |sealed: &Sealed| self.planned.open(sealed);
+        let Some(inside) = tree.folder(self.planned.target.folder.as_str(), &open)? else { return Ok(Vec::new()) };
+        let pinned: BTreeSet<PlaceName> =
+            pinned_assignments(&self.planned.compiled).into_iter().map(|id| id.place).collect();
+        let mut folders = Vec::new();
+        for place in pinned {
+            let path = self.planned.target.layout.path(place.as_str());
+            if let Some(child) = inside.find(&path, &open)? {
+                folders.push(PlaceFolder {
+                    name: Arc::clone(place.as_arc()),
+                    before: None,
+                    after: Some((path, child)),
+                });
+            }
+        }
+        Ok(folders)
     }
 
     fn changes(&self, before: &Tree, after: &Tree) -> Result<Vec<PlaceFolder>, OpenError> {
@@ -284,8 +311,11 @@ impl Sender<'_> {
             let held = self.planned.held(&part.place, part.target.as_ref(), part.folder.as_ref().map(Child::id));
             let is_of = |assignment: &Assignment<'_>| assignment.folder() == part.folder.as_ref().map(Child::id);
             let composition = assignment.filter(is_of).and_then(|assignment| assignment.composition());
-            let version = composition.map(|composition| composition.version().to_string());
+            let config_version = composition.map(|composition| composition.version().to_string());
+            let release = assignment.filter(is_of).and_then(placed_release);
+            let release = release.or_else(|| held.and_then(|held| held.release.clone()));
             let target = assignment.and_then(|assignment| assignment.target());
+            let target = target.map(|target| desired_target(target, &self.loaded.fleet));
             DesiredPlace {
                 path: self.planned.target.folder.join(&part.path),
                 tree: part.folder.map(|folder| folder.id().to_string()),
@@ -293,8 +323,8 @@ impl Sender<'_> {
                 environment: Some(self.loaded.fleet.environment.to_string()),
                 cluster_type: cluster_type.clone(),
                 cluster: cluster.clone(),
-                config_version: version.or_else(|| held.map(|held| held.version.to_string())),
-                targets: target.map(|target| desired_target(target, &self.loaded.fleet)).into_iter().collect(),
+                config_version: config_version.or_else(|| held.map(|held| held.version.to_string())),
+                targets: target.map(|one| DesiredTarget { version: version_of(release), ..one }).into_iter().collect(),
             }
         };
         Ok(parts.into_iter().map(desired_place).collect())
@@ -325,6 +355,14 @@ impl Part {
 /// The path of a place's folder, relative to the folder of the output. None if the folder is deleted.
 fn path(folder: &PlaceFolder) -> Option<&String> {
     folder.after.as_ref().map(|(path, _)| path)
+}
+
+/// The release of a folder as a version. None: there is none, or the hub can't store its text.
+fn version_of(release: Option<PlacedRelease>) -> Option<DesiredVersion> {
+    let PlacedRelease { release, is_pinned } = release?;
+    let version = release.text().to_string();
+    check_name("version", Some(&version)).ok()?;
+    Some(DesiredVersion { pinned: is_pinned, ..DesiredVersion::named(version) })
 }
 
 /// Converts a target to the form of deployment descriptors, so that both identify the same target. Its name is the part after the name of its workload. Its

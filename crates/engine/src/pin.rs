@@ -8,6 +8,7 @@ use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::ReleasePinName;
+use model::object::release::RELEASE_KEYS;
 use model::object::release_pin::MANIFESTS;
 use model::object::{AnyObject, Object, ReleasePin};
 use model::selector::{LabelSelector, Operator};
@@ -78,6 +79,12 @@ impl Pins {
         candidates.filter_map(|position| self.objects.get(position)).filter(holds).collect()
     }
 
+    /// What the pins that hold a target at a place say about its manifests, in their own words: a commit is still part of the tag or branch that a promotion wrote. The
+    /// pins of people override what promotions wrote. Also returns whether a person pinned the release.
+    pub(crate) fn said<'l>(&self, label: impl Fn(&str) -> Option<&'l Arc<str>>, target: &Target) -> (Manifests, bool) {
+        said(self.holding(label, target), &target.manifests)
+    }
+
     /// Returns the manifests of a target with the pins applied. `label` returns the value of a label of the place by its key. None if no pin
     /// holds the target at the place.
     ///
@@ -124,6 +131,15 @@ impl Pins {
         let manifests = set.into_iter().map(|(key, (value, _))| (key, value)).collect();
         Ok((pins, manifests))
     }
+}
+
+/// What pins say about a target with these manifests, as [`Pins::said`].
+pub(crate) fn said<'p>(pins: impl IntoIterator<Item = &'p Pin>, manifests: &Manifests) -> (Manifests, bool) {
+    let (promoted, exceptions): (Vec<&Pin>, Vec<&Pin>) = pins.into_iter().partition(|pin| pin.is_promoted());
+    let sets_release = |pin: &&Pin| pin.spec.manifests.keys().any(|key| RELEASE_KEYS.contains(&&**key));
+    let is_pinned = exceptions.iter().any(sets_release);
+    let all = promoted.into_iter().chain(exceptions).flat_map(|pin| pin.of_target(manifests));
+    (all.map(|(key, version)| (Arc::clone(key), Arc::clone(version))).collect(), is_pinned)
 }
 
 /// The first label pair of a selector whose requirement allows only one value.

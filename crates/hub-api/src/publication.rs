@@ -161,7 +161,7 @@ pub struct DesiredTarget {
     /// The source of the workload, as `repository/branch/path`.
     #[serde(default)]
     pub source_endpoint: Option<String>,
-    /// The desired version of the workload, if this place defines it.
+    /// The desired version of the workload, if this place defines it. At a platform folder: the release that it was rendered with.
     #[serde(default)]
     pub version: Option<DesiredVersion>,
 }
@@ -178,6 +178,16 @@ pub struct DesiredVersion {
     /// The commit of its source.
     #[serde(default)]
     pub commit: Option<String>,
+    /// Whether a person pinned the place to it: it does not get other versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+impl DesiredVersion {
+    /// A version of which only the name is known.
+    pub fn named(version: impl Into<String>) -> Self {
+        Self { version: version.into(), ..Self::default() }
+    }
 }
 
 /// The changes of the hub by a publication.

@@ -19,7 +19,8 @@ pub struct Rollout {
     pub counts: Counts,
     /// The number of expected reconcilers at whose places other content is desired now.
     pub superseded: i64,
-    /// Whether all expected reconcilers have reported success with this content.
+    /// Whether all expected reconcilers have reported success with this content. A version must be desired at all places of an environment in which it is
+    /// desired, except at pinned ones.
     pub done: bool,
     /// The progress in each environment, in the order of promotion as far as it is known, and then by name.
     pub environments: Vec<EnvironmentRollout>,
@@ -83,6 +84,12 @@ pub struct EnvironmentRollout {
     pub counts: Counts,
     /// The number of expected reconcilers at whose places other content is desired now.
     pub superseded: i64,
+    /// The number of reconcilers, not expected, at whose places another version is desired. Pinned places are not counted.
+    #[serde(default)]
+    pub elsewhere: i64,
+    /// The number of reconcilers at places that a person pinned. Of a version: those at places that are pinned to another one, which are not expected.
+    #[serde(default)]
+    pub pinned: i64,
     /// The time since which it is desired in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
@@ -91,6 +98,13 @@ pub struct EnvironmentRollout {
     pub desired: bool,
     /// The first 20 reconcilers that failed or are silent.
     pub attention: Vec<Deployment>,
+}
+
+impl Rollout {
+    /// Whether the version is desired in an environment, but not yet at all of its places. Pinned places do not count.
+    pub fn is_partial(&self) -> bool {
+        self.environments.iter().any(|one| one.desired && one.elsewhere > 0)
+    }
 }
 
 /// A page of rollouts, newest first.

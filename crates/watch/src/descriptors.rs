@@ -216,9 +216,9 @@ fn described_manifests(descriptor: &DeploymentDescriptor, file: &str) -> Result<
     let source = Endpoint::new(&source.repo, &source.branch, &source.path).map_err(|error| wrong("source", &error))?;
     let optional = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let version = DesiredVersion {
-        version: descriptor.version.to_string(),
         build: optional(&descriptor.build),
         commit: optional(&descriptor.commit),
+        ..DesiredVersion::named(descriptor.version.to_string())
     };
     let target = DesiredTarget {
         workspace: descriptor.workspace.to_string(),

@@ -1,5 +1,6 @@
 //! Publications that are sent to the hub.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -7,7 +8,10 @@ use delivery::hub_publication::{Hub, HubError, Receiver};
 use delivery::publish::{Options, Request, publish};
 use delivery::push::Delivered;
 use hub_api::client::ClientError;
-use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState, PublishedOutput};
+use hub_api::publication::{
+    DesiredPlace, DesiredVersion, Publication, PublicationQuery, PublicationReceipt, PublicationState, PublishedOutput,
+};
+use testkit::generator::ENVIRONMENT;
 
 use crate::chain::{Chain, name};
 use crate::world::{BASE, World};
@@ -174,4 +178,44 @@ fn the_hub_gets_the_order_of_promotions_unless_another_one_is_configured() {
 fn a_token_that_may_not_set_the_order_still_publishes() {
     let limited = MemoryHub { is_limited: true, ..MemoryHub::default() };
     assert!(order(Some("{from: [beta], to: alpha}"), &[], &limited).is_empty());
+}
+
+/// The releases of the folders in the last publication, by path: those of people's pins with `pinned`.
+fn releases(hub: &MemoryHub) -> BTreeMap<String, String> {
+    let publications = hub.publications.lock().unwrap();
+    let places = publications.last().unwrap().places.iter();
+    let release = |place: &DesiredPlace| {
+        let [target] = &place.targets[..] else { return None };
+        let DesiredVersion { version, pinned, .. } = target.version.clone()?;
+        Some((place.path.clone(), format!("{version}{}", if pinned { " pinned" } else { "" })))
+    };
+    places.filter_map(release).collect()
+}
+
+#[test]
+fn the_hub_gets_the_release_of_each_folder_and_whether_it_is_pinned() {
+    let (mut world, hub) = (World::new(), MemoryHub::default());
+    hub.publish_to(&world);
+    let all = releases(&hub);
+    assert!(!all.is_empty() && all.values().all(|release| release == ENVIRONMENT), "{all:?}");
+    // A pin to what the places have changes no folder.
+    let pin = format!(
+        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {{name: stay}}\nspec: {{deploymentTargetSelector: \
+         {{labelSelector: {{matchLabels: {{workload: app-0000}}}}}}, clusterTypeSelector: {{labelSelector: {{}}}}, \
+         manifests: {{branch: {ENVIRONMENT}}}, reason: Inventory}}\n"
+    );
+    world.change(&[("pins/stay.yaml", Some(&pin))]);
+    assert_eq!(hub.publish_to(&world), []);
+    // What others get from now on is not for these places.
+    let workloads = ["workloads/app-0000.yaml", "workloads/app-0001.yaml"];
+    let texts = workloads.map(|path| world.files()[path].replace("branch: ", "branch: next-"));
+    let changes = [0, 1].map(|index| (workloads[index], Some(texts[index].as_str())));
+    world.change(&changes);
+    hub.publish_to(&world);
+    let found = releases(&hub);
+    let of = |workload: &str| -> BTreeSet<_> {
+        found.iter().filter(|(path, _)| path.contains(workload)).map(|(_, release)| release.clone()).collect()
+    };
+    assert_eq!(of("app-0000"), BTreeSet::from([format!("{ENVIRONMENT} pinned")]));
+    assert_eq!(of("app-0001"), BTreeSet::from([format!("next-{ENVIRONMENT}")]));
 }

@@ -13,7 +13,7 @@ use super::class_pairs::ClassPair;
 use super::rows::{AssignmentInputs, RowContext, Slot};
 use crate::compose::Composition;
 use crate::place::Place;
-use crate::prepare::PreparedTarget;
+use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::Files;
 use crate::target::Target;
 
@@ -108,6 +108,10 @@ impl<'a> Assignment<'a> {
 
     fn pair(&self) -> Option<&'a ClassPair> {
         self.compiled.pair(self.place, self.target)
+    }
+
+    pub(crate) fn prepared(&self) -> &'a Prepared {
+        &self.compiled.prepared
     }
 
     pub(super) fn prepared_target(&self) -> Option<&'a PreparedTarget> {

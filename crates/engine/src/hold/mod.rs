@@ -18,6 +18,7 @@ use model::tree::{Open, OpenError, Tree};
 pub use self::search::{Search, needs_search};
 use crate::layout::{Folder, Layout};
 use crate::pin::Pin;
+use crate::promotion::release::PlacedRelease;
 use crate::sensitive::ShownFiles;
 
 /// The maximum number of held assignments. The files of each are kept in memory, and the commit message of the publication names each.
@@ -63,6 +64,8 @@ pub struct HeldFolder {
     pub tree: Tree,
     /// The version of its configuration.
     pub version: Arc<str>,
+    /// The release of its target, with these pins. None: no key names it.
+    pub release: Option<PlacedRelease>,
     /// The paths of values that are sensitive in the earlier or in the current fleet.
     pub sensitive: BTreeSet<FieldPath>,
     /// Its files for display, with these pins, with the pins of the earlier fleet, and without pins. Empty if no value is sensitive.

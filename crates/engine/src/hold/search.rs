@@ -13,6 +13,7 @@ use model::tree::{Child, OpenError, Tree};
 use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, NotHeldReason, place_folder};
 use crate::compile::{Prepared, SingleAssignments, with_bytes};
 use crate::pin::{Manifests, Pin};
+use crate::promotion::release::released_with;
 
 /// The search for earlier states of some assignments.
 #[derive(Debug, Default)]
@@ -186,7 +187,9 @@ impl Candidate {
             shown.extend(earlier.shown_files_with(id, &sensitive, Some(&Manifests::new())));
         }
         let tree = with_bytes(files);
-        Ok(HeldFolder { from: self.from, pins: self.pins.clone(), tree, version, sensitive, shown })
+        let own = earlier.target_id(id.target.as_str()).and_then(|target| earlier.target(target));
+        let release = own.and_then(|own| released_with(&self.pins, &own.target.manifests));
+        Ok(HeldFolder { from: self.from, pins: self.pins.clone(), tree, version, release, sensitive, shown })
     }
 }
 

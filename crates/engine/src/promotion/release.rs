@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::diagnostic::AssignmentId;
+use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::release::Release;
 
 use crate::compile::{Assignment, Compiled, Prepared};
-use crate::pin::Manifests;
+use crate::pin::{self, Manifests, Pin};
+use crate::target::Target;
 
 /// The release of each workload in an environment, by the name of the workload. None: no key names it, or its targets have different ones. What people pin does not
 /// count: these are exceptions.
@@ -25,6 +28,41 @@ pub fn workload_releases(prepared: &Prepared) -> BTreeMap<Arc<str>, Option<Relea
         Release::of_promoted(targets.iter().map(|(manifests, promoted)| (*manifests, promoted)))
     };
     of_workload.into_iter().map(|(workload, targets)| (workload, release(targets))).collect()
+}
+
+/// The release of a workload at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedRelease {
+    /// The release.
+    pub release: Release,
+    /// Whether a person pinned it there.
+    pub is_pinned: bool,
+}
+
+/// The release of an assignment's workload at its place: one for all targets of the workload, with the pins of people. If they have different ones, that of its own
+/// target. None: no key names it.
+pub fn placed_release(assignment: Assignment<'_>) -> Option<PlacedRelease> {
+    let (prepared, place, own) = (assignment.prepared(), assignment.place()?, assignment.target()?);
+    let said = |target: &Target| prepared.pins.said(|key| place.label(key), target);
+    let (of_own, is_pinned) = said(own);
+    let others: Vec<_> =
+        prepared.targets_with(WORKLOAD_LABEL, own.workload()).map(|target| (target, said(target).0)).collect();
+    let whole = Release::of_promoted(others.iter().map(|(target, said)| (&target.manifests, said)));
+    let release = whole.or_else(|| Release::of_promoted([(&own.manifests, &of_own)]))?;
+    Some(PlacedRelease { release, is_pinned })
+}
+
+/// The release of a target with these manifests, if exactly these pins hold it. None: no key names it.
+pub fn released_with(pins: &[Pin], manifests: &Manifests) -> Option<PlacedRelease> {
+    let (said, is_pinned) = pin::said(pins, manifests);
+    Some(PlacedRelease { release: Release::of_promoted([(manifests, &said)])?, is_pinned })
+}
+
+/// The assignments that a person pinned to a release.
+pub fn pinned_assignments(compiled: &Compiled) -> Vec<AssignmentId> {
+    let has_exceptions = compiled.prepared().pins.all().iter().any(|pin| !pin.is_promoted());
+    let all = has_exceptions.then(|| compiled.assignments()).into_iter().flatten();
+    all.filter(|one| placed_release(*one).is_some_and(|found| found.is_pinned)).filter_map(|one| one.id()).collect()
 }
 
 /// The versions of the configuration of each workload's assignments, each with the number of assignments. Failing assignments have none.

@@ -16,7 +16,9 @@ use super::{DesiredUpdate, PlannedContent, groups, order, plans, range};
 use crate::ingest::naming;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::{self, Changes};
-use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value, WorkloadId,
+};
 
 /// A place that a publication lists.
 pub(super) struct Named<'a> {
@@ -34,13 +36,17 @@ struct StoredPlace {
     tree: Option<String>,
     revision_id: Option<RevisionId>,
     config_version: Option<String>,
+    /// The release of its workload, and whether the place is pinned to it.
+    version: Option<String>,
+    is_pinned: bool,
     group: String,
 }
 
 impl FromRow for StoredPlace {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
-        let (id, tree, revision_id, config_version, group) = columns.take()?;
-        Ok(Self { id, tree, revision_id, config_version, group })
+        let (id, tree, revision_id, config_version) = columns.take()?;
+        let (version, is_pinned, group) = columns.take::<(_, Option<bool>, _)>()?;
+        Ok(Self { id, tree, revision_id, config_version, version, is_pinned: is_pinned.unwrap_or_default(), group })
     }
 }
 
@@ -110,7 +116,8 @@ async fn note(
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets).await?;
     let regrouped = regroup(transaction, &named).await?;
-    complete(transaction, &named).await?;
+    add_releases(transaction, &named, &targets).await?;
+    complete(transaction, &named, &targets).await?;
     let (changed, added) = (BTreeSet::new(), BTreeMap::new());
     let targets = manifests(&named);
     let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: false };
@@ -140,7 +147,8 @@ async fn publish(
     groups::add(transaction, &grouped(&named), &targets).await?;
     let added = add_places(transaction, branch, &named).await?;
     let regrouped = regroup(transaction, &named).await?;
-    complete(transaction, &named).await?;
+    add_releases(transaction, &named, &targets).await?;
+    complete(transaction, &named, &targets).await?;
     let mut news = News::of(transaction, &named, (&added, &targets)).await?;
     if publication.is_complete {
         news.remove(others(transaction, branch, &endpoints).await?);
@@ -149,7 +157,7 @@ async fn publish(
         news.remove(range::missing(transaction, branch, (publication, range), &endpoints).await?);
     }
     let News { published, revisions, versions } = news;
-    let changed = revisions.iter().map(|(id, _, _)| *id).collect();
+    let changed = revisions.iter().map(|revision| revision.place_id).collect();
     add_revisions(transaction, &commit, revisions).await?;
     vocabulary::assign(transaction, &publication.commit, versions).await?;
     let targets = manifests(&named);
@@ -194,9 +202,10 @@ async fn stored_places(
 ) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
-    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \
+    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
-        left join place_revision w on w.id = p.desired_revision_id";
+        left join place_revision w on w.id = p.desired_revision_id \
+        left join workload_version n on n.id = w.workload_version_id";
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
@@ -272,29 +281,84 @@ async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<B
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Stores configuration versions for revisions that are already desired and had no version.
-async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("revision_id", Kind::Int), ("config_version", Kind::Text)]);
+/// The release that a platform folder was rendered with. The versions of manifests are stored by target and commit instead ([`vocabulary::assign`]).
+fn release<'n>(
+    place: &'n DesiredPlace,
+    targets: &BTreeMap<TargetKey, TargetIds>,
+) -> Option<(WorkloadId, &'n DesiredVersion)> {
+    let named =
+        |target: &'n DesiredTarget| Some((targets.get(&TargetKey::of(target))?.workload, target.version.as_ref()?));
+    (place.role == Role::Platform && place.tree.is_some()).then(|| place.targets.iter().find_map(named)).flatten()
+}
+
+async fn add_releases(
+    transaction: &mut Transaction,
+    named: &[Named<'_>],
+    targets: &BTreeMap<TargetKey, TargetIds>,
+) -> Result<(), DatabaseError> {
+    vocabulary::add_versions(transaction, named.iter().filter_map(|named| release(&named.place, targets))).await
+}
+
+/// Stores what revisions that are already desired did not have: the version of their configuration, their release, and whether it is pinned.
+async fn complete(
+    transaction: &mut Transaction,
+    named: &[Named<'_>],
+    targets: &BTreeMap<TargetKey, TargetIds>,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("revision_id", Kind::Int),
+        ("config_version", Kind::Text),
+        ("workload_id", Kind::Int),
+        ("version", Kind::Text),
+        ("is_pinned", Kind::Int),
+    ]);
     for Named { place, known, .. } in named {
-        let Some(known) = known.as_ref().filter(|known| known.tree == place.tree && known.config_version.is_none())
-        else {
-            continue;
-        };
-        if let (Some(version), Some(revision_id)) = (&place.config_version, known.revision_id) {
-            rows.push(vec![revision_id.into(), version.as_str().into()]);
+        let Some(known) = known.as_ref().filter(|known| known.tree == place.tree) else { continue };
+        let config = place.config_version.as_ref().filter(|_| known.config_version.is_none());
+        let release = release(place, targets);
+        let pinned = release.map_or(known.is_pinned, |(_, version)| version.pinned);
+        let version = release.map(|(_, version)| version.version.as_str());
+        let is_same = version.is_none_or(|version| known.version.as_deref() == Some(version));
+        if let Some(revision_id) =
+            known.revision_id.filter(|_| config.is_some() || !is_same || pinned != known.is_pinned)
+        {
+            let workload = release.map(|(workload, _)| workload);
+            rows.push(vec![
+                revision_id.into(),
+                config.map(String::as_str).into(),
+                workload.into(),
+                version.into(),
+                pinned.into(),
+            ]);
         }
     }
-    let statement = "update place_revision set config_version = s.config_version from source s \
+    let statement = "update place_revision set config_version = coalesce(s.config_version, place_revision.config_version), \
+        workload_version_id = coalesce(n.id, place_revision.workload_version_id), is_pinned = s.is_pinned \
+        from source s left join workload_version n on n.workload_id = s.workload_id and n.version = s.version \
         where place_revision.id = s.revision_id";
     transaction.execute_with(rows, statement).await
+}
+
+/// The content of a place from a commit on.
+struct NewRevision {
+    place_id: PlaceId,
+    /// None: the place is removed.
+    tree: Option<String>,
+    config_version: Option<String>,
+    release: Option<(WorkloadId, DesiredVersion)>,
+}
+
+impl NewRevision {
+    fn removed(place_id: PlaceId) -> Self {
+        Self { place_id, tree: None, config_version: None, release: None }
+    }
 }
 
 /// The changes that a publication makes.
 #[derive(Default)]
 struct News {
     published: PublicationReceipt,
-    /// Places with their new content and the configuration version of that content.
-    revisions: Vec<(PlaceId, Option<String>, Option<String>)>,
+    revisions: Vec<NewRevision>,
     versions: Vec<(TargetIds, DesiredVersion)>,
 }
 
@@ -305,7 +369,10 @@ impl News {
         (added, targets): (&BTreeMap<String, PlaceId>, &BTreeMap<TargetKey, TargetIds>),
     ) -> Result<Self, DatabaseError> {
         let desired = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
-        let desired = |place: &DesiredPlace| place.targets.iter().filter_map(desired).collect::<Vec<_>>();
+        let desired = |place: &DesiredPlace| match place.role {
+            Role::Application => place.targets.iter().filter_map(desired).collect::<Vec<_>>(),
+            Role::Platform => Vec::new(),
+        };
         let ids = named.iter().flat_map(|named| desired(&named.place)).map(|(ids, _)| ids.target).collect();
         let assigned = vocabulary::assigned(transaction, ids).await?;
         let mut news = Self::default();
@@ -324,7 +391,9 @@ impl News {
                 continue;
             }
             *if place.tree.is_some() { &mut news.published.changed } else { &mut news.published.removed } += 1;
-            news.revisions.push((id, place.tree.clone(), place.config_version.clone()));
+            let release = release(place, targets).map(|(workload, version)| (workload, version.clone()));
+            let (tree, config_version) = (place.tree.clone(), place.config_version.clone());
+            news.revisions.push(NewRevision { place_id: id, tree, config_version, release });
             news.versions.extend(versions.into_iter().filter(|_| place.tree.is_some()));
         }
         Ok(news)
@@ -332,7 +401,7 @@ impl News {
 
     fn remove(&mut self, places: Vec<PlaceId>) {
         self.published.removed += places.len();
-        self.revisions.extend(places.into_iter().map(|id| (id, None, None)));
+        self.revisions.extend(places.into_iter().map(NewRevision::removed));
     }
 }
 
@@ -349,30 +418,43 @@ async fn others(
     Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
 }
 
-/// Adds revisions: the content of places from a commit on.
+/// Adds revisions: the content of places from a commit on. A place that returns to earlier content has its versions again, whether the publisher knows them or not.
 async fn add_revisions(
     transaction: &mut Transaction,
     commit: &LatestCommit,
-    revisions: Vec<(PlaceId, Option<String>, Option<String>)>,
+    revisions: Vec<NewRevision>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("place_id", Kind::Int),
         ("commit_id", Kind::Int),
         ("tree", Kind::Text),
         ("config_version", Kind::Text),
+        ("workload_id", Kind::Int),
+        ("version", Kind::Text),
+        ("is_pinned", Kind::Int),
         ("desired_on", Kind::Timestamp),
     ]);
-    for (place_id, tree, config_version) in revisions {
+    for NewRevision { place_id, tree, config_version, release } in revisions {
+        let (workload, version) = release.unzip();
         rows.push(vec![
             Value::from(place_id),
             commit.id.into(),
             tree.into(),
             config_version.into(),
+            workload.into(),
+            version.as_ref().map(|version| version.version.as_str()).into(),
+            version.as_ref().is_some_and(|version| version.pinned).into(),
             commit.since.into(),
         ]);
     }
-    let statement = "insert into place_revision (place_id, gitops_commit_id, tree, config_version, desired_on) \
-        select place_id, commit_id, tree, config_version, desired_on from source where true returning place_id, id";
+    let statement = "insert into place_revision \
+        (place_id, gitops_commit_id, tree, config_version, workload_version_id, is_pinned, desired_on) \
+        select s.place_id, s.commit_id, s.tree, coalesce(s.config_version, b.config_version), \
+            coalesce(n.id, b.workload_version_id), s.is_pinned, s.desired_on from source s \
+        left join workload_version n on n.workload_id = s.workload_id and n.version = s.version \
+        left join place_revision b on b.id = \
+            (select max(e.id) from place_revision e where e.place_id = s.place_id and e.tree = s.tree) where true \
+        returning place_id, id";
     let added = transaction.with::<(PlaceId, RevisionId)>(rows, statement).await?;
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("revision_id", Kind::Int)]);
     added.into_iter().for_each(|(place_id, id)| rows.push(vec![place_id.into(), id.into()]));

@@ -130,34 +130,49 @@ pub(super) async fn assigned(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
+/// Adds new versions of workloads. What one publication knows about a version is kept if another one does not know it.
+pub(super) async fn add_versions<'v>(
+    transaction: &mut Transaction,
+    versions: impl IntoIterator<Item = (WorkloadId, &'v DesiredVersion)>,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("workload_id", Kind::Int),
+        ("version", Kind::Text),
+        ("build_id", Kind::Text),
+        ("build_commit_id", Kind::Text),
+    ]);
+    for (workload, version) in versions.into_iter().collect::<BTreeSet<_>>() {
+        rows.push(vec![
+            Value::from(workload),
+            version.version.as_str().into(),
+            version.build.as_deref().into(),
+            version.commit.as_deref().into(),
+        ]);
+    }
+    let statement = "insert into workload_version (version, build_id, build_commit_id, workload_id) \
+        select version, max(build_id), max(build_commit_id), workload_id from source where true \
+        group by version, workload_id on conflict (workload_id, version) do update set \
+        build_id = coalesce(workload_version.build_id, excluded.build_id), \
+        build_commit_id = coalesce(workload_version.build_commit_id, excluded.build_commit_id)";
+    transaction.execute_with(rows, statement).await
+}
+
 /// Stores the desired versions of targets from a commit on, if they changed.
 pub(super) async fn assign(
     transaction: &mut Transaction,
     commit: &str,
     desired: Vec<(TargetIds, DesiredVersion)>,
 ) -> Result<(), DatabaseError> {
+    add_versions(transaction, desired.iter().map(|(ids, version)| (ids.workload, version))).await?;
     let mut rows = Rows::new(&[
         ("target_id", Kind::Int),
         ("workload_id", Kind::Int),
         ("version", Kind::Text),
-        ("build_id", Kind::Text),
-        ("build_commit_id", Kind::Text),
         ("commit_id", Kind::Text),
     ]);
     for (ids, version) in desired {
-        rows.push(vec![
-            Value::from(ids.target),
-            ids.workload.into(),
-            version.version.into(),
-            version.build.into(),
-            version.commit.into(),
-            commit.into(),
-        ]);
+        rows.push(vec![Value::from(ids.target), ids.workload.into(), version.version.into(), commit.into()]);
     }
-    let statement = "insert into workload_version (version, build_id, build_commit_id, workload_id) \
-        select version, max(build_id), max(build_commit_id), workload_id from source where true \
-        group by version, workload_id on conflict (workload_id, version) do nothing";
-    transaction.execute_with(rows.clone(), statement).await?;
     // Queries that join the history with assignments must find one row for a target, a version and a commit. The row that was added last is the
     // latest. The rows are found by their commit, because a new commit has few. The unary plus prevents databases from using the index by target.
     let again = "delete from deployment_assignment where id in (select a.id from source s \

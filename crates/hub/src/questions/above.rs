@@ -54,6 +54,11 @@ impl Above {
         Ok(Self { groups: around, names: names.into_iter().collect() })
     }
 
+    /// The groups of these folders.
+    pub(super) fn groups(&self) -> &[PlaceGroupId] {
+        &self.groups
+    }
+
     /// The condition that a report `d` of a reconciler at a place `p` is about the selected targets; none if the scope selects everything.
     pub(super) fn condition(&self, scope: &Scope, parameters: &mut Parameters) -> Option<String> {
         let dialect = parameters.dialect();

@@ -4,6 +4,7 @@
 //! position behind which all new changes will be. So a client that continues from a position misses no change and receives none twice, also after a
 //! restart of the client or the hub, or after a lost connection.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use model::rollout::RolloutState;
 use super::above::{Above, TARGETS_MAX};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, history, promotions, rollout_state};
+use super::{Question, QuestionError, conditions, facts, history, promotions, released, rollout_state};
 use crate::ingest::report_places::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
@@ -223,9 +224,9 @@ impl Selection {
         let of_hosts = conditions::and(of_hosts);
         let sql = format!(
             "select v.id, {}, c.commit_id, p.endpoint, case when v.tree is null then 1 else 0 end, e.name, g.cluster_type, \
-             p.cluster, v.config_version, g.id from place_revision v join gitops_commit c on c.id = v.gitops_commit_id \
+             p.cluster, v.config_version, g.id, n.version from place_revision v join gitops_commit c on c.id = v.gitops_commit_id \
              join place p on p.id = v.place_id join place_group g on g.id = p.place_group_id \
-             left join environment e on e.id = g.environment_id \
+             left join environment e on e.id = g.environment_id left join workload_version n on n.id = v.workload_version_id \
              where v.id > $1 and v.id <= $2{of_places}{of_hosts} order by v.id",
             dialect.millis("v.desired_on")
         );
@@ -310,6 +311,8 @@ impl FromRow for SilenceChange {
 struct FoundDesired {
     change: DesiredChange,
     group_id: PlaceGroupId,
+    /// The release of a platform folder.
+    release: Option<String>,
 }
 
 impl FromRow for FoundDesired {
@@ -328,7 +331,8 @@ impl FromRow for FoundDesired {
             versions: Vec::new(),
             targets: Vec::new(),
         };
-        Ok(Self { change, group_id: columns.take()? })
+        let (group_id, release) = columns.take()?;
+        Ok(Self { change, group_id, release })
     }
 }
 
@@ -345,15 +349,18 @@ fn reported(state: RolloutState) -> Option<&'static str> {
 /// Adds the versions that became desired with revisions of places. Without versions, adds the targets of the places.
 async fn add_versions(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
     let targets = facts::targets(transaction, found.iter().map(|(_, found)| found.group_id).collect()).await?;
-    let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id })| {
+    let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id, .. })| {
         targets.get(group_id).into_iter().flatten().map(|(id, _)| (*id, change.commit.clone()))
     });
     let versions = facts::versions(transaction, &asked.collect()).await?;
-    for (_, FoundDesired { change, group_id }) in found {
+    let all = targets.values().flat_map(BTreeMap::keys).copied().collect();
+    let with_manifests = released::with_manifests(transaction, all).await?;
+    for (_, FoundDesired { change, group_id, release }) in found {
         let of_place = || targets.get(group_id).into_iter().flatten();
         let environment = change.environment.clone().unwrap_or_default();
         let version = |(id, target): (&TargetId, &TargetNames)| {
-            let version = versions.get(&(*id, change.commit.clone()))?.clone();
+            let version = versions.get(&(*id, change.commit.clone()));
+            let version = version.or(release.as_ref().filter(|_| !with_manifests.contains(id)))?.clone();
             Some(RolloutVersion { target: target.clone(), environment: environment.clone(), version })
         };
         let named: Vec<_> = of_place().filter_map(version).collect();

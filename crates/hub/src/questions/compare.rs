@@ -6,10 +6,14 @@ use hub_api::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, C
 use hub_api::deployments::TargetNames;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use model::rollout::Counts;
 
+use super::counted::counted_alone;
 use super::cursor::Cursor;
+use super::released::Released;
 use super::scope::Scope;
 use super::{Question, QuestionError, facts, groups, question};
+use crate::limits::COUNTED_BY_PLACE_MAX;
 use crate::store::{Database, DatabaseError, PlaceGroupId, TargetId, Transaction};
 
 /// The targets in which two environments differ.
@@ -38,11 +42,16 @@ pub async fn compare(
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
     let mut pairs: Vec<Pair> = pairs(&from, &to, &map).into_iter().collect();
     pairs.retain(|pair| after.is_none_or(|after| cursor(*pair) > after));
+    let released = released(&mut transaction, pairs.iter().take(limit)).await?;
+    let limit = released.pairs.clamp(1, limit);
+    let turn;
+    (transaction, turn) = counted_alone(database, transaction, released.places).await?;
     // The differences are known only after all pairs of a step are read. A step is a page, so a page may have fewer rows than its limit.
     let next = (pairs.len() > limit).then(|| pairs.truncate(limit)).and_then(|()| pairs.last());
     let next = next.map(|last| cursor(*last).write(LIST));
-    let from = sides_of(&mut transaction, from, pairs.iter().filter_map(|(one, _)| *one)).await?;
-    let to = sides_of(&mut transaction, to, pairs.iter().filter_map(|(_, other)| *other)).await?;
+    let from = sides_of(&mut transaction, (from, &released), pairs.iter().filter_map(|(one, _)| *one)).await?;
+    let to = sides_of(&mut transaction, (to, &released), pairs.iter().filter_map(|(_, other)| *other)).await?;
+    drop(turn);
     let rows = pairs
         .iter()
         .map(|(one, other)| row(one.and_then(|one| from.get(&one)), other.and_then(|other| to.get(&other))));
@@ -123,9 +132,63 @@ struct Side {
     configs: BTreeMap<String, String>,
 }
 
+/// The targets of a page whose platform folders are counted, because the hub does not know their manifests.
+#[derive(Default)]
+struct ReleasedTargets {
+    targets: BTreeMap<TargetId, Released>,
+    /// The number of pairs whose places are few enough for one page.
+    pairs: usize,
+    /// The number of places of these pairs.
+    places: i64,
+}
+
+async fn released(
+    transaction: &mut Transaction,
+    pairs: impl Iterator<Item = &Pair>,
+) -> Result<ReleasedTargets, DatabaseError> {
+    let mut found = ReleasedTargets::default();
+    for (one, other) in pairs {
+        let mut places = 0;
+        for id in [one, other].into_iter().flatten() {
+            let Some(released) = Released::of_target(transaction, *id).await? else { continue };
+            places += released.places(transaction).await?;
+            found.targets.insert(*id, released);
+        }
+        if found.pairs > 0 && found.places + places > COUNTED_BY_PLACE_MAX {
+            break;
+        }
+        found.pairs += 1;
+        found.places += places;
+    }
+    Ok(found)
+}
+
+/// A target as its platform folders have it. If its rings or pins have several releases, all of them are named.
+async fn released_side(
+    transaction: &mut Transaction,
+    released: &Released,
+    side: ComparedSide,
+) -> Result<ComparedSide, DatabaseError> {
+    let scope = Scope::default();
+    let desired = released.desired(transaction, &scope).await?;
+    let versions: BTreeSet<_> = desired.iter().filter_map(|one| Some(one.release.as_ref()?.1.as_str())).collect();
+    let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
+    let mut counts = Counts::default();
+    released.stands(transaction, &scope).await?.values().for_each(|stand| counts.merge(&stand.counts));
+    let holding = released.holding(transaction).await?.into_iter();
+    let holding = holding.map(|(version, reconcilers)| Holding { version, commit: None, reconcilers });
+    Ok(ComparedSide {
+        version: Some(versions).filter(|versions| !versions.is_empty()),
+        desired_since: desired.iter().map(|one| one.since).max(),
+        counts,
+        holding: holding.collect(),
+        ..side
+    })
+}
+
 async fn sides_of(
     transaction: &mut Transaction,
-    mut named: BTreeMap<TargetId, TargetNames>,
+    (mut named, released): (BTreeMap<TargetId, TargetNames>, &ReleasedTargets),
     ids: impl Iterator<Item = TargetId>,
 ) -> Result<BTreeMap<TargetId, Side>, DatabaseError> {
     let ids: BTreeSet<TargetId> = ids.collect();
@@ -167,7 +230,13 @@ async fn sides_of(
         };
         (id, Side { names, content: side, configs: configs.remove(&id).unwrap_or_default() })
     };
-    Ok(named.into_iter().map(side).collect())
+    let mut sides: BTreeMap<_, _> = named.into_iter().map(side).collect();
+    for (id, side) in &mut sides {
+        if let Some(released) = released.targets.get(id) {
+            side.content = released_side(transaction, released, std::mem::take(&mut side.content)).await?;
+        }
+    }
+    Ok(sides)
 }
 
 /// The groups of places with the manifests of targets.

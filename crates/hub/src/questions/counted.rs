@@ -12,7 +12,7 @@ use super::QuestionError;
 use super::conditions;
 use super::host_kind::HostKind;
 use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
-use crate::store::{Dialect, HostId, Parameters, PlaceGroupId, TallyId, Transaction};
+use crate::store::{Database, Dialect, HostId, Parameters, PlaceGroupId, TallyId, Transaction};
 
 /// The number of reconcilers of the selected hosts in each tally.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,21 @@ pub(super) async fn turn() -> Result<SemaphorePermit<'static>, QuestionError> {
         Ok(Ok(permit)) => Ok(permit),
         _ => Err(QuestionError::Busy),
     }
+}
+
+/// A transaction in which the reconcilers of so many places may be counted: if they are many, with a permit. A question that waits for its permit holds no
+/// connection.
+pub(super) async fn counted_alone(
+    database: &Database,
+    transaction: Transaction,
+    places: i64,
+) -> Result<(Transaction, Option<SemaphorePermit<'static>>), QuestionError> {
+    if places <= COUNTED_BY_PLACE_MAX {
+        return Ok((transaction, None));
+    }
+    drop(transaction);
+    let turn = turn().await?;
+    Ok((database.begin_reading().await?, Some(turn)))
 }
 
 impl Counted {

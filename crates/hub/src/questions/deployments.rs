@@ -6,11 +6,13 @@ use hub_api::deployments::{Deployment, Deployments, TargetNames};
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 
+use super::above::Above;
+use super::below::{self, AssignedBelow};
 use super::cursor::Cursor;
 use super::facts::{self, Below, Fact, ReconcilerPlace};
 use super::scope::Scope;
 use super::walk::Walk;
-use super::{Question, QuestionError, question};
+use super::{Question, QuestionError, question, released, rollout_state};
 use crate::ingest::workloads::{self, WorkloadQuery};
 use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
 
@@ -32,10 +34,14 @@ pub async fn deployments(
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
-    let targets = scope.targets.clone();
+    let mut scope = Scope::of(&mut transaction, question).await?;
+    let above = Above::of(&mut transaction, &scope).await?;
+    scope.groups.iter_mut().for_each(|groups| groups.extend_from_slice(above.groups()));
+    let (targets, states, hides_messages) = (scope.targets.clone(), scope.states.clone(), scope.hides_messages);
+    // All workloads of many clusters would be too many rows.
+    let is_by_workload = targets.is_some() || question.filter.host.is_some();
     let groups = scope.groups.clone().filter(|_| at.is_some());
-    let walk = Walk::of_scope(&mut transaction, scope).await?;
+    let walk = Walk::of_scope(&mut transaction, scope, above.groups()).await?;
     let walk = if at.is_some() { walk.with_past() } else { walk };
     let found = walk.page(&mut transaction, after, limit).await?;
     let facts = facts::facts(&mut transaction, &found.reconcilers, at).await?;
@@ -48,27 +54,53 @@ pub async fn deployments(
         fact.place.as_ref().is_some_and(is_there)
     };
     let facts = facts.into_iter().filter(was_there).collect();
-    let items = of_facts(&mut transaction, facts, (targets.as_ref(), at)).await?;
+    let selection = Selection { only: targets.as_ref(), at, is_by_workload, hides_messages };
+    let mut items = of_facts(&mut transaction, facts, selection).await?;
+    if let Some(states) = states {
+        // The folder of a cluster can have another state than the one of a workload in it.
+        items.retain(|row| row.state.is_some_and(|state| states.contains(&state)));
+    }
     Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
 }
 
 /// The name of this list in cursors.
 const LIST: &str = "deployments";
 
-/// The rows for reconcilers: one for each target that a reconciler applies.
+/// Which rows of reconcilers are selected.
+#[derive(Clone, Copy)]
+struct Selection<'a> {
+    only: Option<&'a BTreeSet<TargetId>>,
+    at: Option<Timestamp>,
+    /// Whether reconcilers of cluster folders have a row for each target in them.
+    is_by_workload: bool,
+    hides_messages: bool,
+}
+
+/// The rows for reconcilers: one for each target that a reconciler applies. A reconciler of the folder of a cluster has one row.
 pub(super) async fn rows(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
     (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let facts = facts::facts(transaction, reconcilers, at).await?;
-    of_facts(transaction, facts, (only, at)).await
+    of_facts(transaction, facts, Selection { only, at, is_by_workload: false, hides_messages: false }).await
+}
+
+/// The rows for reconcilers, one for each of these targets that a reconciler applies, also in the folder of a cluster.
+pub(super) async fn rows_of_targets(
+    transaction: &mut Transaction,
+    reconcilers: &[ReconcilerId],
+    (targets, hides_messages): (&BTreeSet<TargetId>, bool),
+) -> Result<Vec<Deployment>, QuestionError> {
+    let facts = facts::facts(transaction, reconcilers, None).await?;
+    let selection = Selection { only: Some(targets), at: None, is_by_workload: true, hides_messages };
+    of_facts(transaction, facts, selection).await
 }
 
 async fn of_facts(
     transaction: &mut Transaction,
     facts: Vec<Fact>,
-    (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
+    Selection { only, at, is_by_workload, hides_messages }: Selection<'_>,
 ) -> Result<Vec<Deployment>, QuestionError> {
     let hosts = facts.iter().map(|fact| fact.host_id).collect();
     let platform = facts::platform_reconcilers(transaction, hosts).await?;
@@ -90,6 +122,11 @@ async fn of_facts(
     });
     let versions = facts::versions(transaction, &keys.collect()).await?;
     let mut unplaced = unplaced(transaction, &facts).await?;
+    let around = facts.iter().filter(|fact| is_by_workload && targets_of(fact).is_empty());
+    let below = below::assigned(transaction, around, (only, at)).await?;
+    let own = facts.iter().flat_map(|fact| targets_of(fact).keys().copied());
+    let all = own.chain(below.values().flatten().map(|below| below.target_id)).collect();
+    let with_manifests = released::with_manifests(transaction, all).await?;
     let mut rows = Vec::new();
     for fact in &facts {
         let targets = targets_of(fact);
@@ -98,16 +135,32 @@ async fn of_facts(
         for (id, names) in chosen {
             rows.push(Deployment {
                 target: Some(names.clone()),
-                version: versions.get(&(*id, commit.clone())).or(fact.version.as_ref()).cloned(),
+                version: versions
+                    .get(&(*id, commit.clone()))
+                    .or(release(fact).filter(|_| !with_manifests.contains(id)))
+                    .or(fact.version.as_ref())
+                    .cloned(),
                 config_version: config.get(&(fact.host_id, *id)).cloned(),
                 ..row(fact)
             });
         }
-        if targets.is_empty() {
+        let below = below.get(&fact.id).map(Vec::as_slice).unwrap_or_default();
+        rows.extend(below.iter().map(|below| {
+            let found = row_below(fact, below, row(fact));
+            let version = found.version.filter(|_| !with_manifests.contains(&below.target_id));
+            Deployment { version, message: found.message.filter(|_| !hides_messages), ..found }
+        }));
+        let is_of_others = is_by_workload && only.is_some() && fact.place.is_some();
+        if targets.is_empty() && below.is_empty() && !is_of_others {
             rows.push(Deployment { unplaced: unplaced.remove(&fact.id), ..row(fact) });
         }
     }
     Ok(rows)
+}
+
+/// The release of the platform folder that a reconciler holds.
+fn release(fact: &Fact) -> Option<&String> {
+    fact.held.as_ref()?.release.as_ref()
 }
 
 /// The configuration versions that hosts hold, by host and target.
@@ -160,6 +213,23 @@ fn row(fact: &Fact) -> Deployment {
         last_report_on: fact.seen,
         silent: fact.is_silent,
         unplaced: None,
+    }
+}
+
+/// The row of a reconciler of a cluster's folder for an assignment in it.
+fn row_below(fact: &Fact, below: &AssignedBelow, row: Deployment) -> Deployment {
+    let tree = |side: &Option<(String, String)>| side.as_ref().map(|(tree, _)| tree.clone());
+    let commit = |side: &Option<(String, String)>| side.as_ref().map(|(_, commit)| commit.clone());
+    let holds = below.held.is_some() && tree(&below.held) == tree(&below.desired);
+    let state = below.desired.as_ref().map(|_| rollout_state::of(fact.status, (holds, false), fact.is_silent));
+    Deployment {
+        target: Some(below.target.clone()),
+        version: below.release.clone(),
+        config_version: below.config_version.clone(),
+        commit: commit(&below.held),
+        desired_commit: commit(&below.desired),
+        state,
+        ..row
     }
 }
 

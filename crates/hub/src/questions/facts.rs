@@ -46,6 +46,7 @@ pub(super) struct Fact {
 pub(super) struct ReconcilerPlace {
     pub(super) id: PlaceId,
     pub(super) branch_id: Option<BranchId>,
+    pub(super) endpoint: String,
     pub(super) path: String,
     pub(super) group_id: PlaceGroupId,
     pub(super) role: String,
@@ -70,6 +71,8 @@ pub(super) struct Held {
     pub(super) sequence: i64,
     pub(super) tree: String,
     pub(super) config_version: Option<String>,
+    /// The release that its folder was rendered with.
+    pub(super) release: Option<String>,
 }
 
 impl Fact {
@@ -102,7 +105,7 @@ pub(super) async fn facts(
 }
 
 const OF_RECONCILER: &str = "s.id, r.host_id, h.name, r.name, r.reconciler_type, r.manifests_endpoint, \
-    p.id, p.branch_id, p.path, g.id, g.role, e.name, g.cluster_type, p.cluster";
+    p.id, p.branch_id, p.endpoint, p.path, g.id, g.role, e.name, g.cluster_type, p.cluster";
 
 fn places(place_id: &str) -> String {
     format!(
@@ -116,12 +119,13 @@ fn statement(dialect: Dialect) -> String {
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.desired_on"));
     let places = places("r.place_id");
     format!(
-        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, \
+        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {seen}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
          left join place_revision w on w.id = p.desired_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = t.held_revision_id left join gitops_commit vc on vc.id = v.gitops_commit_id \
+         left join workload_version n on n.id = v.workload_version_id \
          where h.retired_on is null and r.retired_on is null"
     )
 }
@@ -146,12 +150,13 @@ fn statement_at(dialect: Dialect) -> String {
            union all \
            select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
            from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
-         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, \
+         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {places} \
          left join place_revision w on w.id = {desired_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = {held_then} left join gitops_commit vc on vc.id = v.gitops_commit_id \
+         left join workload_version n on n.id = v.workload_version_id \
          where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at) \
          and (r.retired_on is null or r.retired_on > s.at)"
     )
@@ -162,7 +167,9 @@ impl FromRow for Fact {
         let (id, host_id, host, name, kind, endpoint) = columns.take()?;
         let place = place(columns)?;
         let held = match columns.take()? {
-            (Some(sequence), Some(tree), config_version) => Some(Held { sequence, tree, config_version }),
+            (Some(sequence), Some(tree), config_version, release) => {
+                Some(Held { sequence, tree, config_version, release })
+            }
             _ => None,
         };
         let (commit, version) = columns.take::<(Option<String>, _)>()?;
@@ -195,13 +202,25 @@ impl FromRow for Fact {
 
 /// Reads a place and its desired content.
 fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> {
-    let Some(id) = columns.take()? else { return columns.skip(10).map(|()| None) };
-    let (branch_id, path, group_id, role, environment, cluster_type, cluster) = columns.take()?;
+    let Some(id) = columns.take()? else { return columns.skip(11).map(|()| None) };
+    let (branch_id, endpoint, path, group_id) = columns.take()?;
+    let (role, environment, cluster_type, cluster) = columns.take()?;
     let desired = match columns.take()? {
         (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since }),
         _ => None,
     };
-    Ok(Some(ReconcilerPlace { id, branch_id, path, group_id, role, environment, cluster_type, cluster, desired }))
+    Ok(Some(ReconcilerPlace {
+        id,
+        branch_id,
+        endpoint,
+        path,
+        group_id,
+        role,
+        environment,
+        cluster_type,
+        cluster,
+        desired,
+    }))
 }
 
 /// The targets of groups of places, by their ids.

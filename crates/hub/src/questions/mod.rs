@@ -4,6 +4,7 @@
 //! pages, and a page examines a limited number of rows.
 
 mod above;
+mod below;
 mod changes;
 mod compare;
 mod conditions;
@@ -20,6 +21,7 @@ mod host_kind;
 mod place_states;
 mod promotions;
 mod question;
+mod released;
 mod resolved;
 mod rollout;
 mod rollout_state;

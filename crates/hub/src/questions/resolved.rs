@@ -2,7 +2,9 @@
 
 use hub_api::revision;
 use hub_api::rollouts::RolloutOf;
+use model::object::release;
 
+use super::released::{Content, Released};
 use super::scope::similar;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions};
@@ -15,11 +17,19 @@ use crate::store::{
 pub(super) struct ResolvedRollout {
     pub(super) of: RolloutOf,
     pub(super) subject: Subject,
-    /// The workload, if it is the rollout of a workload.
-    pub(super) workload_id: Option<WorkloadId>,
+    /// The workload and which content of it, if it is the rollout of a workload or a version. The subject has its manifests, and [`Released`] its platform folders.
+    pub(super) workload: Option<(WorkloadId, Content)>,
 }
 
 impl ResolvedRollout {
+    /// Its platform folders. None: it has none, or its manifests count instead.
+    pub(super) async fn released(&self, transaction: &mut Transaction) -> Result<Option<Released>, DatabaseError> {
+        match self.workload {
+            Some(content) => Released::of_workload(transaction, content).await,
+            None => Ok(None),
+        }
+    }
+
     /// Resolves a text to one of the rollouts that the filter selects.
     ///
     /// # Errors
@@ -75,14 +85,14 @@ impl Workload {
     fn now(&self) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self.clone();
         let of = RolloutOf::Workload { workspace, application, workload };
-        ResolvedRollout { of, subject: Subject::of_workload(self.id), workload_id: Some(self.id) }
+        ResolvedRollout { of, subject: Subject::of_workload(self.id), workload: Some((self.id, Content::Desired)) }
     }
 
     /// The rollout of a version of the workload.
     fn at(self, id: WorkloadVersionId, version: String) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self;
         let of = RolloutOf::Version { workspace, application, workload, version };
-        ResolvedRollout { of, subject: Subject::of_version(id), workload_id: Some(self.id) }
+        ResolvedRollout { of, subject: Subject::of_version(id), workload: Some((self.id, Content::Release(id))) }
     }
 }
 
@@ -129,7 +139,7 @@ async fn workloads(
     Ok(workloads)
 }
 
-/// The versions with that name, of one workload or of all workloads that the filter selects.
+/// The versions with that name, of all workloads that the filter selects, or of one workload: then also the releases that people may mean by it.
 async fn versions(
     transaction: &mut Transaction,
     (version, workload): (&str, Option<WorkloadId>),
@@ -137,14 +147,20 @@ async fn versions(
 ) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let mut parameters = Parameters::with(transaction.dialect(), vec![version.into()]);
     let mut conditions = conditions::of_workloads(question, &mut parameters);
-    conditions.extend(workload.map(|id| parameters.equals("l.id", id)));
+    let mut named = "v.version = $1".to_owned();
+    if let Some(id) = workload {
+        conditions.push(parameters.equals("l.id", id));
+        named = format!("({named} or v.version like {})", parameters.add(format!("%{version}%")));
+    }
     let conditions = conditions::and(conditions);
     let sql = format!(
-        "select v.id, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \
-         where v.version = $1{conditions} order by w.name, a.name, l.name"
+        "select v.id, v.version, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \
+         where {named}{conditions} order by w.name, a.name, l.name, v.id"
     );
-    let found = transaction.query::<(_, Workload)>(&sql, parameters.into_values()).await?;
-    Ok(found.into_iter().map(|(id, workload)| workload.at(id, version.to_owned())).collect())
+    let mut found = transaction.query::<(_, String, Workload)>(&sql, parameters.into_values()).await?;
+    let is_exact = found.iter().any(|(_, name, _)| name == version);
+    found.retain(|(_, name, _)| if is_exact { name == version } else { release::is_meant(name, version) });
+    Ok(found.into_iter().map(|(id, name, workload)| workload.at(id, name)).collect())
 }
 
 const COMMITS: &str =
@@ -186,7 +202,7 @@ fn by_commit(transaction: &Transaction, found: &[CommitRow]) -> Vec<ResolvedRoll
         let (_, commit, repository, branch) = rows.first()?.clone();
         let of = RolloutOf::Commit { commit, repository, branch };
         let subject = Subject::of_commit(transaction, rows.iter().map(|(id, ..)| *id).collect());
-        Some(ResolvedRollout { of, subject, workload_id: None })
+        Some(ResolvedRollout { of, subject, workload: None })
     });
     resolved.collect()
 }

@@ -1,23 +1,28 @@
 //! The progress of a rollout: of a workload, of a version of a workload, or of a commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::deployments::{Deployment, Deployments};
 use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 use model::rollout::RolloutState;
 
+use super::counted::counted_alone;
 use super::cursor::Cursor;
+use super::released::{Content, Released, ReleasedReconciler};
 use super::resolved::ResolvedRollout;
 use super::scope::Scope;
-use super::subject::{Subject, Within};
+use super::subject::{Stand, Subject, Within};
 use super::walk::Walk;
 use super::{Question, QuestionError, deployments, question};
 use crate::desired::order;
-use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, Transaction};
+use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, TargetId, Transaction};
 
 /// Maximum number of reconcilers that need attention in the answer, for each environment.
 const ATTENTION: usize = 20;
+
+/// The states of reconcilers that need attention.
+const WANTING: [RolloutState; 2] = [RolloutState::Failed, RolloutState::Silent];
 
 /// The progress of the rollout of a workload (its content that is desired now), of a version (`workload@version`, or the version alone), or of a commit in
 /// any form that reconcilers write. If several workloads have the same name, `workspace/application/workload` identifies one of them.
@@ -32,33 +37,68 @@ pub async fn rollout(
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
-    let subject = &resolved.subject;
     let mut environments = environments(&mut transaction, &resolved, &scope).await?;
-    let mut rollout = Rollout { of: of.to_owned(), what: resolved.of.clone(), ..Rollout::default() };
-    for ((_, environment), stand) in subject.stands(&mut transaction, &scope).await? {
-        rollout.counts.merge(&stand.counts);
-        rollout.superseded += stand.superseded;
-        let attention = match stand.counts.failed + stand.counts.silent {
-            0 => Vec::new(),
-            _ => attention(&mut transaction, subject, (&scope, environment)).await?,
-        };
+    for ((_, environment), stand) in resolved.subject.stands(&mut transaction, &scope).await? {
         let row = environments.entry(environment).or_default();
-        *row = EnvironmentRollout { counts: stand.counts, superseded: stand.superseded, attention, ..row.clone() };
+        add_stand(row, stand);
+        if needs_attention(&stand) {
+            row.attention = attention(&mut transaction, &resolved.subject, (&scope, environment)).await?;
+        }
+    }
+    if let Some(released) = resolved.released(&mut transaction).await? {
+        let turn;
+        let places = released.places(&mut transaction).await?;
+        (transaction, turn) = counted_alone(database, transaction, places).await?;
+        environments = with_released(&mut transaction, environments, (&released, &scope)).await?;
+        drop(turn);
     }
     if scope.is_limited && environments.is_empty() {
         // The rollout exists, but it is outside of the reach of the token.
         let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
         return Err(QuestionError::Unknown { what, name, similar });
     }
+    let mut rollout = Rollout { of: of.to_owned(), what: resolved.of, ..Rollout::default() };
     let names = environment_names(&mut transaction).await?;
     for (id, mut environment) in environments {
         environment.environment = id.and_then(|id| names.get(&id)).cloned().unwrap_or_default();
+        rollout.counts.merge(&environment.counts);
+        rollout.superseded += environment.superseded;
         rollout.environments.push(environment);
     }
     let order = order::read(&mut transaction).await?;
     rollout.environments.sort_by(|one, other| order.key(&one.environment).cmp(&order.key(&other.environment)));
-    rollout.done = rollout.counts.succeeded == rollout.counts.expected;
+    rollout.done = rollout.counts.succeeded == rollout.counts.expected && !rollout.is_partial();
     Ok(rollout)
+}
+
+fn add_stand(row: &mut EnvironmentRollout, stand: Stand) {
+    row.counts.merge(&stand.counts);
+    row.superseded += stand.superseded;
+    row.elsewhere += stand.elsewhere;
+    row.pinned += stand.pinned;
+}
+
+fn needs_attention(stand: &Stand) -> bool {
+    stand.counts.failed + stand.counts.silent > 0
+}
+
+/// Adds the reconcilers of platform folders.
+async fn with_released(
+    transaction: &mut Transaction,
+    mut environments: BTreeMap<Option<EnvironmentId>, EnvironmentRollout>,
+    (released, scope): (&Released, &Scope),
+) -> Result<BTreeMap<Option<EnvironmentId>, EnvironmentRollout>, QuestionError> {
+    for (environment, stand) in released.stands(transaction, scope).await? {
+        let row = environments.entry(environment).or_default();
+        add_stand(row, stand);
+        if needs_attention(&stand) && row.attention.len() < ATTENTION {
+            let within = Within::Environment(environment);
+            let found = released.page(transaction, (scope, within), (&WANTING, 0, ATTENTION)).await?;
+            row.attention.extend(released_rows(transaction, (released, scope), &found).await?);
+            row.attention.truncate(ATTENTION);
+        }
+    }
+    Ok(environments)
 }
 
 /// The desired content in the environments of a rollout, and in the environments that have another version of the workload.
@@ -74,8 +114,25 @@ async fn environments(
     for id in resolved.subject.desired_now(transaction, scope).await? {
         environments.entry(id).or_default().desired = true;
     }
-    let Some(workload) = resolved.workload_id else { return Ok(environments) };
-    let now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
+    let Some((workload, content)) = resolved.workload else { return Ok(environments) };
+    let mut now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
+    if let Some(released) = resolved.released(transaction).await? {
+        if let Content::Release(version) = content {
+            for (id, since) in Released::since(transaction, scope, version).await? {
+                let row = environments.entry(id).or_default();
+                row.desired_since = row.desired_since.max(Some(since));
+            }
+        }
+        for desired in released.desired(transaction, scope).await? {
+            let row = environments.entry(desired.environment).or_default();
+            let id = desired.release.as_ref().map(|(id, _)| *id);
+            if content == Content::Desired || id.map(Content::Release) == Some(content) {
+                row.desired = true;
+                row.desired_since = row.desired_since.max(Some(desired.since));
+            }
+            now.entry(desired.environment).or_default().extend(desired.release.map(|(_, version)| version));
+        }
+    }
     for (id, versions) in now {
         let row = environments.entry(id).or_default();
         (row.versions, row.instead) = match &resolved.of {
@@ -105,17 +162,54 @@ pub async fn rollout_hosts(
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
-    let subject = ResolvedRollout::of(&mut transaction, of, question).await?.subject;
+    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
     let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
-    let selected = subject.selected(&mut transaction, (&scope, Within::All), &states).await?;
-    let targets = scope.targets.clone();
-    let state: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.state)).collect();
-    let walk = Walk::of_tallies(scope, selected);
-    let found = walk.page(&mut transaction, after, limit).await?;
-    let mut items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;
-    stand(&mut transaction, &found.reconcilers, (&state, &mut items)).await?;
-    Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
+    let mut answer = Deployments::default();
+    let of_released = after.filter(|Cursor([phase, _])| *phase == RELEASED).map(|Cursor([_, after])| after);
+    if of_released.is_none() {
+        let selected = resolved.subject.selected(&mut transaction, (&scope, Within::All), &states).await?;
+        let state: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.state)).collect();
+        let walk = Walk::of_tallies(scope.clone(), selected);
+        let found = walk.page(&mut transaction, after, limit).await?;
+        answer.items = deployments::rows(&mut transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;
+        stand(&mut transaction, &found.reconcilers, (&state, &mut answer.items)).await?;
+        answer.next = found.next.map(|next| next.write(LIST));
+    }
+    let Some(released) = resolved.released(&mut transaction).await?.filter(|_| answer.next.is_none()) else {
+        return Ok(answer);
+    };
+    let left = limit.saturating_sub(answer.items.len()).max(1);
+    let places = released.places(&mut transaction).await?;
+    let (mut transaction, turn) = counted_alone(database, transaction, places).await?;
+    let part = (states.as_slice(), of_released.unwrap_or_default(), left);
+    let found = released.page(&mut transaction, (&scope, Within::All), part).await?;
+    drop(turn);
+    answer.items.extend(released_rows(&mut transaction, (&released, &scope), &found).await?);
+    let last = found.last().filter(|_| found.len() == left);
+    answer.next = last.map(|last| Cursor([RELEASED, last.id.number()]).write(LIST));
+    Ok(answer)
 }
+
+/// The rows of reconcilers of platform folders, one for each target of the workload that they apply, with the state of the workload.
+async fn released_rows(
+    transaction: &mut Transaction,
+    (released, scope): (&Released, &Scope),
+    found: &[ReleasedReconciler],
+) -> Result<Vec<Deployment>, QuestionError> {
+    let ids: Vec<_> = found.iter().map(|one| one.id).collect();
+    let by_name: BTreeMap<_, _> = found.iter().map(|one| ((one.host.as_str(), one.name.as_str()), one)).collect();
+    let is_selected = |target: &&TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(*target));
+    let only: BTreeSet<_> = released.targets.iter().filter(is_selected).copied().collect();
+    let mut rows = deployments::rows_of_targets(transaction, &ids, (&only, scope.hides_messages)).await?;
+    for row in &mut rows {
+        let one = by_name.get(&(row.host.as_str(), row.reconciler.as_str()));
+        row.state = one.map(|one| one.state);
+    }
+    Ok(rows)
+}
+
+/// In cursors, the part of the list with the reconcilers of platform folders, in the order of their ids. No lane has this number.
+const RELEASED: i64 = -1;
 
 /// The name of this list in cursors.
 const LIST: &str = "rollout";
@@ -151,8 +245,7 @@ async fn attention(
     subject: &Subject,
     (scope, environment): (&Scope, Option<EnvironmentId>),
 ) -> Result<Vec<Deployment>, QuestionError> {
-    let wanting = [RolloutState::Failed, RolloutState::Silent];
-    let selected = subject.selected(transaction, (scope, Within::Environment(environment)), &wanting).await?;
+    let selected = subject.selected(transaction, (scope, Within::Environment(environment)), &WANTING).await?;
     let state = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;
     let mut items = deployments::rows(transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;

@@ -8,6 +8,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
 use super::cursor::Cursor;
+use super::released::HAS_MANIFESTS;
 use super::scope::Scope;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions, question};
@@ -88,12 +89,19 @@ pub(super) async fn versions(
     commits: BTreeSet<String>,
 ) -> Result<BTreeMap<String, Vec<RolloutVersion>>, DatabaseError> {
     let sql = format!(
-        "select distinct w.name, a.name, l.name, t.name, e.name, v.version, d.gitops_commit_id from deployment_assignment d \
-         join workload_version v on v.id = d.workload_version_id join deployment_target t on t.id = d.deployment_target_id \
+        "select w.name, a.name, l.name, t.name, e.name, v.version, d.commit_id from \
+           (select gitops_commit_id as commit_id, deployment_target_id as target_id, workload_version_id as version_id, 1 as is_of_manifests \
+            from deployment_assignment \
+            where {} union select c.commit_id, m.deployment_target_id, r.workload_version_id, 0 from gitops_commit c \
+            join place_revision r on r.gitops_commit_id = c.id join place p on p.id = r.place_id \
+            join place_group_target m on m.place_group_id = p.place_group_id \
+            where {} and r.workload_version_id is not null) d \
+         join workload_version v on v.id = d.version_id join deployment_target t on t.id = d.target_id \
          join environment e on e.id = t.environment_id join workload l on l.id = t.workload_id \
          join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id \
-         where {} order by 1, 2, 3, 5, 4, 6",
-        transaction.dialect().any_text("d.gitops_commit_id", "$1")
+         where v.workload_id = l.id and (d.is_of_manifests = 1 or not {HAS_MANIFESTS}) order by 1, 2, 3, 5, 4, 6, 7",
+        transaction.dialect().any_text("gitops_commit_id", "$1"),
+        transaction.dialect().any_text("c.commit_id", "$1")
     );
     let mut versions: BTreeMap<String, Vec<RolloutVersion>> = BTreeMap::new();
     for (target, environment, version, commit) in

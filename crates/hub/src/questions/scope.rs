@@ -29,6 +29,8 @@ pub(super) struct Scope {
     pub(super) environments: Option<Vec<EnvironmentId>>,
     /// Whether the reach of the token is limited.
     pub(super) is_limited: bool,
+    /// Whether messages about the folder of a whole cluster are hidden, because they can be about workloads of other workspaces.
+    pub(super) hides_messages: bool,
     /// The hosts, if there are few; in the order of their ids.
     pub(super) hosts: Option<Vec<HostId>>,
     /// The conditions on hosts that `hosts` does not cover.
@@ -98,6 +100,7 @@ impl Scope {
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
+        let hides_messages = !question.reach.workspaces.is_empty();
         Ok(Self {
             groups,
             desired_groups,
@@ -105,6 +108,7 @@ impl Scope {
             environment_id,
             environments,
             is_limited,
+            hides_messages,
             hosts,
             kind,
             counted: None,

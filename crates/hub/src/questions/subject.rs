@@ -30,6 +30,10 @@ pub(super) struct Stand {
     pub(super) counts: Counts,
     /// Number of the expected reconcilers at whose places other content is desired by now.
     pub(super) superseded: i64,
+    /// Number of the other reconcilers at whose places another version is desired, without pinned ones.
+    pub(super) elsewhere: i64,
+    /// Number of the reconcilers at pinned places. Of a version: those at places that are pinned to another one.
+    pub(super) pinned: i64,
 }
 
 /// The places whose reconcilers are selected.
@@ -61,28 +65,24 @@ impl Subject {
         Self { table, values: vec![ids.into()] }
     }
 
-    /// The targets for which a version is or was desired.
+    /// The manifests of targets for which a version is or was desired.
     pub(super) fn of_version(version: WorkloadVersionId) -> Self {
-        let table = format!(
-            "select distinct 0 as rollout_id, g.id as place_group_id, c.id as commit_id from workload_version n \
+        let table = "select distinct 0 as rollout_id, g.id as place_group_id, c.id as commit_id from workload_version n \
              join deployment_target t on t.workload_id = n.workload_id \
              join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = n.id \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
-             join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and {OF_WORKLOADS} \
-             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id)"
-        );
-        Self { table, values: vec![version.into()] }
+             join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and g.role = 'application' \
+             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id)";
+        Self { table: table.to_owned(), values: vec![version.into()] }
     }
 
-    /// The content that is desired now for the targets of a workload.
+    /// The manifests that are desired now for the targets of a workload.
     pub(super) fn of_workload(workload: WorkloadId) -> Self {
-        let table = format!(
-            "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
+        let table = "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
              join place p on p.place_group_id = g.id join place_revision v on v.id = p.desired_revision_id \
-             where t.workload_id = $1 and v.tree is not null and {OF_WORKLOADS}"
-        );
-        Self { table, values: vec![workload.into()] }
+             where t.workload_id = $1 and v.tree is not null and g.role = 'application'";
+        Self { table: table.to_owned(), values: vec![workload.into()] }
     }
 
     /// The parameters of the table `subject`.
@@ -223,8 +223,3 @@ impl Subject {
         Ok(versions)
     }
 }
-
-/// The condition on the groups of a workload's rollout: the folders with its manifests. If the hub does not know these folders, the platform folders
-/// for the workload.
-const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
-    join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";

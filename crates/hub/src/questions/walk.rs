@@ -77,8 +77,12 @@ impl FromRow for Selected {
 }
 
 impl Walk {
-    /// The reconcilers of a scope, by their current rollout state.
-    pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
+    /// The reconcilers of a scope, by their current rollout state. At the groups `any_state`, those in all states.
+    pub(super) async fn of_scope(
+        transaction: &mut Transaction,
+        scope: Scope,
+        any_state: &[PlaceGroupId],
+    ) -> Result<Self, QuestionError> {
         let Some(states) = scope.states.clone() else {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
             return Ok(Self { along, scope, tallies: None, with_past: false });
@@ -90,7 +94,7 @@ impl Walk {
             "select {columns} from tally t where t.desired_commit_id <> 0 and t.reconcilers > 0{of_groups} order by t.id"
         );
         let mut selected = transaction.query::<Selected>(&sql, parameters.into_values()).await?;
-        selected.retain(|selected| states.contains(&selected.state));
+        selected.retain(|one| states.contains(&one.state) || any_state.contains(&one.group_id));
         Ok(Self::of_tallies(scope, selected))
     }
 

@@ -9,7 +9,7 @@ use hub_api::deployments::Deployment;
 use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion};
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::{Counts, RolloutState};
 use serde_json::json;
 
 use super::deployments;
@@ -123,11 +123,15 @@ fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
 /// The progress in an environment.
 fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
     let instead = hub_client::plain(&one.instead.join(", "));
-    if one.desired_since.is_none() && one.counts.expected == 0 {
-        return format!("not yet: {instead} is desired there");
-    }
-    if one.counts.expected == 0 {
-        return "no reconciler is expected to apply it".to_owned();
+    // Where a version is on its way through rings, the places that have another one are part of the whole.
+    let elsewhere = if one.desired { one.elsewhere } else { 0 };
+    let counts = Counts { expected: one.counts.expected + elsewhere, ..one.counts };
+    if counts.expected == 0 {
+        return match (one.desired, one.desired_since, instead.as_str()) {
+            (false, None, instead) => format!("not yet: {instead} is desired there"),
+            (false, Some(_), instead) if !instead.is_empty() => format!("not any more: {instead} is desired there"),
+            _ => "no reconciler is expected to apply it".to_owned(),
+        };
     }
     let since = one.desired_since.map(|since| format!("desired since {}", hub_client::length(now.since(since))));
     let superseded = match (one.superseded, instead.as_str()) {
@@ -135,9 +139,13 @@ fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
         (_, "") => Some("another version is now desired".to_owned()),
         (_, instead) => Some(format!("{instead} is now desired")),
     };
-    let parts = [Some(of(&one.counts)), Some(others(&one.counts)), since, superseded];
+    let of_others = |count: i64, what: &str| (count > 0).then(|| format!("{} {what}", thousands(count)));
+    let elsewhere =
+        of_others(elsewhere, &if instead.is_empty() { "others".to_owned() } else { format!("others ({instead})") });
+    let pinned = of_others(one.pinned, "pinned");
+    let parts = [Some(of(&counts)), Some(others(&one.counts)), elsewhere, pinned, since, superseded];
     let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    format!("{} {}", bar(&one.counts), parts.join("   "))
+    format!("{} {}", bar(&counts), parts.join("   "))
 }
 
 fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
@@ -233,7 +241,11 @@ fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     let counts = &rollout.counts;
     match counts {
         counts if counts.failed > failures => Some(Exit::Problems),
-        counts if counts.expected > 0 && counts.succeeded + counts.failed == counts.expected => Some(Exit::Good),
+        counts
+            if counts.expected > 0 && counts.succeeded + counts.failed == counts.expected && !rollout.is_partial() =>
+        {
+            Some(Exit::Good)
+        }
         _ if superseded(rollout).next().is_some() => Some(Exit::Superseded),
         _ if is_late => Some(Exit::Late),
         _ => None,
@@ -269,6 +281,10 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
 
 fn reconcilers(count: i64) -> String {
     terminal::count(usize::try_from(count).unwrap_or(0), "reconciler")
+}
+
+fn thousands(count: i64) -> String {
+    terminal::thousands(usize::try_from(count).unwrap_or(0))
 }
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
@@ -317,7 +333,6 @@ pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
 #[cfg(test)]
 mod tests {
     use hub_api::deployments::TargetNames;
-    use model::rollout::Counts;
 
     use super::*;
 
@@ -387,6 +402,25 @@ mod tests {
     fn an_environment_without_the_version_says_which_one_it_has() {
         let stage = EnvironmentRollout { instead: vec!["2.3.0".to_owned()], ..EnvironmentRollout::default() };
         assert_eq!(environment(&stage, Timestamp::MIN), "not yet: 2.3.0 is desired there");
+    }
+
+    #[test]
+    fn places_with_another_version_are_part_of_the_whole_and_pinned_ones_are_not() {
+        let counts = Counts { expected: 3, succeeded: 3, ..Counts::default() };
+        let (elsewhere, pinned, instead) = (97, 1, vec!["2.3.0".to_owned()]);
+        let one =
+            EnvironmentRollout { elsewhere, pinned, instead, desired: true, counts, ..EnvironmentRollout::default() };
+        let line = environment(&one, Timestamp::MIN);
+        assert_eq!(line.split_once(' ').unwrap().1, "3 of 100   97 others (2.3.0)   1 pinned");
+        let of = |one: EnvironmentRollout| {
+            let rollout = Rollout { counts, environments: vec![one], ..Rollout::default() };
+            verdict(&rollout, 0, false)
+        };
+        assert_eq!(of(one.clone()), None);
+        assert_eq!(of(EnvironmentRollout { elsewhere: 0, ..one.clone() }), Some(Exit::Good));
+        let over = EnvironmentRollout { desired: false, desired_since: Some(Timestamp::MIN), ..one };
+        let over = EnvironmentRollout { counts: Counts::default(), ..over };
+        assert_eq!(environment(&over, Timestamp::MIN), "not any more: 2.3.0 is desired there");
     }
 
     #[test]

@@ -180,6 +180,11 @@ pub fn is_called(release: &str, name: &str) -> bool {
     release == name || shown(release) == name || at_commit(release).is_some_and(|(git, _)| git == name)
 }
 
+/// Whether people may mean a release by a version: it is called so, or one of its keys has this version.
+pub fn is_meant(release: &str, version: &str) -> bool {
+    is_called(release, version) || list(release).values().any(|one| is_called(one, version))
+}
+
 /// A version as targets with this key name it: of a tag at a commit, `commit` is the commit alone.
 fn version_of<'a>(key: &str, version: &'a str) -> &'a str {
     at_commit(version).filter(|_| key == COMMIT).map_or(version, |(_, commit)| commit)
@@ -310,6 +315,9 @@ mod tests {
             assert!(is_called(&at, name), "{name}");
         }
         assert!(is_called(commit, "41c77fe") && !is_called(&at, "v2") && !is_called("v1", "v"));
+        let both = format!("tag={at},version=1.0-1");
+        assert!(["v1", "1.0-1", &both].into_iter().all(|version| is_meant(&both, version)));
+        assert!(!is_meant(&both, "1.0") && !is_called(&both, "v1"));
     }
 
     #[test]

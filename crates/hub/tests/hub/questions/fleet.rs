@@ -130,7 +130,7 @@ fn target(environment: &str, version: Option<&str>) -> DesiredTarget {
         environment: environment.into(),
         labels: [("purpose".to_owned(), environment.to_owned())].into(),
         source_endpoint: None,
-        version: version.map(|version| DesiredVersion { version: version.into(), build: None, commit: None }),
+        version: version.map(DesiredVersion::named),
     }
 }
 

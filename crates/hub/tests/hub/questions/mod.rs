@@ -12,6 +12,7 @@ mod history;
 mod many;
 mod place_states;
 mod plans;
+mod releases;
 mod rollouts;
 
 use libtest_mimic::Trial;
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         many::trials(),
         place_states::trials(),
         plans::trials(),
+        releases::trials(),
         rollouts::trials(),
     ];
     trials.into_iter().flatten().collect()

@@ -145,9 +145,12 @@ async fn a_failure_of_a_folder_is_one_of_each_workload_in_it(ground: Ground) {
     }
     let filter = Filter { host: Some("a".into()), status: Some("failed".into()), ..Filter::default() };
     let failed = deployments(database, &filter, &Page::default(), None).await.unwrap().items;
-    let of = |deployment: &Deployment| (deployment.reconciler.clone(), deployment.message.clone());
-    let message = Some("portal/values.yaml is invalid".to_owned());
-    assert_eq!(failed.iter().map(of).collect::<Vec<_>>(), [("platform".to_owned(), message)]);
+    let of = |deployment: &Deployment| {
+        let workload = deployment.target.as_ref().map(|target| target.workload.clone()).unwrap_or_default();
+        (deployment.reconciler.clone(), workload, deployment.message.clone().unwrap_or_default())
+    };
+    let row = |workload: &str| ("platform".to_owned(), workload.to_owned(), "portal/values.yaml is invalid".to_owned());
+    assert_eq!(failed.iter().map(of).collect::<Vec<_>>(), ["cart", "portal"].map(row));
 }
 
 async fn reconcilers_without_a_heartbeat_are_counted(ground: Ground) {
