@@ -62,7 +62,11 @@ pub fn released_with(pins: &[Pin], manifests: &Manifests) -> Option<PlacedReleas
 pub fn pinned_assignments(compiled: &Compiled) -> Vec<AssignmentId> {
     let has_exceptions = compiled.prepared().pins.all().iter().any(|pin| !pin.is_promoted());
     let all = has_exceptions.then(|| compiled.assignments()).into_iter().flatten();
-    all.filter(|one| placed_release(*one).is_some_and(|found| found.is_pinned)).filter_map(|one| one.id()).collect()
+    let is_pinned = |one: &Assignment<'_>| {
+        let of_both = one.place().zip(one.target());
+        of_both.is_some_and(|(place, target)| one.prepared().pins.said(|key| place.label(key), target).1)
+    };
+    all.filter(is_pinned).filter_map(|one| one.id()).collect()
 }
 
 /// The versions of the configuration of each workload's assignments, each with the number of assignments. Failing assignments have none.
