@@ -149,7 +149,9 @@ impl Machine<'_> {
                     let answer = self.input.measured.is_err().then_some(Answer::Retry);
                     ("; it moves again when the failures are gone, or a newer revision replaces it", answer)
                 };
-                waiting.push(Waiting { answer, ..reason("stopped", format!("{why}{advice}"), *since) });
+                // One retry is for the values, and one for the move that waits behind them.
+                let what = if self.state.interrupted.is_some() { "the newest values: " } else { "" };
+                waiting.push(Waiting { answer, ..reason("stopped", format!("{what}{why}{advice}"), *since) });
             }
             Phase::Moving => {}
         }

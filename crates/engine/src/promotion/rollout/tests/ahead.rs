@@ -8,7 +8,7 @@ use super::two_rings;
 use super::world::{Host, World};
 use crate::promotion::answer::Answer;
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
-use crate::promotion::report::ReportPhase;
+use crate::promotion::report::{Report, ReportPhase};
 use crate::promotion::state::Revision;
 use crate::promotion::vector::Part;
 
@@ -161,6 +161,18 @@ fn values_that_move_alone_end_if_they_cannot_be_rendered() {
     world.state = apply_to_rollout(&world.state, &Command { kind, by, at: world.now, reason }).unwrap();
     world.settle();
     assert_eq!(world.stable(), "v20");
+}
+
+#[test]
+fn a_stop_of_the_values_reads_otherwise_than_a_stop_of_the_commit_behind_them() {
+    let mut world = half_way();
+    world.hosts[0] = Host::Fails(20);
+    let stopped = |report: &Report| report.waiting.iter().find(|waiting| &*waiting.what == "stopped").cloned().unwrap();
+    let commit = stopped(&world.settle());
+    values(&mut world, 1);
+    let values = stopped(&world.settle());
+    assert!(world.state.interrupted.is_some());
+    assert_eq!(values.text, format!("the newest values: {}", commit.text).into());
 }
 
 #[test]
