@@ -10,7 +10,7 @@
       00:12  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       00:18  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop  c1: waits for failures: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
       02:00             repair canary-2
       02:03  prod shop  c1: the failures are within the budget again
              prod shop  c1: the ring `canary` is done

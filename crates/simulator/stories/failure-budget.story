@@ -27,7 +27,7 @@
       04:02  prod shop  c2: waits for compliant: 0 of 8 reconcilers applied the change, 100% are needed
       04:08  prod shop  c2: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail
              prod shop  c2: waits for failures: 2 of 8 reconcilers failed, at most 1 may fail
-             prod       c2: the rollout of shop: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c2: the rollout of shop: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail
 
 Expectations
       01:00  ok      store-6 has c1

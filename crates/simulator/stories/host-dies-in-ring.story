@@ -11,7 +11,7 @@
       02:00             silence canary-1
       02:30  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
              prod shop  c1: waits for failures: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
-             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
       09:00             repair canary-1
       09:02  prod shop  c1: the failures are within the budget again
              prod shop  c1: waits for pause: good since 2026-03-02T17:02:00Z; 4h end at 2026-03-02T21:02:00Z

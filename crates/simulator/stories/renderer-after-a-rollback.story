@@ -42,7 +42,7 @@
              stage kalypso/renderer  v51: the gates hold
                                          people: 2 of 2 approvals of the team `sre` (ana, ben); one more, because the author of the change is not known
              stage kalypso/renderer  v51: waits for failures: the state of the fleet is not known: its output is not published yet
-             stage kalypso/renderer  v51: the rollout of shop: the rollback to `added-new-1~2` with the present values has not begun: another version of kalypso/renderer rendered what places have. When it is given up, `kalypso rollback --with-values` returns to its folders as they were
+             stage kalypso/renderer  v51: the rollout of shop: rolled back by ana: prices are wrong
       08:00                          retry stage shop by ana
              stage shop              retry by ana
       08:01  stage shop              v51: the move begins with the ring `first`

@@ -38,7 +38,7 @@
                                         settled: `stage` has the revision
                                         people: 2 of 2 approvals of the team `sre` (ana, ben); one more, because the author of the change is not known
              prod kalypso/renderer  0.2.0: waits for failures: the state of the fleet is not known: its output is not published yet
-             prod kalypso/renderer  0.2.0: the rollout of shop: ring `first`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod kalypso/renderer  0.2.0: the rollout of shop: ring `first`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop              k2: `0.2.0` replaces it
              prod shop              0.2.0: the move begins with the ring `first`
              prod shop              0.2.0: the ring `first` begins

@@ -9,7 +9,7 @@
              prod shop  c1: waits for failures: 2 places are not published yet
       01:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       01:08  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; 8 of 8 places do not have the proved revision yet
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
       01:13  prod shop  c1: all places have the proved revision again
              prod       c1: the environment has the proved revision again
       05:00             retry prod by ana

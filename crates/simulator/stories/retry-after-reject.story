@@ -10,7 +10,7 @@
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
       00:30             abort prod shop by ana because customers complain
              prod shop  c1: abort by ana: customers complain
-             prod       c1: the rollout of shop: `c1` was rejected: abort by ana: customers complain; a newer revision moves
+             prod       c1: the rollout of shop: abort by ana: customers complain
       05:00             retry prod shop by ben
              prod shop  c1: retry by ben
       05:01  prod shop  c1: the move begins with the ring `canary`

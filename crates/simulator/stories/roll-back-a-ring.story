@@ -17,7 +17,7 @@
       00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
       00:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; the ring returns to the proved revision
              prod shop  c1: waits for failures: 1 of 8 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; a newer revision replaces it
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
       05:00             repair store-2
                         retry prod shop by ana
              prod shop  c1: retry by ana

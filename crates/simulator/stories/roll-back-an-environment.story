@@ -16,7 +16,7 @@
              prod shop  c1: waits for failures: 6 places are not published yet
       00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
       00:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; 8 of 8 places do not have the proved revision yet
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
       00:28  prod shop  c1: all places have the proved revision again
              prod       c1: the environment has the proved revision again
       10:00             change c2

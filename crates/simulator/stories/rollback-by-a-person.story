@@ -10,7 +10,7 @@
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
       00:30             rollback prod shop by ana because prices are wrong
              prod shop  c1: rollback by ana: prices are wrong
-             prod       c1: the rollout of shop: rollback by ana: prices are wrong; 2 of 8 places do not have the proved revision yet
+             prod       c1: the rollout of shop: rollback by ana: prices are wrong
       00:33  prod shop  c1: all places have the proved revision again
 
 Expectations

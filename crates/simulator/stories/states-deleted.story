@@ -46,7 +46,7 @@
       06:01  prod shop  c2: waits for present: 0 of 2 reconcilers applied the change, 100% are needed
       06:03  prod shop  c2: ring `first`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop  c2: waits for failures: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c2: the rollout of shop: ring `first`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c2: the rollout of shop: ring `first`: 1 of 2 reconcilers failed, at most 0 may fail
       08:00             delete states of prod
                         repair prod-1
                         change c3

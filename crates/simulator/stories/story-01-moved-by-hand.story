@@ -13,7 +13,7 @@
              prod   c1: a person wrote it into the branch of the environment; it waits for its gates
       01:00         override prod by ana because the fix can not wait
              prod   c1: override `c1` past a-day until 2026-03-03T09:00:00Z by ana: the fix can not wait
-             prod   c1: waits for compliant: the state of the fleet is not known: it is not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: the environment is not settled yet
       01:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -31,7 +31,7 @@
       05:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
              prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
-             prod       c2: the rollout of shop: rolled back by ana: prices are wrong; nothing newer moves until a person lets it
+             prod       c2: the rollout of shop: rolled back by ana: prices are wrong
       07:00             retry prod shop by ana
              prod shop  c1: retry by ana
       07:01  prod shop  c2: the move begins with the ring `canary`

@@ -20,7 +20,7 @@
       01:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
       01:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
              prod shop  c1: waits for failures: 1 of 8 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
       04:00             repair store-2
       04:02  prod shop  c1: the failures are within the budget again
              prod shop  c1: the ring `stores` is done

@@ -10,7 +10,7 @@
       00:12  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       00:18  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop  c1: waits for failures: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
       01:00             change c2 where region=east
       01:01  prod       c1: `c2` replaces it
              prod       c2: it is the newest revision that can move
@@ -23,7 +23,7 @@
              prod shop  c2: waits for failures: 2 places are not published yet
              prod shop  c2: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop  c2: waits for failures: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c2: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
+             prod       c2: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
       04:00             repair canary-2
       04:03  prod shop  c2: the failures are within the budget again
              prod shop  c2: waits for pause: good since 2026-03-02T12:03:00Z; 1h end at 2026-03-02T13:03:00Z

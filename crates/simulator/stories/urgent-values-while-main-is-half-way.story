@@ -54,7 +54,7 @@
              prod shop  c2: waits for failures: 2 places are not published yet
    1d 00:02  prod shop  c2: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
    1d 00:08  prod shop  c2: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
-             prod       c2: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; 6 of 6 places do not have the proved revision yet
+             prod       c2: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
    1d 00:13  prod shop  c2: all places have the proved revision again
              prod       c2: the environment has the proved revision again
    1d 02:00             configure prod tax

@@ -201,7 +201,8 @@ impl StepOutcome {
         let rollouts = plan.rollouts.iter().any(|rollout| rollout.step.state.current.is_some());
         let moves = plan.moves.iter().any(|planned| planned.step.state.current.is_some());
         self.is_moving = sources || rollouts || moves;
-        let is_failed = |rollout: &PlannedRollout| rollout.is_failed() && rollout.step.state.current.is_some();
+        let is_failed =
+            |rollout: &PlannedRollout| rollout.failed_because().is_some() && rollout.step.state.current.is_some();
         let is_stopped = |planned: &PlannedMove| planned.step.report.phase == ReportPhase::Stopped;
         self.is_stopped = plan.rollouts.iter().any(is_failed) || plan.moves.iter().any(is_stopped);
     }

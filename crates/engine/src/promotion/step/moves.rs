@@ -85,7 +85,11 @@ impl Move<'_> {
         };
         Collected {
             from: self.before(promotion).into_iter().map(measured).collect(),
-            measured: self.settled.is.clone().and_then(|()| self.facts.measured(None, self.subject)),
+            measured: match self.settled.is {
+                Ok(()) => self.facts.measured(None, self.subject),
+                // The reason stands in the wait for it.
+                Err(_) => Err("the environment is not settled yet".into()),
+            },
             evidence: self.facts.evidence(self.subject, revision, promotion),
         }
     }

@@ -7,9 +7,8 @@ use model::object::Promotion;
 use super::facts::{Facts, RolloutFacts};
 use super::{Plan, PlannedRollout, Settled, State};
 use crate::promotion::membership::effective_rings;
-use crate::promotion::report::Report;
 use crate::promotion::rollout::{self, Ahead, Changed, RingPlaces, RolloutInput, RolloutStep};
-use crate::promotion::state::RolloutState;
+use crate::promotion::state::{Move, Phase, RolloutState};
 
 /// Decides about all workloads in the rings, and whether they keep the environment from being settled.
 pub(super) fn plan(facts: &dyn Facts, state: &State, (in_force, plan): (&Promotion, &mut Plan)) {
@@ -85,32 +84,30 @@ impl PlannedRollout {
         current.is_some() || self.desired.as_ref() != stable.as_ref().map(|stable| &stable.revision)
     }
 
-    /// Whether the environment can't take its commit without a change: the rollout stopped, was aborted or rolled back.
-    pub fn is_failed(&self) -> bool {
-        self.step.state.failed_because(self.desired.as_ref()).is_some()
+    /// Why the environment can't take its commit without a change: the rollout stopped, was aborted or rolled back.
+    pub fn failed_because(&self) -> Option<Arc<str>> {
+        self.step.state.failed_because(self.desired.as_ref())
     }
 
     /// Notes the first reasons of all workloads.
     fn note(&self, open: &mut Option<Arc<str>>, settled: &mut Settled) {
         if self.is_open() {
-            open.get_or_insert_with(|| waits(&self.workload, &self.step.report));
+            open.get_or_insert_with(|| self.waits());
         }
-        if self.is_failed() {
-            settled.failed.get_or_insert_with(|| failure(&self.workload, &self.step.report));
+        if let Some(why) = self.failed_because() {
+            settled.failed.get_or_insert(format!("the rollout of {}: {why}", self.workload).into());
         }
     }
-}
 
-fn waits(workload: &str, report: &Report) -> Arc<str> {
-    match report.waiting.first() {
-        Some(waiting) => format!("the rollout of {workload} waits for {}: {}", waiting.what, waiting.text).into(),
-        None => format!("the rollout of {workload} is open").into(),
-    }
-}
-
-fn failure(workload: &str, report: &Report) -> Arc<str> {
-    match report.waiting.first() {
-        Some(waiting) => format!("the rollout of {workload}: {}", waiting.text).into(),
-        None => format!("the rollout of {workload} was rolled back or aborted").into(),
+    /// Why the move is open. What could end a stop is said by the workload itself.
+    fn waits(&self) -> Arc<str> {
+        let workload = &self.workload;
+        if let Some(Move { phase: Phase::Stopped { reason, .. }, .. }) = &self.step.state.current {
+            return format!("the rollout of {workload} stopped: {reason}").into();
+        }
+        match self.step.report.waiting.first() {
+            Some(waiting) => format!("the rollout of {workload} waits for {}: {}", waiting.what, waiting.text).into(),
+            None => format!("the rollout of {workload} is open").into(),
+        }
     }
 }
