@@ -65,12 +65,12 @@ impl Client {
         self.get(&["rollouts"], &[parameters(filter), parameters(page)].concat()).await
     }
 
-    /// The progress of the rollout of a workload, a version or a commit.
+    /// The progress of the rollout of a workload, a version or a commit: now, or of a release at a timestamp.
     ///
     /// # Errors
     /// If the hub can't be reached, has no such rollout, or refuses the query.
-    pub async fn rollout(&self, of: &str, filter: &Filter) -> Result<Rollout, ClientError> {
-        self.get(&["rollouts", of], &parameters(filter)).await
+    pub async fn rollout(&self, of: &str, filter: &Filter, at: Option<Timestamp>) -> Result<Rollout, ClientError> {
+        self.get(&["rollouts", of], &[parameters(filter), time(at)].concat()).await
     }
 
     /// The hosts of a rollout.

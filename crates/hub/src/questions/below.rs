@@ -17,6 +17,9 @@ pub(super) struct AssignedBelow {
     pub(super) target: TargetNames,
     /// The desired tree, and the commit since which it is desired.
     pub(super) desired: Option<(String, String)>,
+    /// The desired release.
+    pub(super) desired_release: Option<String>,
+    pub(super) is_pinned: bool,
     /// The tree that the reconciler holds, and the commit since which it was desired.
     pub(super) held: Option<(String, String)>,
     pub(super) config_version: Option<String>,
@@ -28,9 +31,10 @@ impl FromRow for AssignedBelow {
         let (target_id, target) = columns.take()?;
         let (desired_tree, desired_commit): (Option<_>, Option<_>) = columns.take()?;
         let (tree, commit): (Option<_>, Option<_>) = columns.take()?;
-        let (config_version, release) = columns.take()?;
+        let (config_version, release, desired_release) = columns.take()?;
+        let is_pinned = columns.take::<Option<bool>>()?.unwrap_or_default();
         let (desired, held) = (desired_tree.zip(desired_commit), tree.zip(commit));
-        Ok(Self { target_id, target, desired, held, config_version, release })
+        Ok(Self { target_id, target, desired, desired_release, is_pinned, held, config_version, release })
     }
 }
 
@@ -48,16 +52,12 @@ pub(super) async fn assigned(
         ("at", Kind::Timestamp),
     ]);
     for fact in facts {
-        let (Some(place), Some(held)) = (&fact.place, &fact.held) else { continue };
+        let Some(place) = &fact.place else { continue };
+        // No folder has content before the first commit: what is not known is not held.
+        let sequence = fact.held.as_ref().map_or(-1, |held| held.sequence);
         // In ASCII, `0` follows `/`: this range has all endpoints in the folder.
         let (low, high) = (format!("{}/", place.endpoint), format!("{}0", place.endpoint));
-        rows.push(vec![
-            fact.id.into(),
-            low.into(),
-            high.into(),
-            held.sequence.into(),
-            at.unwrap_or(Timestamp::MAX).into(),
-        ]);
+        rows.push(vec![fact.id.into(), low.into(), high.into(), sequence.into(), at.unwrap_or(Timestamp::MAX).into()]);
     }
     let revision = |of: &str| {
         format!(
@@ -70,13 +70,13 @@ pub(super) async fn assigned(
     let endpoint = transaction.dialect().in_bytes("c.endpoint");
     // Cross joins prevent SQLite from beginning with all folders of a target.
     let statement = format!(
-        "select s.reconciler_id, t.id, w.name, a.name, l.name, t.name, d.tree, dc.commit_id, v.tree, vc.commit_id, v.config_version, n.version \
-         from source s cross join place c cross join place_group_target m join deployment_target t on t.id = m.deployment_target_id \
+        "select s.reconciler_id, t.id, w.name, a.name, l.name, t.name, d.tree, dc.commit_id, v.tree, vc.commit_id, v.config_version, n.version, m.version, d.is_pinned \
+         from source s cross join place c cross join place_group_target i join deployment_target t on t.id = i.deployment_target_id \
          join workload l on l.id = t.workload_id join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id \
          left join place_revision d on d.id = {desired} left join gitops_commit dc on dc.id = d.gitops_commit_id \
          left join place_revision v on v.id = {held} left join gitops_commit vc on vc.id = v.gitops_commit_id \
-         left join workload_version n on n.id = v.workload_version_id \
-         where {endpoint} > s.low and {endpoint} < s.high and m.place_group_id = c.place_group_id \
+         left join workload_version n on n.id = v.workload_version_id left join workload_version m on m.id = d.workload_version_id \
+         where {endpoint} > s.low and {endpoint} < s.high and i.place_group_id = c.place_group_id \
          and (d.tree is not null or v.tree is not null) order by 1, 3, 4, 5, 6"
     );
     let mut assigned: BTreeMap<_, Vec<AssignedBelow>> = BTreeMap::new();

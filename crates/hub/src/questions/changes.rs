@@ -13,6 +13,7 @@ use hub_api::deployments::TargetNames;
 use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
+use hub_api::tokens::Reach;
 use model::rollout::RolloutState;
 
 use super::above::{Above, TARGETS_MAX};
@@ -135,7 +136,8 @@ pub async fn changes(
     let states = states(question)?;
     let mut transaction = database.begin_reading().await?;
     let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
-    let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, states };
+    let scope = Scope::of(&mut transaction, question).await?;
+    let selection = Selection { scope, reach: question.reach, is_of_hosts, states };
     if after.desired < until.desired {
         let range = range(&mut transaction, "place_revision", (after.desired, until.desired)).await?;
         let found = selection.desired(&mut transaction, range).await?;
@@ -194,8 +196,9 @@ fn states(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionE
 }
 
 /// The changes that the filter selects.
-struct Selection {
+struct Selection<'a> {
     scope: Scope,
+    reach: &'a Reach,
     /// Whether only some hosts are selected, other than by their cluster type.
     is_of_hosts: bool,
     states: Option<Vec<RolloutState>>,
@@ -204,7 +207,7 @@ struct Selection {
 const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
     left join environment e on e.id = g.environment_id";
 
-impl Selection {
+impl Selection<'_> {
     async fn desired(
         &self,
         transaction: &mut Transaction,
@@ -259,7 +262,7 @@ impl Selection {
         );
         let found = transaction.query::<(history::FoundReport, Beside)>(&sql, parameters.into_values()).await?;
         let (found, beside): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let found = history::with_versions(transaction, found).await?;
+        let found = history::with_versions(transaction, found, self.reach).await?;
         let change = |(found, (previous, place, cluster_type, is_superseded)): (history::FoundReport, Beside)| {
             let previous_status = previous.as_deref().and_then(Status::parse);
             let report = ReportChange { reported: found.reported, previous_status, place, cluster_type, is_superseded };

@@ -170,7 +170,7 @@ async fn released_side(
     side: ComparedSide,
 ) -> Result<ComparedSide, DatabaseError> {
     let scope = Scope::default();
-    let desired = released.desired(transaction, &scope).await?;
+    let desired = released.desired(transaction, (&scope, None)).await?;
     let versions: BTreeSet<_> = desired.iter().filter_map(|one| Some(one.release.as_ref()?.1.as_str())).collect();
     let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
     let mut counts = Counts::default();

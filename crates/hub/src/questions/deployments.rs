@@ -14,7 +14,7 @@ use super::scope::Scope;
 use super::walk::Walk;
 use super::{Question, QuestionError, question, released, rollout_state};
 use crate::ingest::workloads::{self, WorkloadQuery};
-use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
+use crate::store::{Database, DatabaseError, HostId, PlaceGroupId, ReconcilerId, TargetId, Transaction};
 
 /// The current deployments; with a timestamp, the deployments at that time.
 ///
@@ -34,33 +34,63 @@ pub async fn deployments(
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let mut transaction = database.begin_reading().await?;
-    let mut scope = Scope::of(&mut transaction, question).await?;
-    let above = Above::of(&mut transaction, &scope).await?;
-    scope.groups.iter_mut().for_each(|groups| groups.extend_from_slice(above.groups()));
+    let scope = Scope::of(&mut transaction, question).await?;
     let (targets, states, hides_messages) = (scope.targets.clone(), scope.states.clone(), scope.hides_messages);
     // All workloads of many clusters would be too many rows.
     let is_by_workload = targets.is_some() || question.filter.host.is_some();
-    let groups = scope.groups.clone().filter(|_| at.is_some());
-    let walk = Walk::of_scope(&mut transaction, scope, above.groups()).await?;
-    let walk = if at.is_some() { walk.with_past() } else { walk };
-    let found = walk.page(&mut transaction, after, limit).await?;
-    let facts = facts::facts(&mut transaction, &found.reconcilers, at).await?;
-    let lanes: BTreeMap<_, _> = found.reconcilers.iter().copied().zip(found.places.iter().copied()).collect();
-    let was_there = |fact: &Fact| {
-        let Some(groups) = &groups else { return true };
-        let lane = lanes.get(&fact.id).copied().flatten();
-        let is_there =
-            |place: &ReconcilerPlace| groups.contains(&place.group_id) && lane.is_none_or(|lane| lane == place.id);
-        fact.place.as_ref().is_some_and(is_there)
-    };
-    let facts = facts.into_iter().filter(was_there).collect();
+    let found = Search::of(&mut transaction, scope, at).await?;
+    let (facts, next) = found.page(&mut transaction, after, limit).await?;
     let selection = Selection { only: targets.as_ref(), at, is_by_workload, hides_messages };
     let mut items = of_facts(&mut transaction, facts, selection).await?;
     if let Some(states) = states {
         // The folder of a cluster can have another state than the one of a workload in it.
         items.retain(|row| row.state.is_some_and(|state| states.contains(&state)));
     }
-    Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
+    Ok(Deployments { items, next: next.map(|next| next.write(LIST)) })
+}
+
+/// Finds the reconcilers at the places of a scope, and of the folders around them, page by page: now, or those that were there at a timestamp.
+pub(super) struct Search {
+    walk: Walk,
+    /// The groups of places that reconcilers must have been at. None: any.
+    groups: Option<Vec<PlaceGroupId>>,
+    at: Option<Timestamp>,
+}
+
+impl Search {
+    pub(super) async fn of(
+        transaction: &mut Transaction,
+        mut scope: Scope,
+        at: Option<Timestamp>,
+    ) -> Result<Self, QuestionError> {
+        let above = Above::of(transaction, &scope).await?;
+        scope.groups.iter_mut().for_each(|groups| groups.extend_from_slice(above.groups()));
+        let groups = scope.groups.clone().filter(|_| at.is_some());
+        let walk = Walk::of_scope(transaction, scope, above.groups()).await?;
+        Ok(Self { walk: if at.is_some() { walk.with_past() } else { walk }, groups, at })
+    }
+
+    /// The facts about the next reconcilers, and where the search goes on.
+    pub(super) async fn page(
+        &self,
+        transaction: &mut Transaction,
+        after: Option<Cursor<2>>,
+        limit: usize,
+    ) -> Result<(Vec<Fact>, Option<Cursor<2>>), QuestionError> {
+        let found = self.walk.page(transaction, after, limit).await?;
+        let mut facts = facts::facts(transaction, &found.reconcilers, self.at).await?;
+        if let Some(groups) = &self.groups {
+            let lanes: BTreeMap<_, _> = found.reconcilers.iter().copied().zip(found.places.iter().copied()).collect();
+            facts.retain(|fact| {
+                let lane = lanes.get(&fact.id).copied().flatten();
+                let is_there = |place: &ReconcilerPlace| {
+                    groups.contains(&place.group_id) && lane.is_none_or(|lane| lane == place.id)
+                };
+                fact.place.as_ref().is_some_and(is_there)
+            });
+        }
+        Ok((facts, found.next))
+    }
 }
 
 /// The name of this list in cursors.
@@ -90,10 +120,10 @@ pub(super) async fn rows(
 pub(super) async fn rows_of_targets(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
-    (targets, hides_messages): (&BTreeSet<TargetId>, bool),
+    (targets, at, hides_messages): (&BTreeSet<TargetId>, Option<Timestamp>, bool),
 ) -> Result<Vec<Deployment>, QuestionError> {
-    let facts = facts::facts(transaction, reconcilers, None).await?;
-    let selection = Selection { only: Some(targets), at: None, is_by_workload: true, hides_messages };
+    let facts = facts::facts(transaction, reconcilers, at).await?;
+    let selection = Selection { only: Some(targets), at, is_by_workload: true, hides_messages };
     of_facts(transaction, facts, selection).await
 }
 
@@ -221,7 +251,8 @@ fn row_below(fact: &Fact, below: &AssignedBelow, row: Deployment) -> Deployment 
     let tree = |side: &Option<(String, String)>| side.as_ref().map(|(tree, _)| tree.clone());
     let commit = |side: &Option<(String, String)>| side.as_ref().map(|(_, commit)| commit.clone());
     let holds = below.held.is_some() && tree(&below.held) == tree(&below.desired);
-    let state = below.desired.as_ref().map(|_| rollout_state::of(fact.status, (holds, false), fact.is_silent));
+    let state =
+        below.desired.as_ref().map(|_| rollout_state::of(fact.status, (holds, fact.held.is_none()), fact.is_silent));
     Deployment {
         target: Some(below.target.clone()),
         version: below.release.clone(),

@@ -63,6 +63,9 @@ pub(super) struct Desired {
     pub(super) commit: String,
     pub(super) tree: String,
     pub(super) since: Option<Timestamp>,
+    /// The release that its folder was rendered with.
+    pub(super) release: Option<String>,
+    pub(super) is_pinned: bool,
 }
 
 /// The content that a reconciler holds.
@@ -119,13 +122,13 @@ fn statement(dialect: Dialect) -> String {
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.desired_on"));
     let places = places("r.place_id");
     format!(
-        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, n.version, \
+        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {seen}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
          left join place_revision w on w.id = p.desired_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = t.held_revision_id left join gitops_commit vc on vc.id = v.gitops_commit_id \
-         left join workload_version n on n.id = v.workload_version_id \
+         left join workload_version n on n.id = v.workload_version_id left join workload_version m on m.id = w.workload_version_id \
          where h.retired_on is null and r.retired_on is null"
     )
 }
@@ -150,13 +153,13 @@ fn statement_at(dialect: Dialect) -> String {
            union all \
            select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
            from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
-         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, n.version, \
+         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, m.version, w.is_pinned, vc.sequence, v.tree, v.config_version, n.version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {places} \
          left join place_revision w on w.id = {desired_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = {held_then} left join gitops_commit vc on vc.id = v.gitops_commit_id \
-         left join workload_version n on n.id = v.workload_version_id \
+         left join workload_version n on n.id = v.workload_version_id left join workload_version m on m.id = w.workload_version_id \
          where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at) \
          and (r.retired_on is null or r.retired_on > s.at)"
     )
@@ -202,13 +205,16 @@ impl FromRow for Fact {
 
 /// Reads a place and its desired content.
 fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> {
-    let Some(id) = columns.take()? else { return columns.skip(11).map(|()| None) };
+    let Some(id) = columns.take()? else { return columns.skip(13).map(|()| None) };
     let (branch_id, endpoint, path, group_id) = columns.take()?;
     let (role, environment, cluster_type, cluster) = columns.take()?;
     let desired = match columns.take()? {
-        (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since }),
+        (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since, release: None, is_pinned: false }),
         _ => None,
     };
+    let (release, is_pinned) = columns.take::<(_, Option<bool>)>()?;
+    let is_pinned = is_pinned.unwrap_or_default();
+    let desired = desired.map(|desired| Desired { release, is_pinned, ..desired });
     Ok(Some(ReconcilerPlace {
         id,
         branch_id,

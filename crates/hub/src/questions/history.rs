@@ -9,6 +9,7 @@ use hub_api::promotions::{PromotionChange, PromotionEvent};
 use hub_api::report::Status;
 use hub_api::rollouts::{ListedRollout, RolloutVersion};
 use hub_api::timestamp::Timestamp;
+use hub_api::tokens::Reach;
 
 use super::above::{self, Above};
 use super::cursor::Cursor;
@@ -55,7 +56,7 @@ pub async fn history(
         Vec::new()
     };
     let events = promotions::listed(&mut transaction, (question, selection), (happened, event, limit)).await?;
-    let streams = Streams { reports, publications, events, since: selection.since };
+    let streams = Streams { reports, publications, events, since: selection.since, reach: question.reach };
     streams.merge(&mut transaction, [time, report, committed, commit, happened, event], limit).await
 }
 
@@ -84,12 +85,14 @@ pub(super) struct FoundReport {
 }
 
 /// What happened, the newest first in each list.
-struct Streams {
+struct Streams<'a> {
     reports: Reports,
     publications: Vec<(CommitId, ListedRollout)>,
     events: Vec<(i64, PromotionEvent)>,
     /// Nothing that is older counts.
     since: Option<Timestamp>,
+    /// The reach of the token.
+    reach: &'a Reach,
 }
 
 /// A list of [`Streams`].
@@ -100,7 +103,7 @@ enum Stream {
     Events,
 }
 
-impl Streams {
+impl Streams<'_> {
     /// Merges all lists into one order, and returns the beginning of the next page.
     async fn merge(
         self,
@@ -108,12 +111,12 @@ impl Streams {
         [mut time, mut report, mut committed, mut commit, mut happened, mut event]: [i64; 6],
         limit: usize,
     ) -> Result<History, QuestionError> {
-        let Self { reports, publications, events, since } = self;
+        let Self { reports, publications, events, since, reach } = self;
         let are_more =
             [publications.len(), events.len(), reports.rows.len()].contains(&limit) || reports.rest.is_some();
         let known_from = reports.rest.map_or(Timestamp::MIN, |(_, timestamp)| timestamp);
         let order = reports.order;
-        let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
+        let mut rows = with_versions(transaction, reports.rows, reach).await?.into_iter().peekable();
         let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
         let versions = rollouts::versions(transaction, commits).await?;
         let (mut publications, mut events) = (publications.into_iter().peekable(), events.into_iter().peekable());
@@ -301,10 +304,12 @@ impl FromRow for FoundReport {
     }
 }
 
-/// Adds the targets and the versions to reports.
+/// Adds the targets and the versions to reports. Of a report about the folder of a whole cluster, a limited reach gets only what is about its workspaces: not the
+/// message, which can be about any workload in the folder.
 pub(super) async fn with_versions(
     transaction: &mut Transaction,
     mut rows: Vec<FoundReport>,
+    reach: &Reach,
 ) -> Result<Vec<FoundReport>, DatabaseError> {
     let groups: BTreeSet<PlaceGroupId> = rows.iter().filter_map(|found| found.group_id).collect();
     let targets = facts::targets(transaction, groups).await?;
@@ -320,7 +325,9 @@ pub(super) async fn with_versions(
     let versions = facts::versions(transaction, &keys.collect()).await?;
     for found in &mut rows {
         let Some((id, names)) = target(found) else {
-            let targets = folder(found).and_then(|folder| changed.get(&folder)).cloned().unwrap_or_default();
+            let mut targets = folder(found).and_then(|folder| changed.get(&folder)).cloned().unwrap_or_default();
+            targets.retain(|target| reach.has_workspace(&target.workspace));
+            found.reported.message.take_if(|_| !found.is_application && !reach.workspaces.is_empty());
             match <[TargetNames; 1]>::try_from(targets) {
                 Ok([only]) => found.reported.target = Some(only),
                 Err(several) => found.reported.targets = several,

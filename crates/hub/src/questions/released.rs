@@ -37,8 +37,8 @@ pub(super) struct Released {
     /// The groups of places, each with the number of characters of the folder's name.
     groups: Vec<(PlaceGroupId, i64)>,
     /// The targets that these folders are for.
-    pub(super) targets: BTreeSet<TargetId>,
-    content: Content,
+    targets: BTreeSet<TargetId>,
+    pub(super) content: Content,
 }
 
 /// A release at the places of an environment.
@@ -108,6 +108,15 @@ impl Released {
         Self::of(transaction, ("t.id = $1", target.number()), Content::Desired).await
     }
 
+    /// Whether the hub knows manifests of a workload.
+    pub(super) async fn has_manifests(
+        transaction: &mut Transaction,
+        workload: WorkloadId,
+    ) -> Result<bool, DatabaseError> {
+        let sql = format!("select count(*) from deployment_target t where t.workload_id = $1 and {HAS_MANIFESTS}");
+        Ok(transaction.one::<i64>(&sql, vec![workload.into()]).await? > 0)
+    }
+
     async fn of(
         transaction: &mut Transaction,
         (condition, id): (&str, i64),
@@ -134,6 +143,18 @@ impl Released {
         Ok(Some(Self { groups, targets, content }))
     }
 
+    /// The groups of its places that a scope selects.
+    pub(super) fn groups(&self, scope: &Scope) -> Vec<PlaceGroupId> {
+        let is_selected = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
+        self.groups.iter().map(|(group, _)| *group).filter(is_selected).collect()
+    }
+
+    /// The targets of these folders that a scope selects.
+    pub(super) fn targets(&self, scope: &Scope) -> BTreeSet<TargetId> {
+        let is_selected = |target: &TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(target));
+        self.targets.iter().copied().filter(is_selected).collect()
+    }
+
     /// The number of places. Above [`COUNTED_BY_PLACE_MAX`], it is not exact.
     pub(super) async fn places(&self, transaction: &mut Transaction) -> Result<i64, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
@@ -145,18 +166,34 @@ impl Released {
         transaction.one(&sql, parameters.into_values()).await
     }
 
-    /// The table `assigned`: the places with desired content, and the folders of clusters around them.
-    fn assigned(&self, (scope, within): (&Scope, Within), parameters: &mut Parameters) -> String {
+    /// The table `assigned`: the places with desired content, now or at a timestamp, and the folders of clusters around them.
+    fn assigned(
+        &self,
+        (scope, within): (&Scope, Within),
+        at: Option<Timestamp>,
+        parameters: &mut Parameters,
+    ) -> String {
         let pairs = parameters.add(serde_json::json!(self.groups).to_string());
         let pairs = parameters.dialect().pairs(&pairs);
         let mut conditions: Vec<_> = scope.of_groups("g.id", parameters).into_iter().collect();
         if let Within::Environment(environment) = within {
             conditions.push(parameters.equals("coalesce(g.environment_id, 0)", EnvironmentId::or_zero(environment)));
         }
+        let revision = match at {
+            None => "a.desired_revision_id".to_owned(),
+            Some(at) => {
+                let then = parameters.add(at);
+                let then = parameters.dialect().instant(&then);
+                format!(
+                    "(select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
+                      where e.place_id = a.id and e.desired_on <= {then} order by o.sequence desc, e.id desc limit 1)"
+                )
+            }
+        };
         format!(
             "assigned as (select a.id as place_id, g.environment_id, w.tree, w.workload_version_id as desired_id, w.is_pinned, \
                w.desired_on, c.id as above_id from {pairs} n join place_group g on g.id = n.first \
-               join place a on a.place_group_id = g.id join place_revision w on w.id = a.desired_revision_id \
+               join place a on a.place_group_id = g.id join place_revision w on w.id = {revision} \
                left join place c on c.endpoint = substr(a.endpoint, 1, length(a.endpoint) - cast(n.second as integer) - 1) \
                where w.tree is not null{})",
             conditions::and(conditions)
@@ -165,7 +202,7 @@ impl Released {
 
     /// The tables up to `counted`: a row for each reconciler in each environment, with what it wants and holds at all of its places together.
     fn counted(&self, (scope, within): (&Scope, Within), parameters: &mut Parameters) -> String {
-        let assigned = self.assigned((scope, within), parameters);
+        let assigned = self.assigned((scope, within), None, parameters);
         let hosts = conditions::and(scope.of_hosts("r.host_id", parameters));
         let (wants, holds) = match self.content {
             Content::Desired => ("1 = 1".to_owned(), "x.held_tree = x.tree".to_owned()),
@@ -272,14 +309,14 @@ impl Released {
         transaction.query(&sql, parameters.into_values()).await
     }
 
-    /// The releases that are desired now, by environment.
+    /// The releases that are desired now or at a timestamp, by environment.
     pub(super) async fn desired(
         &self,
         transaction: &mut Transaction,
-        scope: &Scope,
+        (scope, at): (&Scope, Option<Timestamp>),
     ) -> Result<Vec<DesiredRelease>, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
-        let assigned = self.assigned((scope, Within::All), &mut parameters);
+        let assigned = self.assigned((scope, Within::All), at, &mut parameters);
         let sql = format!(
             "with {assigned} select q.environment_id, q.desired_id, n.version, {} from \
              (select environment_id, desired_id, max(desired_on) as desired_on from assigned group by 1, 2) q \
@@ -289,14 +326,18 @@ impl Released {
         transaction.query(&sql, parameters.into_values()).await
     }
 
-    /// When a release became desired at the last place of each environment in which it was ever desired.
+    /// When a release became desired at the last place of each environment in which it was ever desired: until now, or a timestamp.
     pub(super) async fn since(
         transaction: &mut Transaction,
-        scope: &Scope,
+        (scope, at): (&Scope, Option<Timestamp>),
         version: WorkloadVersionId,
     ) -> Result<BTreeMap<Option<EnvironmentId>, Timestamp>, DatabaseError> {
         let mut parameters = Parameters::with(transaction.dialect(), vec![version.into()]);
-        let groups = conditions::and(scope.of_groups("g.id", &mut parameters));
+        let until = at.map(|at| {
+            let then = parameters.add(at);
+            format!("v.desired_on <= {}", parameters.dialect().instant(&then))
+        });
+        let groups = conditions::and(scope.of_groups("g.id", &mut parameters).into_iter().chain(until));
         let sql = format!(
             "select g.environment_id, {} from place_revision v join place p on p.id = v.place_id \
              join place_group g on g.id = p.place_group_id where v.workload_version_id = $1{groups} group by 1",

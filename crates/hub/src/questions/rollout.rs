@@ -1,10 +1,11 @@
 //! The progress of a rollout: of a workload, of a version of a workload, or of a commit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hub_api::deployments::{Deployment, Deployments};
 use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
+use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 
 use super::counted::counted_alone;
@@ -14,9 +15,9 @@ use super::resolved::ResolvedRollout;
 use super::scope::Scope;
 use super::subject::{Stand, Subject, Within};
 use super::walk::Walk;
-use super::{Question, QuestionError, deployments, question};
+use super::{Question, QuestionError, deployments, question, then};
 use crate::desired::order;
-use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, TargetId, Transaction};
+use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, Transaction};
 
 /// Maximum number of reconcilers that need attention in the answer, for each environment.
 const ATTENTION: usize = 20;
@@ -37,7 +38,7 @@ pub async fn rollout(
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
-    let mut environments = environments(&mut transaction, &resolved, &scope).await?;
+    let mut environments = environments(&mut transaction, &resolved, (&scope, None)).await?;
     for ((_, environment), stand) in resolved.subject.stands(&mut transaction, &scope).await? {
         let row = environments.entry(environment).or_default();
         add_stand(row, stand);
@@ -52,20 +53,81 @@ pub async fn rollout(
         environments = with_released(&mut transaction, environments, (&released, &scope)).await?;
         drop(turn);
     }
+    answer(&mut transaction, (of, resolved), (&scope, environments)).await
+}
+
+/// The progress of the rollout of a workload or of a version of it at a timestamp: what was desired then, and what reconcilers had reported by then. Only the releases
+/// that Kalypso publishes are counted for earlier times. A pin that changed no content counts as if it had been there since that content was desired.
+///
+/// # Errors
+/// As [`rollout`]; and it is the rollout of a commit, or of a workload whose manifests the hub knows.
+pub async fn rollout_at(
+    database: &Database,
+    of: &str,
+    question: impl Into<Question<'_>>,
+    at: Timestamp,
+) -> Result<Rollout, QuestionError> {
+    let question = question.into();
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, question).await?;
+    let wrong = |message: &str| QuestionError::Wrong { parameter: "at", message: message.to_owned() };
+    if scope.states.is_some() {
+        return Err(wrong("is not available together with `status`; `deployments` is"));
+    }
+    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
+    let Some((workload, _)) = resolved.workload else {
+        return Err(wrong("is not available for a commit; ask for a workload, or a version of it"));
+    };
+    let released = resolved.released(&mut transaction).await?;
+    let has_manifests = Released::has_manifests(&mut transaction, workload).await?;
+    let Some(released) = released.filter(|_| !has_manifests) else {
+        return Err(wrong(
+            "is not available for versions in deployment descriptors; ask for `deployments` at that time",
+        ));
+    };
+    let places = released.places(&mut transaction).await?;
+    let (mut transaction, _turn) = counted_alone(database, transaction, places).await?;
+    let mut environments = environments(&mut transaction, &resolved, (&scope, Some(at))).await?;
+    let version = match &resolved.of {
+        RolloutOf::Version { version, .. } => Some(version.as_str()),
+        _ => None,
+    };
+    let stands = then::stands(&mut transaction, (&released, version), (&scope, at)).await?;
+    let ids: BTreeMap<_, _> =
+        environment_names(&mut transaction).await?.into_iter().map(|(id, name)| (name, id)).collect();
+    let only = released.targets(&scope);
+    for (name, then) in stands {
+        let row = environments.entry(ids.get(&name).copied()).or_default();
+        add_stand(row, then.stand);
+        let of_targets = (&only, Some(at), scope.hides_messages);
+        row.attention = deployments::rows_of_targets(&mut transaction, &then.failed, of_targets).await?;
+        // As a row of the rollout: its version failed, whatever is desired there.
+        row.attention.iter_mut().for_each(|row| row.state = Some(RolloutState::Failed));
+        row.attention.truncate(ATTENTION);
+    }
+    answer(&mut transaction, (of, resolved), (&scope, environments)).await
+}
+
+/// The answer, with the environments in their order.
+async fn answer(
+    transaction: &mut Transaction,
+    (of, resolved): (&str, ResolvedRollout),
+    (scope, environments): (&Scope, BTreeMap<Option<EnvironmentId>, EnvironmentRollout>),
+) -> Result<Rollout, QuestionError> {
     if scope.is_limited && environments.is_empty() {
         // The rollout exists, but it is outside of the reach of the token.
         let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
         return Err(QuestionError::Unknown { what, name, similar });
     }
     let mut rollout = Rollout { of: of.to_owned(), what: resolved.of, ..Rollout::default() };
-    let names = environment_names(&mut transaction).await?;
+    let names = environment_names(transaction).await?;
     for (id, mut environment) in environments {
         environment.environment = id.and_then(|id| names.get(&id)).cloned().unwrap_or_default();
         rollout.counts.merge(&environment.counts);
         rollout.superseded += environment.superseded;
         rollout.environments.push(environment);
     }
-    let order = order::read(&mut transaction).await?;
+    let order = order::read(transaction).await?;
     rollout.environments.sort_by(|one, other| order.key(&one.environment).cmp(&order.key(&other.environment)));
     rollout.done = rollout.counts.succeeded == rollout.counts.expected && !rollout.is_partial();
     Ok(rollout)
@@ -101,11 +163,11 @@ async fn with_released(
     Ok(environments)
 }
 
-/// The desired content in the environments of a rollout, and in the environments that have another version of the workload.
+/// The desired content in the environments of a rollout, and in the environments that have another version of the workload: now, or of releases at a timestamp.
 async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
-    scope: &Scope,
+    (scope, at): (&Scope, Option<Timestamp>),
 ) -> Result<BTreeMap<Option<EnvironmentId>, EnvironmentRollout>, DatabaseError> {
     let mut environments: BTreeMap<_, EnvironmentRollout> = BTreeMap::new();
     for (id, since) in resolved.subject.since(transaction, scope).await? {
@@ -118,12 +180,12 @@ async fn environments(
     let mut now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
     if let Some(released) = resolved.released(transaction).await? {
         if let Content::Release(version) = content {
-            for (id, since) in Released::since(transaction, scope, version).await? {
+            for (id, since) in Released::since(transaction, (scope, at), version).await? {
                 let row = environments.entry(id).or_default();
                 row.desired_since = row.desired_since.max(Some(since));
             }
         }
-        for desired in released.desired(transaction, scope).await? {
+        for desired in released.desired(transaction, (scope, at)).await? {
             let row = environments.entry(desired.environment).or_default();
             let id = desired.release.as_ref().map(|(id, _)| *id);
             if content == Content::Desired || id.map(Content::Release) == Some(content) {
@@ -198,9 +260,8 @@ async fn released_rows(
 ) -> Result<Vec<Deployment>, QuestionError> {
     let ids: Vec<_> = found.iter().map(|one| one.id).collect();
     let by_name: BTreeMap<_, _> = found.iter().map(|one| ((one.host.as_str(), one.name.as_str()), one)).collect();
-    let is_selected = |target: &&TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(*target));
-    let only: BTreeSet<_> = released.targets.iter().filter(is_selected).copied().collect();
-    let mut rows = deployments::rows_of_targets(transaction, &ids, (&only, scope.hides_messages)).await?;
+    let of_targets = (&released.targets(scope), None, scope.hides_messages);
+    let mut rows = deployments::rows_of_targets(transaction, &ids, of_targets).await?;
     for row in &mut rows {
         let one = by_name.get(&(row.host.as_str(), row.reconciler.as_str()));
         row.state = one.map(|one| one.state);

@@ -140,6 +140,7 @@ Examples:
   kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
   kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
+  kalypso rollout status checkout@2.4.0 --at 12h             how many had it then
 
 If several workloads have this name, write WORKSPACE/APPLICATION/WORKLOAD")]
 pub(crate) struct RolloutStatus {
@@ -156,6 +157,9 @@ pub(crate) struct RolloutStatus {
     /// List the reconcilers in these states: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
+    /// The state at that time, of a workload or a version in the releases that Kalypso published: a timestamp, a date, or a time ago such as 2h
+    #[arg(long, value_name = "TIME", requires = "of", conflicts_with_all = ["status", "host", "selector"])]
+    pub(crate) at: Option<String>,
     /// The maximum number of hosts in the list
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,

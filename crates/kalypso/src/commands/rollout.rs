@@ -46,12 +46,13 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
         return Ok(Exit::Good);
     }
     let filter = hub_client::filter(&options.filter, None, None);
-    let rollout = hub.ask(hub.client.rollout(of, &filter))?;
-    show(&rollout, options.connection.output)?;
+    let at = hub_client::at(options.at.as_deref())?;
+    let rollout = hub.ask(hub.client.rollout(of, &filter, at))?;
+    show(&rollout, at, options.connection.output)?;
     let (RolloutOf::Workload { workload, .. } | RolloutOf::Version { workload, .. }) = &rollout.what else {
         return Ok(Exit::Good);
     };
-    if options.connection.output == Format::Human {
+    if options.connection.output == Format::Human && at.is_none() {
         let moves = super::promotion::moves_of(&hub, workload, options.filter.environment.as_deref())?;
         let heading = if moves.is_empty() { "" } else { "\nOn its way:\n\n" };
         terminal::answer(&format!("{heading}{moves}"))?;
@@ -59,15 +60,16 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn show(rollout: &Rollout, format: Format) -> std::io::Result<()> {
+fn show(rollout: &Rollout, at: Option<Timestamp>, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer_painted(&text(rollout, Timestamp::now()), paint::states),
+        Format::Human => terminal::answer_painted(&text(rollout, (Timestamp::now(), at)), paint::states),
         format => terminal::answer(&terminal::structured(&json!(rollout), format)),
     }
 }
 
-fn text(rollout: &Rollout, now: Timestamp) -> String {
-    let mut text = title(rollout);
+fn text(rollout: &Rollout, (now, at): (Timestamp, Option<Timestamp>)) -> String {
+    let now = at.unwrap_or(now);
+    let mut text = title(rollout, at);
     if rollout.environments.is_empty() {
         text.push_str("  no reconciler is expected to apply it\n");
     }
@@ -85,12 +87,14 @@ fn text(rollout: &Rollout, now: Timestamp) -> String {
         text.push_str(&table::indented(rows.into_iter(), width + 6));
         text.push_str(&unlisted(one, width + 6));
     }
-    text.push_str(&advice(rollout));
+    if at.is_none() {
+        text.push_str(&advice(rollout));
+    }
     text
 }
 
-/// The subject of the rollout: `checkout 2.4.0`.
-fn title(rollout: &Rollout) -> String {
+/// The subject of the rollout: `checkout 2.4.0`, `checkout 2.4.0 at 2026-11-21T08:00:00Z`.
+fn title(rollout: &Rollout, at: Option<Timestamp>) -> String {
     let title = match &rollout.what {
         RolloutOf::Commit { commit, repository, branch } => {
             format!("{} of {branch} in {repository}", hub_client::short(Some(commit)))
@@ -101,7 +105,8 @@ fn title(rollout: &Rollout) -> String {
             None => workload.clone(),
         },
     };
-    format!("{}\n", hub_client::plain(&title))
+    let at = at.map_or_else(String::new, |at| format!(" at {at}"));
+    format!("{}{at}\n", hub_client::plain(&title))
 }
 
 /// The version of all environments. None if they differ.
@@ -195,11 +200,11 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
         let is_late = started.elapsed() >= timeout;
-        let reason = match hub.find(hub.client.rollout(&options.of, &filter)) {
+        let reason = match hub.find(hub.client.rollout(&options.of, &filter, None)) {
             Ok(Lookup::Answer(rollout)) => {
                 is_reached = true;
                 if let Some(exit) = verdict(&rollout, options.failures, is_late) {
-                    show(&rollout, options.connection.output)?;
+                    show(&rollout, None, options.connection.output)?;
                     terminal::note(&why(&rollout, (exit, options)));
                     return Ok(exit);
                 }
@@ -345,7 +350,7 @@ mod tests {
     fn checkout(environments: Vec<EnvironmentRollout>) -> String {
         let [workspace, application, workload] = ["store-team", "store", "checkout"].map(str::to_owned);
         let what = RolloutOf::Workload { workspace, application, workload };
-        text(&Rollout { what, environments, ..Rollout::default() }, Timestamp::from_millis(7_200_000))
+        text(&Rollout { what, environments, ..Rollout::default() }, (Timestamp::from_millis(7_200_000), None))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::super::caller::Reader;
 use super::super::extract::Path;
 use super::super::problem::{Kind, ProblemResponse};
 use super::super::question_request::QuestionRequest;
-use super::{NotAnswered, Nothing};
+use super::{At, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -46,12 +46,12 @@ async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> 
 /// Show the progress of the rollout of a workload, of a version of it, or of a commit
 ///
 /// How many reconcilers are expected to hold it, and how many of them succeeded, failed, are in progress, or are silent: in all environments, and in each.
-/// A host with several reconcilers at such places counts once for each.
+/// A host with several reconcilers at such places counts once for each. With `at`: of a workload or a version, for the releases that Kalypso publishes.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}",
     tag = "Questions",
-    params(("of" = String, Path, description = "A workload (what of it is desired now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
+    params(("of" = String, Path, description = "A workload (what of it is desired now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter, At),
     responses(
         (status = 200, description = "The rollout", body = Rollout),
         NotAnswered,
@@ -60,9 +60,13 @@ async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> 
 async fn rollout(
     State(app): State<App>,
     Path(of): Path<String>,
-    request: QuestionRequest<Nothing>,
+    request: QuestionRequest<At>,
 ) -> Result<Response, ProblemResponse> {
-    request.answer(questions::rollout(&app.database, &of, request.question()).await)
+    let answered = match request.more.at {
+        Some(at) => questions::rollout_at(&app.database, &of, request.question(), at).await,
+        None => questions::rollout(&app.database, &of, request.question()).await,
+    };
+    request.answer(answered)
 }
 
 /// List the reconcilers of a rollout, with their rollout states

@@ -103,7 +103,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
     let counts: Vec<_> = environments.items.iter().map(|one| (one.name.clone(), one.counts)).collect();
     assert_eq!(counts, truth.environments());
     for (commit, expected) in truth.rollouts() {
-        let rollout = client.rollout(&commit, &everything).await.unwrap();
+        let rollout = client.rollout(&commit, &everything, None).await.unwrap();
         let counts: Vec<_> = rollout.environments.iter().map(|one| (one.environment.clone(), one.counts)).collect();
         assert_eq!(counts, expected, "{commit}");
     }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::questions::{Question, compare, deployments, rollout, rollout_hosts};
+use hub::questions::{Question, compare, deployments, history, rollout, rollout_at, rollout_hosts};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::compare::Compared;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
+use hub_api::history::{Event, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 use hub_api::report::{Report, Status};
@@ -30,6 +31,12 @@ twins![
 
 /// The number of fleets on SQLite, and on PostgreSQL, where a question takes ten times as long.
 const FLEETS: [u64; 2] = [170, 30];
+/// The time between two commits.
+const COMMITTED: i64 = 20_000;
+/// When hosts report.
+const REPORTED: [i64; 3] = [30_000, 90_000, 150_000];
+/// The times of the questions about earlier times: before all reports, and between them.
+const TIMES: [i64; 3] = [10_000, 35_000, 110_000];
 const REPOSITORY: &str = "https://git.example/acme/clinics";
 const RELEASES: [&str; 4] = ["2.2.0", "2.3.0", "2.4.0", "v2.5.0@41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0"];
 const TARGETS: [&str; 2] = ["portal-a", "portal-b"];
@@ -45,13 +52,27 @@ struct Content {
 /// The folders of the workload's targets at each place, by place and target.
 type State = BTreeMap<(usize, &'static str), Content>;
 
-/// A host: its place, the folder that its reconciler applies (none: that of the place), what it reports, and of which commit.
+/// A host: its place, the folder that its reconciler applies (none: that of the place), and what it reports, in the order of time.
 struct Host {
     name: String,
     place: usize,
     target: Option<&'static str>,
+    reports: Vec<Reported>,
+}
+
+/// What a host reported: when, and about which commit.
+#[derive(Clone, Copy)]
+struct Reported {
+    at: i64,
     status: Status,
     commit: usize,
+}
+
+impl Host {
+    /// Its last report, until now or until a timestamp.
+    fn last(&self, at: Option<i64>) -> Option<Reported> {
+        self.reports.iter().copied().filter(|report| at.is_none_or(|at| report.at <= at)).next_back()
+    }
 }
 
 struct Fleet {
@@ -93,14 +114,19 @@ impl Fleet {
             for index in 0..random.below(4) {
                 let target = random.percent(40).then(|| TARGETS[random.below(2) as usize]);
                 let target = target.filter(|target| states[0].contains_key(&(place, *target)));
-                let status =
-                    [Status::Success, Status::Success, Status::Failure, Status::InProgress][random.below(4) as usize];
                 let last = states.len() as u64;
-                let commit = if random.percent(50) { last - 1 } else { random.below(last) } as usize;
-                let name = format!("host-{number}-{place}-{index}");
+                let mut report = |at: i64| {
+                    let status = [Status::Success, Status::Success, Status::Failure, Status::InProgress];
+                    let commit = if random.percent(50) { last - 1 } else { random.below(last) } as usize;
+                    Reported { at, status: status[random.below(4) as usize], commit }
+                };
+                let mut reports: Vec<_> = REPORTED.map(&mut report).into();
                 // The reconciler of a folder has reported a commit with the folder.
-                let is_there = target.is_none_or(|target| states[commit].contains_key(&(place, target)));
-                hosts.extend(is_there.then_some(Host { name, place, target, status, commit }));
+                let is_there =
+                    |commit: usize| target.is_none_or(|target| states[commit].contains_key(&(place, target)));
+                reports.retain(|report| is_there(report.commit));
+                let name = format!("host-{number}-{place}-{index}");
+                hosts.extend((!reports.is_empty()).then_some(Host { name, place, target, reports }));
             }
         }
         Self { number, are_clusters, states, hosts }
@@ -160,41 +186,60 @@ impl Fleet {
                 repository: REPOSITORY.into(),
                 branch: self.environment(),
                 commit: self.commit(index),
-                committed_on: Timestamp::from_millis(1_000 * (index as i64 + 1)),
+                committed_on: Timestamp::from_millis(COMMITTED * (index as i64 + 1)),
                 places: self.places(state),
                 is_complete: true,
             };
             ingest.publish(publication).await.unwrap();
         }
-        let report = |host: &Host| {
+        let report = |(host, reported): (&Host, Reported)| {
             let place = place_name(host.place);
             let path = host.target.map_or_else(|| place.clone(), |target| format!("{place}/{target}"));
             Report {
                 host: host.name.clone(),
                 reconciler: "flux".into(),
                 endpoint: Endpoint::new(REPOSITORY, &self.environment(), &path).ok(),
-                revision: self.commit(host.commit),
-                status: host.status,
+                revision: self.commit(reported.commit),
+                status: reported.status,
                 message: "portal/values.yaml".into(),
-                ..sample::report("", "prod", "", (1, 100_000))
+                ..sample::report("", "prod", "", (1, reported.at))
             }
         };
-        let reports: Vec<_> = self.hosts.iter().map(report).collect();
+        let reports: Vec<_> = self
+            .hosts
+            .iter()
+            .flat_map(|host| host.reports.iter().map(move |reported| (host, *reported)))
+            .map(report)
+            .collect();
         if !reports.is_empty() {
             ingest.submit(reports).await.unwrap();
         }
     }
 
+    /// What was desired, now or at a timestamp. A pin that changes no content counts from the beginning of that content.
+    fn desired(&self, at: Option<i64>) -> State {
+        let published = at.map_or(self.states.len(), |at| (at / COMMITTED).try_into().unwrap()).min(self.states.len());
+        let (before, after) = self.states.split_at(published);
+        let mut state = before.last().cloned().unwrap_or_default();
+        for (key, content) in &mut state {
+            let later = after.iter().map_while(|state| state.get(key));
+            let same = later.take_while(|later| (later.release, later.config) == (content.release, content.config));
+            content.is_pinned = same.last().map_or(content.is_pinned, |last| last.is_pinned);
+        }
+        state
+    }
+
     /// The state of each expected host, by name, and the numbers of the others: superseded, elsewhere, pinned. `release`: none for the desired content.
-    fn count(&self, release: Option<&str>) -> (BTreeMap<String, &'static str>, [i64; 3]) {
+    fn count(&self, release: Option<&str>, at: Option<i64>) -> (BTreeMap<String, &'static str>, [i64; 3]) {
         let (mut expected, mut numbers) = (BTreeMap::new(), [0; 3]);
-        let now = self.states.last().unwrap();
+        let now = self.desired(at);
         for host in &self.hosts {
+            let Some(Reported { status, commit, .. }) = host.last(at) else { continue };
             let mut folders = Vec::new();
             for target in TARGETS {
                 let is_applied = host.target.is_none_or(|own| own == target);
                 if let Some(desired) = now.get(&(host.place, target)).filter(|_| is_applied) {
-                    folders.push((desired, self.states[host.commit].get(&(host.place, target))));
+                    folders.push((desired, self.states[commit].get(&(host.place, target))));
                 }
             }
             if folders.is_empty() {
@@ -215,7 +260,7 @@ impl Fleet {
             }
             numbers[0] += i64::from(wanted.is_empty());
             numbers[2] += i64::from(is_pinned && release.is_none());
-            let state = match (host.status, holds) {
+            let state = match (status, holds) {
                 (Status::Success, true) => "succeeded",
                 (Status::Failure, true) => "failed",
                 (Status::InProgress, true) => "inProgress",
@@ -227,46 +272,57 @@ impl Fleet {
     }
 
     async fn check(&self, database: &Database) {
-        let now = self.states.last().unwrap();
-        let desired: BTreeSet<_> = now.values().map(|content| content.release).collect();
-        let known: BTreeSet<_> = self.states.iter().flat_map(State::values).map(|content| content.release).collect();
-        for release in known.into_iter().map(Some).chain([None]) {
-            let of = release.map_or_else(|| self.workload(), |release| format!("{}@{release}", self.workload()));
-            let answer = rollout(database, &of, &Filter::default()).await.unwrap();
-            let (hosts, [superseded, elsewhere, pinned]) = self.count(release);
-            let row = answer.environments.first().cloned().unwrap_or_default();
-            let count = |state: &str| hosts.values().filter(|one| **one == state).count() as i64;
-            let counts = row.counts;
-            assert_eq!(
-                [counts.expected, counts.succeeded, counts.failed, counts.in_progress, counts.outdated],
-                [hosts.len() as i64, count("succeeded"), count("failed"), count("inProgress"), count("outdated")],
-                "{of}"
-            );
-            assert_eq!([row.superseded, row.elsewhere, row.pinned], [superseded, elsewhere, pinned], "{of}");
-            let is_desired = release.map_or(!desired.is_empty(), |release| desired.contains(release));
-            assert_eq!(row.desired, is_desired, "{of}");
-            let others: Vec<_> = desired.iter().copied().filter(|one| release.is_none_or(|own| own != *one)).collect();
-            assert_eq!(if release.is_none() { &row.versions } else { &row.instead }, &others, "{of}");
-            let is_done = counts.succeeded == counts.expected && !(is_desired && elsewhere > 0);
-            assert_eq!(answer.done, is_done, "{of}");
-            self.check_list(database, (&of, &hosts)).await;
-        }
         self.check_compared(database).await;
         let filter = Filter { workload: Some(self.workload()), ..Filter::default() };
-        self.check_deployments(database, filter, None).await;
-        self.check_deployments(
-            database,
-            Filter { workload: Some(self.workload()), ..Filter::default() },
-            Some(200_000),
-        )
-        .await;
+        for at in [None].into_iter().chain(TIMES.map(Some)) {
+            self.check_deployments(database, filter.clone(), at).await;
+        }
+        for at in [None].into_iter().chain(TIMES.map(Some)) {
+            self.check_releases(database, at).await;
+        }
         for host in self.hosts.iter().take(1) {
             let filter = Filter { host: Some(host.name.clone()), ..Filter::default() };
             self.check_deployments(database, filter, None).await;
         }
     }
 
-    /// The release and the state of each folder that each host has, now or at a timestamp after all reports.
+    /// Each release, and the desired content, at a time.
+    async fn check_releases(&self, database: &Database, at: Option<i64>) {
+        let desired: BTreeSet<_> = self.desired(at).values().map(|content| content.release).collect();
+        let known: BTreeSet<_> = self.states.iter().flat_map(State::values).map(|content| content.release).collect();
+        for release in known.into_iter().map(Some).chain([None]) {
+            let of = release.map_or_else(|| self.workload(), |release| format!("{}@{release}", self.workload()));
+            let answer = match at {
+                None => rollout(database, &of, &Filter::default()).await,
+                Some(at) => rollout_at(database, &of, &Filter::default(), Timestamp::from_millis(at)).await,
+            };
+            let answer = answer.unwrap();
+            let (hosts, [superseded, elsewhere, pinned]) = self.count(release, at);
+            let row = answer.environments.first().cloned().unwrap_or_default();
+            let count = |state: &str| hosts.values().filter(|one| **one == state).count() as i64;
+            let counts = row.counts;
+            assert_eq!(
+                [counts.expected, counts.succeeded, counts.failed, counts.in_progress, counts.outdated],
+                [hosts.len() as i64, count("succeeded"), count("failed"), count("inProgress"), count("outdated")],
+                "{of} {at:?}"
+            );
+            assert_eq!([row.superseded, row.elsewhere, row.pinned], [superseded, elsewhere, pinned], "{of} {at:?}");
+            let is_desired = release.map_or(!desired.is_empty(), |release| desired.contains(release));
+            assert_eq!(row.desired, is_desired, "{of} {at:?}");
+            let others: Vec<_> = desired.iter().copied().filter(|one| release.is_none_or(|own| own != *one)).collect();
+            assert_eq!(if release.is_none() { &row.versions } else { &row.instead }, &others, "{of} {at:?}");
+            let is_done = counts.succeeded == counts.expected && !(is_desired && elsewhere > 0);
+            assert_eq!(answer.done, is_done, "{of} {at:?}");
+            let failed: BTreeSet<_> = row.attention.iter().map(|row| row.host.clone()).collect();
+            let expected = hosts.iter().filter(|(_, state)| **state == "failed").map(|(name, _)| name.clone());
+            assert_eq!(failed, expected.collect(), "{of} {at:?}");
+            if at.is_none() {
+                self.check_list(database, (&of, &hosts)).await;
+            }
+        }
+    }
+
+    /// The release and the state of each folder that each host has, now or at a timestamp.
     async fn check_deployments(&self, database: &Database, filter: Filter, at: Option<i64>) {
         let page = Page { limit: Some(1_000), cursor: None };
         let answer = deployments(database, &filter, &page, at.map(Timestamp::from_millis)).await.unwrap();
@@ -279,16 +335,17 @@ impl Fleet {
                 found.insert((row.host, target.target), format!("{} {state}", row.version.unwrap_or_default()));
             assert!(before.is_none(), "a folder is listed twice");
         }
-        let (mut expected, now) = (BTreeMap::new(), self.states.last().unwrap());
+        let (mut expected, now) = (BTreeMap::new(), self.desired(at));
         for host in self.hosts.iter().filter(|host| filter.host.as_ref().is_none_or(|name| *name == host.name)) {
+            let Some(Reported { status, commit, .. }) = host.last(at) else { continue };
             for target in TARGETS.into_iter().filter(|target| host.target.is_none_or(|own| own == *target)) {
                 let key = (host.place, target);
-                let (desired, held) = (now.get(&key), self.states[host.commit].get(&key));
+                let (desired, held) = (now.get(&key), self.states[commit].get(&key));
                 if desired.is_none() && held.is_none() {
                     continue;
                 }
                 let content = |side: Option<&Content>| side.map(|content| (content.release, content.config));
-                let state = match (desired, host.status, content(desired) == content(held)) {
+                let state = match (desired, status, content(desired) == content(held)) {
                     (None, ..) => "-",
                     (_, Status::Success, true) => "succeeded",
                     (_, Status::Failure, true) => "failed",
@@ -339,7 +396,10 @@ impl Fleet {
                 let Some(key) = key.filter(|(_, target)| host.target.is_none_or(|own| own == *target)) else {
                     continue;
                 };
-                let held = self.states[host.commit].get(&key).map_or("", |content| content.release);
+                let held = host
+                    .last(None)
+                    .and_then(|report| self.states[report.commit].get(&key))
+                    .map_or("", |content| content.release);
                 *holding.entry(held.to_owned()).or_default() += 1;
             }
             let found = side.holding.into_iter().map(|held| (held.version.unwrap_or_default(), held.reconcilers));
@@ -376,7 +436,7 @@ async fn random_fleets_are_counted_as_their_hosts_one_by_one(ground: Ground) {
     let mut all = [0; 3];
     for fleet in &fleets {
         fleet.publish(&ingest).await;
-        let numbers = fleet.count(Some("2.4.0")).1;
+        let numbers = fleet.count(Some("2.4.0"), None).1;
         all = [0, 1, 2].map(|index| all[index] + numbers[index]);
     }
     assert!(all.iter().all(|number| *number > 0), "superseded, elsewhere, pinned: {all:?}");
@@ -395,7 +455,11 @@ fn small(number: u64, releases: &[(&'static str, bool)]) -> Fleet {
 }
 
 fn host(name: &str, commit: usize) -> Host {
-    Host { name: name.into(), place: 0, target: None, status: Status::Success, commit }
+    failing(name, (Status::Success, commit))
+}
+
+fn failing(name: &str, (status, commit): (Status, usize)) -> Host {
+    Host { name: name.into(), place: 0, target: None, reports: vec![Reported { at: 100_000, status, commit }] }
 }
 
 async fn a_release_with_several_keys_is_found_by_each_version(ground: Ground) {
@@ -428,7 +492,7 @@ async fn a_place_that_returns_to_earlier_content_has_its_release_again(ground: G
         repository: REPOSITORY.into(),
         branch: fleet.environment(),
         commit: fleet.commit(2),
-        committed_on: Timestamp::from_millis(9_000),
+        committed_on: Timestamp::from_millis(3 * COMMITTED),
         places: unknown,
         is_complete: true,
     };
@@ -443,13 +507,23 @@ async fn a_place_that_returns_to_earlier_content_has_its_release_again(ground: G
 async fn a_token_of_one_workspace_gets_no_messages_about_a_whole_cluster(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let fleet = small(1, &[("2.3.0", false)]);
-    Fleet { hosts: vec![Host { status: Status::Failure, ..host("berlin", 0) }], ..fleet }.publish(&ingest).await;
+    Fleet { hosts: vec![failing("berlin", (Status::Failure, 0))], ..fleet }.publish(&ingest).await;
+    // A workload of another team is in the folder that the cluster reports.
+    let messages = |items: Vec<Event>| {
+        items.into_iter().filter_map(|item| match item {
+            Event::Reported(reported) => Some((reported.host, reported.message)),
+            _ => None,
+        })
+    };
     let filter = Filter::default();
     for (workspaces, message) in [(Vec::new(), Some("portal/values.yaml")), (vec!["acme".to_owned()], None)] {
         let reach = Reach { workspaces, ..Reach::ALL };
         let question =
             Question { filter: &Filter { workload: Some("portal-1".into()), ..filter.clone() }, reach: &reach };
         let rows = deployments(&ground.database, question, &Page::default(), None).await.unwrap().items;
+        let every = HistorySelection::default();
+        let events = history(&ground.database, (question, &every), &Page::default()).await.unwrap().items;
+        assert_eq!(messages(events).collect::<Vec<_>>(), [("berlin".to_owned(), message.map(str::to_owned))]);
         let of = "portal-1@2.3.0";
         let listed = rollout_hosts(&ground.database, of, question, &Page::default()).await.unwrap().items;
         let answer = rollout(&ground.database, of, question).await.unwrap();

@@ -135,7 +135,15 @@ fn waits_for(wait: &Wait, now: Timestamp) -> String {
 fn move_lines((subject, moving): (&SubjectStatus, &MoveStatus), now: Timestamp) -> Vec<String> {
     let since = length(now.since(moving.phase_since));
     let mut first = format!("{} {} since {since}", plain(&short(Some(&moving.revision))), phase(moving.phase));
-    if let Some(reason) = &moving.reason {
+    // The wait says what the reason is now, and what ends it.
+    let of_phase = match moving.phase {
+        MovePhase::Stopped => Some("stopped"),
+        MovePhase::RollingBack => Some("rollback"),
+        _ => None,
+    };
+    let is_of_phase = |wait: &&Wait| Some(wait.what.as_str()) == of_phase;
+    let text = moving.waiting_for.iter().find(is_of_phase).map(|wait| &wait.text).or(moving.reason.as_ref());
+    if let Some(reason) = text {
         let _ = write!(first, ": {}", plain(reason));
     }
     let mut lines = vec![first];
@@ -144,7 +152,8 @@ fn move_lines((subject, moving): (&SubjectStatus, &MoveStatus), now: Timestamp) 
     lines.extend(moving.gates.iter().map(|one| format!("  {}", gate(one))));
     // A gate that is listed says already what the change waits for.
     let is_listed = |wait: &&Wait| moving.gates.iter().any(|gate| gate.name == wait.what && gate.text == wait.text);
-    let waits = moving.waiting_for.iter().filter(|wait| !is_listed(wait) && !is_told(wait, subject));
+    let is_said = |wait: &&Wait| is_listed(wait) || is_told(wait, subject) || is_of_phase(wait);
+    let waits = moving.waiting_for.iter().filter(|wait| !is_said(wait));
     lines.extend(waits.map(|wait| waits_for(wait, now)));
     lines
 }
