@@ -21,7 +21,8 @@ pub(crate) struct Shell {
 }
 
 /// The names of other machines and of their contents in the pages, with their replacements in the test.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("sh examples/", "sh $EXAMPLES/"),
     ("https://hub.example", "$KALYPSO_HUB_URL"),
     ("http://127.0.0.1:8080", "$KALYPSO_HUB_URL"),
     ("--listen 0.0.0.0:8443 ", ""),
@@ -135,7 +136,10 @@ impl Shell {
         command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache")).env("KALYPSO_PROGRESS", "never");
         command.envs(self.hub.iter().map(|hub| ("KALYPSO_HUB_URL", hub.url())));
         command.env("KALYPSO_DEMO_GIT_HOST", &self.git_host);
-        command.env("FIXTURES", fixtures()).envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+            .env("EXAMPLES", Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"))
+            .env("FIXTURES", fixtures())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for (who, name) in [("AUTHOR", "Ann"), ("COMMITTER", "Ann")] {
             command.env(format!("GIT_{who}_NAME"), name).env(format!("GIT_{who}_EMAIL"), "ann@acme.example");
