@@ -121,12 +121,17 @@ impl Machine<'_> {
                 }
             }
             CandidatePhase::Stopped { reason: why, since } => {
-                let (advice, answer) = if self.state.is_rejected(&current.revision) {
-                    ("a newer revision replaces it", Some(Answer::Retry))
-                } else {
-                    ("it goes on when the failures are gone, or a newer revision replaces it", None)
+                let (text, answer) = match &self.input.to_failed {
+                    _ if self.state.is_rejected(&current.revision) => {
+                        (format!("{why}; a newer revision replaces it"), Some(Answer::Retry))
+                    }
+                    // What ends it is the wait of the rollout. By now, it can be another one than that of the stop.
+                    Some(why) => (why.to_string(), None),
+                    None => {
+                        (format!("{why}; it goes on when the failures are gone, or a newer revision replaces it"), None)
+                    }
                 };
-                waiting.push(Waiting { answer, ..reason("stopped", format!("{why}; {advice}"), *since) });
+                waiting.push(Waiting { answer, ..reason("stopped", text, *since) });
             }
             CandidatePhase::RollingBack { reason: why, since } => {
                 let state = match self.to_settled() {
