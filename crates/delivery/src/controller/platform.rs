@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::promotion::advance::AdvanceStep;
+use engine::promotion::answer::{Answer, WaitingSubject};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::{GateRecord, GateStatus, Revision};
 use engine::promotion::step::Write;
@@ -14,6 +15,7 @@ use super::context::Context;
 use super::error::ControllerError;
 use super::line;
 use super::plane::Standing;
+use super::waits;
 use crate::rollout_store::{PromotionChange, StoredStates};
 
 /// What an action did.
@@ -71,7 +73,10 @@ pub(super) fn act(
         to,
         delivery,
         title: &title,
-        body: &body(step),
+        body: &body(
+            step,
+            WaitingSubject { environment: environment.as_str(), subject: None, revision: Some(&revision.0) },
+        ),
         seconds: context.now.as_second(),
     };
     context.check_lease()?;
@@ -102,8 +107,8 @@ fn withdraw((context, standing): (&Context<'_>, &Standing), keep: Option<&Revisi
     Ok(Acted::Nothing)
 }
 
-/// Why a revision moves, in Markdown: the gates with their evidence.
-pub(super) fn body(step: &AdvanceStep) -> String {
+/// Why a revision moves, in Markdown: the gates with their evidence, and what people can do, in the words of the status.
+pub(super) fn body(step: &AdvanceStep, about: WaitingSubject<'_>) -> String {
     let mut text = "| gate | | evidence |\n| --- | --- | --- |\n".to_owned();
     let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
     let gates = step.state.current.as_ref().map(|current| current.gates.as_slice()).unwrap_or_default();
@@ -116,5 +121,13 @@ pub(super) fn body(step: &AdvanceStep) -> String {
         };
         let _ = writeln!(text, "| {} | {status} | {} |", cell(name), cell(evidence));
     }
-    if gates.is_empty() { String::new() } else { text }
+    if gates.is_empty() {
+        text.clear();
+    }
+    for waiting in &step.report.waiting {
+        let (Some(command), Some(answer)) = (waiting.command(about), waiting.answer) else { continue };
+        let review = if answer == Answer::Approve { ", or a review of this pull request" } else { "" };
+        let _ = writeln!(text, "\n→ `{command}` (role `{}`){review}", waits::act(answer).role());
+    }
+    text
 }

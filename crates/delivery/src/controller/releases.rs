@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::advance::AdvanceStep;
+use engine::promotion::answer::WaitingSubject;
 use engine::promotion::evidence::Approver;
 use engine::promotion::state::Revision;
 use engine::promotion::step::Write;
@@ -77,6 +78,8 @@ impl ReleaseMove<'_> {
         if edits.is_empty() {
             return Ok(Acted::Nothing);
         }
+        let subject = Some(&**self.workload);
+        let about = WaitingSubject { environment: context.environment.as_str(), subject, revision: Some(&revision.0) };
         let change = BranchMove {
             head: &into,
             edits: &edits,
@@ -84,7 +87,7 @@ impl ReleaseMove<'_> {
             proposing_branch: &self.proposing_branch(),
             delivery: self.promotion.delivery,
             title: &title,
-            body: &platform::body(step),
+            body: &platform::body(step, about),
             seconds: context.now.as_second(),
         };
         context.check_lease()?;

@@ -50,7 +50,7 @@ fn wait(waiting: &Waiting, about: WaitingSubject<'_>, proposed: Option<&Proposed
 }
 
 /// What a person does who answers.
-fn act(answer: Answer) -> Act {
+pub(super) fn act(answer: Answer) -> Act {
     match answer {
         Answer::Approve => Act::Approve,
         Answer::Promote | Answer::Resume | Answer::ResumeEnvironment | Answer::Retry => Act::Operate,

@@ -42,6 +42,9 @@ fn no_author_of_any_commit_that_moves_approves_them() {
     let down = HostError::Failed { call: "x".to_owned(), status: 502, message: "down".to_owned() };
     world.chain.host.fail_next("merged_pull_request", down, false);
     assert_eq!(gate(&world), "0 of 1 approval");
+    let body = world.chain.pull_requests().last().unwrap().body.clone();
+    let way = "\n→ `kalypso approve -e stage --gate people` (role `approver`), or a review of this pull request\n";
+    assert!(body.contains(way), "{body}");
     let number = number(&world);
     // The older of both commits moves along.
     world.chain.approve(number, "kai");

@@ -100,7 +100,9 @@ impl Attempt<'_> {
             return Err(Refusal::GateHolds(Arc::clone(&holding.open.gate)).into());
         }
         let chosen = self.chosen(&meant).map_err(|refusal| {
-            let open = all.iter().filter(|found| found.is_waiting).map(|found| found.open.to_string());
+            // Of a workload, the answer says nothing about others: it may be for a token that is limited to some.
+            let open = all.iter().filter(|found| found.is_waiting && found.is_about(about));
+            let open = open.map(|found| found.open.to_string());
             refusal.unwrap_or_else(|| Refusal::NoApproval { open: open.collect() })
         })?;
         self.apply_approval(chosen)

@@ -251,8 +251,10 @@ fn an_approval_is_for_one_gate_of_one_change() {
         approved(&done, ("kai", About::Environment), None, None),
         "main c3: approve for the gate `owners` by kai: a reason"
     );
-    let nothing = "nothing of it waits for approvals now. These wait: main c3 at the gate `owners` (0 of 1 approval)";
-    assert_eq!(approved(&done, ("kai", shop), None, None), nothing);
+    let others = "nothing of it waits for approvals now. These wait: main c3 at the gate `owners` (0 of 1 approval)";
+    assert_eq!(approved(&done, ("kai", About::Environment), Some("people"), None), others);
+    // Nothing about others: the token may be limited to the workload.
+    assert_eq!(approved(&done, ("kai", shop), None, None), "nothing of it waits for approvals now");
     assert_eq!(approved(&done, ("kai", About::Workload("shopp")), None, None), "`shopp` does not move there");
     assert_eq!(approved(&state(), ("kai", About::Environment), None, None), "nothing of it waits for approvals now");
 }
