@@ -16,6 +16,7 @@ use super::gates::Teams;
 use super::report::Event;
 use super::state::{AdvanceState, Revision, RolloutState};
 use super::step::State;
+use super::vector::Part;
 
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,15 @@ pub enum Changed {
     Source(Arc<str>, AdvanceState),
     /// A workload in the rings.
     Rollout(Arc<str>, RolloutState),
+}
+
+impl Changed {
+    /// No revision of a workload is rejected any more because of its commit or release.
+    fn forgive_commits(&mut self) {
+        if let Self::Rollout(_, rollout) = self {
+            rollout.rejected.retain(|rejected| rejected.part == Part::Configuration);
+        }
+    }
 }
 
 /// The reason why a command is not applied.
@@ -220,10 +230,14 @@ impl Attempt<'_> {
             Some(name) => self.of_release(name),
         };
         let main = self.state.main.clone().unwrap_or_default();
-        let rollouts = self.rollouts(|name, rollout| match workload {
+        let mut rollouts = self.rollouts(|name, rollout| match workload {
             Some(meant) => meant == name,
             None => is_retried_with(&main, rollout),
         });
+        if workload.is_none() {
+            // Which of the rejected revisions the commit gives a workload is not known yet.
+            rollouts.iter_mut().for_each(|(changed, _)| changed.forgive_commits());
+        }
         let error = match of_subject {
             Ok(mut found) => {
                 found.changes.extend(rollouts);

@@ -10,9 +10,8 @@ use model::source::FileId;
 use super::*;
 use crate::promotion::evidence::{Approver, Authors};
 use crate::promotion::state::{
-    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved,
+    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection,
 };
-use crate::promotion::vector::Part;
 
 /// A program that knows a promotion. `ann` is the only member of the team `managers`.
 struct Program(Promotion, Teams);
@@ -285,4 +284,27 @@ fn an_approval_that_does_not_count_is_refused_with_the_reason() {
 fn release_holds(state: &mut State) {
     let release = state.releases.get_mut("shop").unwrap().current.as_mut().unwrap();
     release.gates.iter_mut().for_each(|record| record.status = GateStatus::Passed);
+}
+
+#[test]
+fn a_retry_of_the_commit_lets_all_that_it_may_bring_start_again() {
+    let rejection = |name: &str, part| Rejection {
+        revision: revision(name),
+        reason: "1 failed".into(),
+        part,
+        at: Some(Timestamp::UNIX_EPOCH),
+    };
+    let mut state = state();
+    let main = AdvanceState { current: None, ..state.main.take().unwrap() };
+    state.main = Some(AdvanceState { rejected: vec![rejection("c2", Part::Both)], ..main });
+    // The move to `r0` was taken back after that to `r2`, which `c2` gives.
+    let rejected =
+        vec![rejection("r2", Part::Platform), rejection("v5", Part::Configuration), rejection("r0", Part::Both)];
+    state.rollouts.insert("shop".into(), RolloutState { current: None, rejected, ..moving() });
+    let applied = apply(&state, (About::Environment, None), &command(CommandKind::Retry), &program(ALL)).unwrap();
+    let rejected = applied.changes.iter().find_map(|(changed, _)| match changed {
+        Changed::Rollout(_, rollout) => Some(rollout.rejected.clone()),
+        _ => None,
+    });
+    assert_eq!(rejected, Some(vec![rejection("v5", Part::Configuration)]));
 }

@@ -114,3 +114,14 @@ fn an_override_is_only_for_its_revision() {
     assert_eq!((world.current().as_str(), world.admitted().as_str()), ("r3", "r2"));
     assert!(current.overridden.is_none() && current.gates.iter().any(|gate| !gate.holds()));
 }
+
+#[test]
+fn the_head_takes_back_only_what_it_contains() {
+    for (let_in, expected) in [(42, "r42"), (3, "r9")] {
+        let mut world = World::new(&["stage"]);
+        world.overrides(let_in);
+        world.reverts_to = Some(revision(1));
+        world.settle();
+        assert_eq!(world.admitted(), expected);
+    }
+}
