@@ -113,7 +113,9 @@ impl Proofs<'_> {
         let back_to = self.input.reverts_to.filter(|proved| self.state.has_proved(proved))?;
         let is_back_from = |head: &Revision| {
             let admitted = self.state.admitted.as_ref();
-            admitted.is_none_or(|admitted| admitted != back_to && self.line.contains(head, admitted))
+            // Versions of Kalypso are on no line.
+            let contains = |admitted| self.input.line.is_empty() || self.line.contains(head, admitted);
+            admitted.is_none_or(|admitted| admitted != back_to && contains(admitted))
         };
         self.input.head.filter(|head| is_back_from(head) && !self.state.is_rejected(head))
     }
