@@ -38,7 +38,7 @@ pub(super) struct Released {
     groups: Vec<(PlaceGroupId, i64)>,
     /// The targets that these folders are for.
     targets: BTreeSet<TargetId>,
-    pub(super) content: Content,
+    content: Content,
 }
 
 /// A release at the places of an environment.

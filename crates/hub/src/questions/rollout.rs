@@ -92,7 +92,7 @@ pub async fn rollout_at(
         RolloutOf::Version { version, .. } => Some(version.as_str()),
         _ => None,
     };
-    let stands = then::stands(&mut transaction, (&released, version), (&scope, at)).await?;
+    let stands = then::stands(&mut transaction, (&released, version), (&scope, at, ATTENTION)).await?;
     let ids: BTreeMap<_, _> =
         environment_names(&mut transaction).await?.into_iter().map(|(id, name)| (name, id)).collect();
     let only = released.targets(&scope);

@@ -18,14 +18,12 @@ use crate::store::{ReconcilerId, TargetId, Transaction};
 
 /// The number of reconcilers that are read at once.
 const PAGE: usize = 1_000;
-/// Maximum number of failed reconcilers that are named for each environment.
-const FAILED_MAX: usize = 20;
 
 /// The reconcilers of an environment at a timestamp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StandThen {
     pub(super) stand: Stand,
-    /// The first ones that had failed.
+    /// The first ones that had failed, at most as many as are named.
     pub(super) failed: Vec<ReconcilerId>,
 }
 
@@ -36,11 +34,12 @@ struct Applied {
     is_pinned: bool,
 }
 
-/// The reconcilers by the name of their environment. `version`: the release that is counted; none: the content that was desired then.
+/// The reconcilers by the name of their environment. `version`: the release that is counted; none: the content that was desired then. `named`: the maximum number of
+/// failed reconcilers that are named for each environment.
 pub(super) async fn stands(
     transaction: &mut Transaction,
     (released, version): (&Released, Option<&str>),
-    (scope, at): (&Scope, Timestamp),
+    (scope, at, named): (&Scope, Timestamp, usize),
 ) -> Result<BTreeMap<String, StandThen>, QuestionError> {
     let only = released.targets(scope);
     let mut scope = scope.clone();
@@ -57,7 +56,10 @@ pub(super) async fn stands(
         for fact in &facts {
             let Some(folders) = applied.get(&fact.id) else { continue };
             let environment = fact.place.as_ref().and_then(|place| place.environment.clone()).unwrap_or_default();
-            add(stands.entry(environment).or_default(), (fact, folders), version);
+            let then = stands.entry(environment).or_default();
+            if add(&mut then.stand, (fact, folders), version) && then.failed.len() < named {
+                then.failed.push(fact.id);
+            }
         }
         match next {
             Some(next) => after = Some(next),
@@ -99,23 +101,20 @@ async fn applied(
     Ok(applied)
 }
 
-/// Counts a reconciler in its environment.
-fn add(then: &mut StandThen, (fact, folders): (&Fact, &[Applied]), version: Option<&str>) {
+/// Counts a reconciler in its environment. Returns whether it had failed.
+fn add(stand: &mut Stand, (fact, folders): (&Fact, &[Applied]), version: Option<&str>) -> bool {
     let is_wanted = folders.iter().any(|folder| folder.wants);
     let has_some = folders.iter().any(|folder| folder.has);
     let is_pinned = folders.iter().all(|folder| folder.is_pinned);
     let holds = if is_wanted { folders.iter().all(|folder| folder.has || !folder.wants) } else { has_some };
     let is_expected = is_wanted || (has_some && !is_pinned);
-    let stand = &mut then.stand;
     stand.pinned += i64::from(is_pinned && (!is_expected || version.is_none()));
     if !is_expected {
         stand.elsewhere += i64::from(!is_pinned);
-        return;
+        return false;
     }
     stand.superseded += i64::from(!is_wanted);
     let state = rollout_state::of(fact.status, (holds, fact.held.is_none()), fact.is_silent);
     stand.counts.add(state, Liveness::Alive, 1);
-    if state == RolloutState::Failed && then.failed.len() < FAILED_MAX {
-        then.failed.push(fact.id);
-    }
+    state == RolloutState::Failed
 }
