@@ -71,7 +71,7 @@ struct Reported {
 impl Host {
     /// Its last report, until now or until a timestamp.
     fn last(&self, at: Option<i64>) -> Option<Reported> {
-        self.reports.iter().copied().filter(|report| at.is_none_or(|at| report.at <= at)).next_back()
+        self.reports.iter().rfind(|report| at.is_none_or(|at| report.at <= at)).copied()
     }
 }
 
