@@ -2,9 +2,10 @@
 
 use engine::promotion::command::{Command, apply_to_advance};
 use engine::promotion::state::{AdvanceState, Revision};
-use engine::promotion::step::{Plan, PlannedMove, Subject};
+use engine::promotion::step::{Plan, PlannedMove, Subject, Write};
 use model::object::Promotion;
 
+use super::branch_move;
 use super::changes::Change;
 use super::commit_move::{self, CommitMoveError, Proposed};
 use super::commit_status;
@@ -53,6 +54,25 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
         problems.extend(set_status(facts, planned).err());
     }
     Ok(Performed::Done { problems, proposed })
+}
+
+/// What was proposed before, for somebody who only reads. What the git host does not tell is left out.
+pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Vec<(Subject, Proposed)> {
+    let Some(promotion) = &plan.promotion else { return Vec::new() };
+    let one = |planned: &PlannedMove| {
+        let (Write::Put { revision, .. } | Write::Review(revision)) = &planned.write else { return None };
+        let found = match &planned.subject {
+            Subject::Main => {
+                let (into, branch) =
+                    (&facts.standing.promoted.head, commit_move::proposing_branch(facts.context.environment));
+                branch_move::proposed(facts.context.hosts, (into, &branch), &revision.0)
+            }
+            Subject::Release(workload) => facts.release(workload, promotion)?.proposed(revision),
+            Subject::Renderer => None,
+        };
+        Some((planned.subject.clone(), found?))
+    };
+    plan.moves.iter().filter_map(one).collect()
 }
 
 fn act(

@@ -156,8 +156,11 @@ fn round(
     let advances = stored.known_advances().ok();
     let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
-    let (mut outcome, mut proposed) = (StepOutcome::default(), Vec::new());
-    if !context.is_read_only {
+    let mut outcome = StepOutcome::default();
+    let proposed;
+    if context.is_read_only {
+        proposed = acts::proposed(&facts, &plan);
+    } else {
         match recorded::store(&facts, &plan)? {
             Stored::Again { has_moved } => return Ok(Round::Again { has_moved }),
             Stored::Done { must_publish } => outcome.must_publish = must_publish,

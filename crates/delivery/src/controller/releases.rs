@@ -13,7 +13,7 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::object::release::{Release, shown};
 
-use super::branch_move::{self, BranchMove};
+use super::branch_move::{self, BranchMove, Proposed};
 use super::commit_move::CommitMoveError;
 use super::context::Context;
 use super::error::ControllerError;
@@ -59,6 +59,12 @@ impl ReleaseMove<'_> {
             Some(into) => people::approvals(self.context.hosts, (&into, &branch), (revision, self.context.now)),
             None => Vec::new(),
         }
+    }
+
+    /// The pull request with a revision, as it was proposed before.
+    pub(super) fn proposed(&self, revision: &Revision) -> Option<Proposed> {
+        let (into, branch) = (self.into()?, self.proposing_branch());
+        branch_move::proposed(self.context.hosts, (&into, &branch), &revision.0)
     }
 
     /// Carries out what a step decided. The state is stored before.

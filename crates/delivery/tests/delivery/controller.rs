@@ -163,7 +163,7 @@ impl World {
     }
 
     /// Where changes into an environment stand, as a publication would find them.
-    fn look(&self, environment: &str) -> Vec<SubjectStatus> {
+    pub(crate) fn look(&self, environment: &str) -> Vec<SubjectStatus> {
         let environment = &name(environment);
         let output = preview(&self.chain.access, environment).unwrap();
         let published = Published::of(&output);
