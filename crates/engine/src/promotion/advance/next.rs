@@ -58,11 +58,13 @@ impl Machine<'_> {
         asks && (!current.approvals.is_empty() || (is_about && !self.input.approvals.is_empty()))
     }
 
-    /// Whether the head takes back what moves.
+    /// Whether the head takes back what moves. It does not revert what a person let in past a gate, and it does not contain.
     fn is_taken_back(&self, current: &Candidate) -> bool {
         let is_returning = matches!(current.phase, CandidatePhase::RollingBack { .. });
-        let proofs = self.proofs();
-        !is_returning && proofs.revert().is_some_and(|revert| *revert != current.revision)
+        let is_let_in = current.is_let_in_by_person();
+        let takes_back =
+            |head: &Revision| *head != current.revision && (!is_let_in || self.line.contains(head, &current.revision));
+        !is_returning && self.proofs().revert().is_some_and(takes_back)
     }
 
     pub(super) fn is_manual(&self) -> bool {

@@ -107,17 +107,11 @@ impl Proofs<'_> {
         }
     }
 
-    /// The head, if it takes the environment back to what it has proved, from something else that it contains. It needs no other proof. What a person let in that is not
-    /// on the main branch is not taken back by it.
+    /// The head, if it takes the environment back to what it has proved, from something else. It needs no other proof.
     pub(super) fn revert(&self) -> Option<&Revision> {
         let back_to = self.input.reverts_to.filter(|proved| self.state.has_proved(proved))?;
-        let is_back_from = |head: &Revision| {
-            let admitted = self.state.admitted.as_ref();
-            // Versions of Kalypso are on no line.
-            let contains = |admitted| self.input.line.is_empty() || self.line.contains(head, admitted);
-            admitted.is_none_or(|admitted| admitted != back_to && contains(admitted))
-        };
-        self.input.head.filter(|head| is_back_from(head) && !self.state.is_rejected(head))
+        let is_away = self.state.admitted.as_ref() != Some(back_to);
+        self.input.head.filter(|head| is_away && !self.state.is_rejected(head))
     }
 
     /// The newest revision that can move: that the environments before have, or have shown. Without such environments, or if it is a revert, the head.

@@ -212,6 +212,12 @@ impl Candidate {
         }
     }
 
+    /// Whether it was admitted past a gate, by a decision of a person.
+    pub(in crate::promotion) fn is_let_in_by_person(&self) -> bool {
+        let is_skipped = |record: &GateRecord| matches!(record.status, GateStatus::Skipped(_));
+        self.overridden.is_some() || self.entry.iter().any(is_skipped)
+    }
+
     /// The override by which it was admitted, if it has expired.
     pub(in crate::promotion) fn expired_override(&self, now: Timestamp) -> Option<&Override> {
         self.overridden.as_ref().filter(|found| found.has_expired(now))

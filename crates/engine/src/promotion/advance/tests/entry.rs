@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{GateKind, Newer};
 
 use super::world::{World, fleet, revision};
 use crate::promotion::command::CommandKind;
-use crate::promotion::state::{Candidate, CandidatePhase};
+use crate::promotion::state::{Candidate, CandidatePhase, Decision, GateRecord, GateStatus};
 
 #[test]
 fn the_gates_of_an_admitted_revision_count_until_its_pull_request_is_merged() {
@@ -117,16 +117,35 @@ fn an_override_is_only_for_its_revision() {
 }
 
 #[test]
-fn the_head_takes_back_only_what_it_contains() {
-    // `r42` is not on the main branch.
-    for (let_in, expected) in [(42, "r42"), (3, "r9")] {
+fn the_head_takes_back_what_it_contains_and_what_main_once_had() {
+    let skipped = || {
+        let decision = Decision { by: "ana".into(), at: Timestamp::UNIX_EPOCH, reason: "a fix".into() };
+        let status = GateStatus::Skipped(decision);
+        GateRecord { name: "main".into(), status, since: Timestamp::UNIX_EPOCH, text: "skipped".into() }
+    };
+    // `r42` is not on the main branch: a person let it in, or the branch was rewritten since. `r3` was merged after a person had let it in.
+    let cases =
+        [(42, vec![skipped()], "r42"), (42, Vec::new(), "r9"), (3, vec![skipped()], "r9"), (3, Vec::new(), "r9")];
+    for (admitted, entry, expected) in cases {
         let mut world = World::new(&["stage"]);
         let phase = CandidatePhase::Proving { since: world.now };
-        world.state.current = Some(Candidate::new(revision(let_in), world.now, phase));
-        (world.state.admitted, world.at) = (Some(revision(let_in)), Some(revision(let_in)));
+        world.state.current = Some(Candidate { entry, ..Candidate::new(revision(admitted), world.now, phase) });
+        (world.state.admitted, world.at) = (Some(revision(admitted)), Some(revision(admitted)));
         world.settled = Err("a rollout is open".into());
         world.reverts_to = Some(revision(1));
         world.step();
-        assert_eq!(world.current(), expected);
+        assert_eq!(world.current(), expected, "{admitted}");
     }
+}
+
+#[test]
+fn the_head_does_not_take_back_an_overridden_commit_that_main_does_not_have() {
+    let mut world = World::new(&["stage"]);
+    world.settled = Err("a rollout is open".into());
+    world.overrides(42);
+    world.reverts_to = Some(revision(1));
+    for _ in 0..3 {
+        world.step();
+    }
+    assert_eq!((world.current().as_str(), world.admitted().as_str()), ("r42", "r42"));
 }
