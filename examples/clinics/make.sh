@@ -33,8 +33,8 @@ commit patient-portal 'Deployment of patient-portal'
 # It is night now in Germany and in Brazil, and not in Japan.
 hour=$(date -u +%H)
 hour=${hour#0}
-from=$(printf '%02d:00' $(((hour + 18) % 24)))
-until=$(printf '%02d:00' $(((hour + 5) % 24)))
+opens=$(printf '%02d:00' $(((hour + 18) % 24)))
+closes=$(printf '%02d:00' $(((hour + 5) % 24)))
 
 repository control-plane
 cp -R "$here/control-plane/main/." control-plane
@@ -47,7 +47,7 @@ for environment in dev stage prod; do
   commit control-plane "The clinics in $environment"
 done
 git -C control-plane switch --quiet main
-sed -e "s/22:00/$from/" -e "s/05:00/$until/" "$here/promotions.yaml" > promotions.yaml
+sed -e "s/from: \"22:00\"/from: \"$opens\"/" -e "s/until: \"05:00\"/until: \"$closes\"/" "$here/promotions.yaml" > promotions.yaml
 
 git init --quiet --bare --template= platform-gitops.git
 empty=$(git -C platform-gitops.git mktree < /dev/null)

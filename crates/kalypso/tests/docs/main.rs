@@ -26,7 +26,9 @@ mod shell;
 mod wildcard;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use page::{Piece, pieces};
 use shell::Shell;
@@ -99,6 +101,31 @@ fn the_how_to_pages() {
     assert!(!pages.is_empty());
     let wrong: Vec<_> = pages.iter().filter_map(|path| check(path).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn the_nights_of_the_clinics_are_right_at_every_hour() {
+    let root = tempfile::tempdir().unwrap();
+    let path = format!("{}:{}", root.path().display(), std::env::var("PATH").unwrap());
+    let date = root.path().join("date");
+    fs::write(&date, "#!/bin/sh\nprintf '%02d\\n' \"$HOUR\"\n").unwrap();
+    fs::set_permissions(&date, fs::Permissions::from_mode(0o755)).unwrap();
+    for hour in 0..24 {
+        let made = root.path().join(format!("at-{hour}"));
+        let script = docs().join("../examples/clinics/make.sh");
+        let output = Command::new("sh")
+            .arg(script)
+            .arg(&made)
+            .env("PATH", &path)
+            .env("HOUR", hour.to_string())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let (opens, closes) = ((hour + 18) % 24, (hour + 5) % 24);
+        let window = format!("from: \"{opens:02}:00\", until: \"{closes:02}:00\"");
+        let promotions = fs::read_to_string(made.join("promotions.yaml")).unwrap();
+        assert_eq!(promotions.matches(&window).count(), 1, "{hour}: {promotions}");
+    }
 }
 
 #[test]
