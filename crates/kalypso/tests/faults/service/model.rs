@@ -107,9 +107,15 @@ impl Expected {
     }
 }
 
-/// Copies repositories into a folder, with commits that no branch has any more. Returns false if a file of a push in progress is gone when it is copied.
+/// Copies repositories into a folder, with commits that no branch has any more. Returns false if a push in progress made the copy incomplete: a file of it was gone, or a
+/// branch was copied later than the folder with its objects.
 fn copy(repositories: &Path, folder: &Path) -> bool {
     drop(fs::remove_dir_all(folder));
     fs::create_dir(folder).unwrap();
-    Command::new("cp").arg("-r").arg(repositories).arg(folder).stderr(Stdio::null()).status().unwrap().success()
+    let succeeds = |command: &mut Command| command.stderr(Stdio::null()).status().unwrap().success();
+    let has_all_objects = |repository: fs::DirEntry| {
+        succeeds(Command::new("git").current_dir(repository.path()).args(["rev-list", "--all", "--objects", "--quiet"]))
+    };
+    succeeds(Command::new("cp").arg("-r").arg(repositories).arg(folder))
+        && fs::read_dir(folder.join("served")).unwrap().all(|repository| has_all_objects(repository.unwrap()))
 }
