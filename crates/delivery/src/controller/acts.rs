@@ -5,10 +5,10 @@ use engine::promotion::state::{AdvanceState, Revision};
 use engine::promotion::step::{Plan, PlannedMove, Subject, Write};
 use model::object::Promotion;
 
-use super::branch_move;
 use super::changes::Change;
 use super::commit_move::{self, CommitMoveError, Proposed};
 use super::commit_status;
+use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
 use super::line;
@@ -56,16 +56,15 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
     Ok(Performed::Done { problems, proposed })
 }
 
-/// What was proposed before, for somebody who only reads. What the git host does not tell is left out.
+/// The pull requests of earlier steps, for a step that writes nothing. If the git host gives no answer about one, it is left out.
 pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Vec<(Subject, Proposed)> {
     let Some(promotion) = &plan.promotion else { return Vec::new() };
     let one = |planned: &PlannedMove| {
         let (Write::Put { revision, .. } | Write::Review(revision)) = &planned.write else { return None };
         let found = match &planned.subject {
             Subject::Main => {
-                let (into, branch) =
-                    (&facts.standing.promoted.head, commit_move::proposing_branch(facts.context.environment));
-                branch_move::proposed(facts.context.hosts, (into, &branch), &revision.0)
+                let Context { environment, hosts, .. } = *facts.context;
+                commit_move::proposed(hosts, (environment, &facts.standing.promoted), revision)
             }
             Subject::Release(workload) => facts.release(workload, promotion)?.proposed(revision),
             Subject::Renderer => None,

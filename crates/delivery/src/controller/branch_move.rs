@@ -184,12 +184,12 @@ fn newest<'h>(
     Ok(newest.map(|found| (&*settings.host, repository, found)))
 }
 
-/// The pull request that waits for its merge with this revision, as it was proposed before. None: there is none, or the git host does not tell.
+/// The open pull request with this revision. None: there is none, or the git host gives no answer.
 pub(super) fn proposed(hosts: Option<&GitHosts>, into: (&Commit, &str), revision: &str) -> Option<Proposed> {
     let (_, _, found) = newest(hosts?, into).ok()??;
-    let link = || PullRequestLink { number: found.number, url: found.url.clone() };
     let is_it = found.is_open() && found.body.contains(&marker(revision));
-    is_it.then(|| Proposed { branch: into.1.to_owned(), pull_request: Some(link()) })
+    let link = is_it.then_some(PullRequestLink { number: found.number, url: found.url })?;
+    Some(Proposed { branch: into.1.to_owned(), pull_request: Some(link) })
 }
 
 /// Whether a person closed a pull request with this revision without a merge.

@@ -1,5 +1,6 @@
 //! Writes a commit of the main branch into an environment: by a commit on the environment's branch, or by a pull request.
 
+use engine::promotion::state::Revision;
 use git_host::HostError;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -58,6 +59,15 @@ pub fn write(
         seconds: change.seconds,
     };
     branch_move::write(&*access.repositories, hosts, &change)
+}
+
+/// The open pull request of an environment with a commit. None: there is none, or the git host gives no answer.
+pub(super) fn proposed(
+    hosts: Option<&GitHosts>,
+    (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    to: &Revision,
+) -> Option<Proposed> {
+    branch_move::proposed(hosts, (&promoted.head, &proposing_branch(environment)), &to.0)
 }
 
 /// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request

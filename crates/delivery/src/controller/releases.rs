@@ -61,7 +61,7 @@ impl ReleaseMove<'_> {
         }
     }
 
-    /// The pull request with a revision, as it was proposed before.
+    /// The open pull request with a revision. None: there is none, or the git host gives no answer.
     pub(super) fn proposed(&self, revision: &Revision) -> Option<Proposed> {
         let (into, branch) = (self.into()?, self.proposing_branch());
         branch_move::proposed(self.context.hosts, (&into, &branch), &revision.0)

@@ -45,7 +45,7 @@ fn no_author_of_any_commit_that_moves_approves_them() {
     let body = world.chain.pull_requests().last().unwrap().body.clone();
     let way = "\n→ `kalypso approve -e stage --gate people` (role `approver`), or a review of this pull request\n";
     assert!(body.contains(way), "{body}");
-    // Whoever only reads sees the pull request, too.
+    // A step that writes nothing finds the pull request, too.
     let seen = world.look("stage").remove(0).moving.unwrap().waiting_for;
     let url = world.chain.pull_requests().last().unwrap().url.clone();
     assert!(seen.iter().any(|wait| wait.what == "people" && wait.url.as_ref() == Some(&url)), "{seen:?}");

@@ -49,7 +49,7 @@ pub async fn deployments(
     Ok(Deployments { items, next: next.map(|next| next.write(LIST)) })
 }
 
-/// Finds the reconcilers at the places of a scope, and of the folders around them, page by page: now, or those that were there at a timestamp.
+/// Finds reconcilers page by page: those at the places of a scope and at the folders around them, now or at a timestamp.
 pub(super) struct Search {
     walk: Walk,
     /// The groups of places that reconcilers must have been at. None: any.

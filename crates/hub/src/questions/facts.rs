@@ -209,12 +209,11 @@ fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> 
     let (branch_id, endpoint, path, group_id) = columns.take()?;
     let (role, environment, cluster_type, cluster) = columns.take()?;
     let desired = match columns.take()? {
-        (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since, release: None, is_pinned: false }),
+        (Some(commit), Some(tree), since, release, Some(is_pinned)) => {
+            Some(Desired { commit, tree, since, release, is_pinned })
+        }
         _ => None,
     };
-    let (release, is_pinned) = columns.take::<(_, Option<bool>)>()?;
-    let is_pinned = is_pinned.unwrap_or_default();
-    let desired = desired.map(|desired| Desired { release, is_pinned, ..desired });
     Ok(Some(ReconcilerPlace {
         id,
         branch_id,
