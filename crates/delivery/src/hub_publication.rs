@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::compile::Assignment;
 use engine::plan::{PlaceFolder, PlacePart};
-use engine::promotion::release::{PlacedRelease, pinned_assignments, placed_release};
+use engine::promotion::release::{PlacedRelease, assigned_release, pinned_assignments};
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
@@ -312,7 +312,7 @@ impl Sender<'_> {
             let is_of = |assignment: &Assignment<'_>| assignment.folder() == part.folder.as_ref().map(Child::id);
             let composition = assignment.filter(is_of).and_then(|assignment| assignment.composition());
             let config_version = composition.map(|composition| composition.version().to_string());
-            let release = assignment.filter(is_of).and_then(placed_release);
+            let release = assignment.filter(is_of).and_then(assigned_release);
             let release = release.or_else(|| held.and_then(|held| held.release.clone()));
             let target = assignment.and_then(|assignment| assignment.target());
             let target = target.map(|target| desired_target(target, &self.loaded.fleet));

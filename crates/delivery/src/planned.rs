@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::Arc;
 
+use engine::assignment_folders::AssignmentFolders;
 use engine::compile::{Assignment, Compiled};
 use engine::hold::HeldFolder;
 use engine::output::rings::RingTree;
@@ -222,11 +223,12 @@ impl Planned {
     /// If a folder of the output can't be opened.
     pub fn held_publications(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
         let open = |sealed: &Sealed| self.open(sealed);
+        let mut folders = AssignmentFolders::of(&self.output.tree, &self.target.folder, &open)?;
         let mut stays = BTreeSet::new();
         for id in self.held_before.keys() {
             // A good assignment is rendered from its own sources. A missing assignment may only be unknown, so its folder decides.
             let is_rendered = self.compiled.get(id).is_some_and(|assignment| assignment.is_rendered());
-            if !is_rendered && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
+            if !is_rendered && folders.find(id)?.is_some() {
                 stays.insert(id.clone());
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! This module only applies the states. The controller decides about them.
 
+mod held;
 mod newest;
 mod origins;
 mod text;
@@ -13,7 +14,6 @@ use std::sync::Arc;
 use engine::compile::Compiled;
 use engine::output::PlaceFolders;
 use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, RingProgress, RingTree, apply};
-use engine::promotion::layout::layout;
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, RolloutState};
@@ -23,6 +23,7 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::tree::{OpenError, Sealed, Tree};
 
+pub use self::held::{Held, HeldContent, HeldContents, Origins};
 pub(crate) use self::newest::platform;
 pub use self::newest::{Newest, Returning};
 use self::origins::Reader;
@@ -480,32 +481,5 @@ impl Rings {
     /// Opens a folder of an earlier state.
     pub(crate) fn open(&self, sealed: &Sealed) -> Option<Tree> {
         self.earlier.iter().find_map(|compiled| compiled.open(sealed).ok())
-    }
-}
-
-/// Why a place does not have the newest content of a workload, in one line. None: it has it, the environment has no rings, or the workload does not move.
-pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> {
-    let (access, environment) = (loaded.access.as_ref()?, &loaded.fleet.environment);
-    let mut states = match rollout_store::read(access, environment) {
-        Err(error) => return Some(format!("the states of the rollouts can't be read: {error}")),
-        Ok(states) => states,
-    };
-    let stored = states.rollouts.remove(workload);
-    let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
-    let membership = Membership::new(&loaded.fleet, states.admitted_promotion().or(declared)?)?;
-    let (location, layout) = (membership.locate(place), layout(&membership.rings));
-    let (ring, rings) = (location.ring + 1, membership.rings.len());
-    match stored {
-        None => Some("keeps the earlier content: its first rollout has not begun".to_owned()),
-        Some(Err(error)) => Some(format!("keeps the earlier content: the state of its rollout can't be read: {error}")),
-        Some(Ok(stored)) if !stored.state.is_of(&layout) => {
-            Some("keeps what it has: the rings changed, and the move begins again".to_owned())
-        }
-        Some(Ok(stored)) => match stored.state.content(location.ring, &location.domain, location.hash) {
-            Content::Moving | Content::Published => None,
-            Content::Rest => Some("has the newest values on top of the earlier content".to_owned()),
-            Content::Stable => Some("returns to the stable revision".to_owned()),
-            Content::Base => Some(format!("keeps the earlier content: ring {ring} of {rings} is not due")),
-        },
     }
 }

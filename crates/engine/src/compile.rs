@@ -38,7 +38,7 @@ pub use assignment::Assignment;
 use class_pairs::{ClassPair, ClassPairs};
 use rows::Row;
 pub(crate) use rows::with_bytes;
-pub(crate) use single::SingleAssignments;
+pub use single::SingleAssignments;
 pub use update::{Update, Work};
 
 /// An assignment has errors, so it has no folder.

@@ -3,6 +3,7 @@
 // This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod assignment_folders;
 mod canary;
 mod check;
 pub mod compile;

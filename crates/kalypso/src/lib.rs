@@ -16,6 +16,7 @@ mod edited_repositories;
 mod exit;
 mod folder;
 mod folder_file;
+mod held_content;
 mod hub_client;
 mod hub_tasks;
 mod interrupts;

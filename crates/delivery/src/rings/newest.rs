@@ -73,7 +73,7 @@ pub struct Returning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Platform {
     /// The commit of the main branch.
-    main: Option<GitId>,
+    pub(super) main: Option<GitId>,
     /// The release of the workload.
     release: Option<Arc<str>>,
     /// The version of Kalypso, if one was admitted because it changes output.
@@ -256,7 +256,7 @@ impl Rings {
 }
 
 /// Why the folders of a workload stay as they are.
-fn kept_by(version: &str) -> String {
+pub(super) fn kept_by(version: &str) -> String {
     format!("{SUBJECT} {version} changes its folders, and is not admitted yet")
 }
 

@@ -23,6 +23,7 @@ mod enforcement;
 #[cfg(test)]
 mod hand_edits;
 #[cfg(test)]
+mod held;
 mod hub;
 #[cfg(test)]
 mod lease;

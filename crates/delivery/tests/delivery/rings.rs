@@ -16,11 +16,13 @@ use model::name::EnvironmentName;
 use model::tree::{Child, Entry};
 use testkit::generator::ENVIRONMENT;
 
+use crate::held::held;
 use crate::world::{BASE, World};
 
 const DIRECT: Options<'_> = Options {
     override_reason: None,
     overridden: None,
+    waits: &[],
     is_direct: true,
     confirmed: &[],
     adopt: false,
@@ -31,8 +33,8 @@ const DIRECT: Options<'_> = Options {
 };
 
 /// Both workloads, each with four targets on both cluster types.
-const ONE: &str = "app-0000";
-const OTHER: &str = "app-0001";
+pub(crate) const ONE: &str = "app-0000";
+pub(crate) const OTHER: &str = "app-0001";
 
 const RINGS: &str = "\
 apiVersion: fleet.kalypso.io/v1alpha1
@@ -47,14 +49,14 @@ spec:
 ";
 
 /// A company whose environment has two rings of one cluster type each.
-struct Ringed {
+pub(crate) struct Ringed {
     world: World,
     environment: EnvironmentName,
 }
 
 impl Ringed {
     /// Version `v1` of all workloads is published, and the environment got its rings afterwards.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut ringed = Self { world: World::new(), environment: EnvironmentName::new(ENVIRONMENT).unwrap() };
         [ONE, OTHER].iter().for_each(|workload| ringed.release(workload, "v1"));
         ringed.world.publish(DIRECT);
@@ -63,7 +65,7 @@ impl Ringed {
     }
 
     /// Changes the version of a workload in the sources.
-    fn release(&mut self, workload: &str, version: &str) {
+    pub(crate) fn release(&mut self, workload: &str, version: &str) {
         let path = format!("workloads/{workload}.yaml");
         let text = self.world.files()[&path].clone();
         let line = |line: &str| match line.split_once("branch: ") {
@@ -74,7 +76,7 @@ impl Ringed {
         self.world.change(&[(&path, Some(&text))]);
     }
 
-    fn publish(&self) -> Outcome {
+    pub(crate) fn publish(&self) -> Outcome {
         let outcome = self.world.publish(DIRECT);
         let [place] = &outcome.places[..] else { panic!("one place, not {}", outcome.places.len()) };
         assert!(place.refusals.is_empty(), "{:?}", place.refusals.len());
@@ -103,7 +105,7 @@ impl Ringed {
     }
 
     /// The revision that the sources give a workload, with its sources.
-    fn revision(&self, workload: &str) -> (Revision, RevisionSources) {
+    pub(crate) fn revision(&self, workload: &str) -> (Revision, RevisionSources) {
         let outcome = self.publish();
         let planned = &outcome.places[0].planned;
         let revision = planned.rings.as_ref().unwrap().revisions.desired(workload).unwrap();
@@ -111,7 +113,7 @@ impl Ringed {
     }
 
     /// Begins a move of a workload to what the sources give now. No place has it yet.
-    fn begin(&self, workload: &str) -> StoredRollout {
+    pub(crate) fn begin(&self, workload: &str) -> StoredRollout {
         let (revision, sources) = self.revision(workload);
         let proved = Proved {
             revision: Revision("before".into()),
@@ -152,7 +154,7 @@ impl Ringed {
         names.filter(|name| name.starts_with(workload)).map(Into::into).collect()
     }
 
-    fn store(&self, workload: &str, rollout: &StoredRollout) {
+    pub(crate) fn store(&self, workload: &str, rollout: &StoredRollout) {
         let access = self.world.access();
         let before = read(&access, &self.environment).unwrap();
         let change = StateChange {
@@ -182,7 +184,7 @@ impl Ringed {
     }
 
     /// Moves a workload: changes its current move, and publishes.
-    fn step(&self, workload: &str, rollout: &mut StoredRollout, change: impl FnOnce(&mut Move)) -> Outcome {
+    pub(crate) fn step(&self, workload: &str, rollout: &mut StoredRollout, change: impl FnOnce(&mut Move)) -> Outcome {
         change(rollout.state.current.as_mut().unwrap());
         self.store(workload, rollout);
         self.publish()
@@ -195,7 +197,7 @@ impl Ringed {
 }
 
 /// Releases all places of the ring that moves.
-fn release_ring(current: &mut Move) {
+pub(crate) fn release_ring(current: &mut Move) {
     current.released.insert("".into(), u64::MAX);
 }
 
@@ -420,8 +422,9 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
     let outcome = ringed.publish();
     ringed.check(ONE, ["v2", "v1"]);
     assert_eq!(evidence(&outcome, ONE).iter().filter(|(_, _, changed, _)| changed.is_some()).count(), 0);
-    let waits = Some("keeps what it has: the rings changed, and the move begins again".to_owned());
-    assert_eq!(delivery::rings::wait(&outcome.places[0].loaded, ("ct-0001", ONE)), waits);
+    let why = "the rings changed, and the rollout begins again";
+    let other = ("ct-0001".to_owned(), "v2 desired, other content held in ring first".to_owned(), why.to_owned());
+    assert_eq!(held(&ringed, ONE), BTreeSet::from([other]));
     ringed.step(ONE, &mut rollout, |current| {
         current.phase = Phase::RollingBack { reason: "".into(), since: current.started };
     });
@@ -495,9 +498,6 @@ fn lines_say_how_far_a_rollout_is() {
     let outcome = ringed.step(ONE, &mut rollout, release_ring);
     let moves = "app-0000: ring 1 of 2 (first): 1 of 2 places get the moving revision, 1 keep what they have";
     assert_eq!(lines(&outcome), format!("{moves}\n{waits}"));
-    let wait = |place| delivery::rings::wait(&outcome.places[0].loaded, (place, ONE));
-    let waits = Some("keeps the earlier content: ring 2 of 2 is not due".to_owned());
-    assert_eq!((wait("ct-0000"), wait("ct-0001")), (None, waits));
 }
 
 #[test]

@@ -4,20 +4,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::git_id::GitId;
 use model::progress::{Phase, Progress};
+use rayon::prelude::*;
 
 use super::class_pairs::{ClassPair, ClassPairs};
 use super::problems::{of_place, of_target};
-use super::rows::{AssignmentInputs, RowContext};
+use super::rows::{AssignmentInputs, RowContext, with_bytes};
 use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{Files, SharedFiles};
 
-/// Single assignments of a fleet.
+/// Single assignments of a fleet. They are rendered when they are read.
 #[derive(Debug)]
-pub(crate) struct SingleAssignments<'a> {
+pub struct SingleAssignments<'a> {
     prepared: &'a Prepared,
     pairs: ClassPairs,
     shared: SharedFiles,
@@ -33,7 +35,7 @@ struct SingleAssignment<'a> {
 
 impl<'a> SingleAssignments<'a> {
     /// Compiles these assignments. Ids without a place or target are ignored.
-    pub(crate) fn new<'i>(prepared: &'a Prepared, ids: impl Iterator<Item = &'i AssignmentId>) -> Self {
+    pub fn new<'i>(prepared: &'a Prepared, ids: impl Iterator<Item = &'i AssignmentId>) -> Self {
         let found = ids.filter_map(|id| numbers(prepared, id));
         let keys: BTreeSet<_> =
             found.map(|(place, target)| (prepared.class_of_place(place), prepared.class_of_target(target))).collect();
@@ -57,8 +59,7 @@ impl<'a> SingleAssignments<'a> {
     /// # Errors
     /// The codes of the errors. No codes if no policy assigns it.
     pub(crate) fn files(&self, id: &AssignmentId, manifests: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
-        let one = self.find(id).filter(|one| self.prepared.schedule.targets_on(one.ids.0).contains(&one.ids.1));
-        let one = one.ok_or_else(BTreeSet::new)?;
+        let one = self.find_assigned(id).ok_or_else(BTreeSet::new)?;
         let codes = |diagnostics: Vec<Diagnostic>| -> BTreeSet<_> {
             diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
         };
@@ -71,6 +72,19 @@ impl<'a> SingleAssignments<'a> {
         Ok((files, Arc::clone(composition.version())))
     }
 
+    /// The git ids of the folders of assignments. None: it has errors, or no policy assigns it.
+    pub fn folders(&self, ids: &[AssignmentId]) -> Vec<Option<GitId>> {
+        ids.par_iter().map(|id| self.folder(id)).collect()
+    }
+
+    fn folder(&self, id: &AssignmentId) -> Option<GitId> {
+        let one = self.find_assigned(id)?;
+        if self.before_rendering(&one).iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        self.context(&one).files(&one.inputs()).ok().map(|files| with_bytes(files).id())
+    }
+
     fn before_rendering(&self, one: &SingleAssignment<'_>) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<_> = of_place(self.prepared, one.place).collect();
         diagnostics.extend(of_target(self.prepared, one.ids.0, one.ids.1));
@@ -80,6 +94,11 @@ impl<'a> SingleAssignments<'a> {
 
     fn context(&self, one: &SingleAssignment<'a>) -> RowContext<'_> {
         RowContext::new(self.prepared, &self.shared, one.place)
+    }
+
+    /// None: no policy assigns it.
+    fn find_assigned(&self, id: &AssignmentId) -> Option<SingleAssignment<'_>> {
+        self.find(id).filter(|one| self.prepared.schedule.targets_on(one.ids.0).contains(&one.ids.1))
     }
 
     fn find(&self, id: &AssignmentId) -> Option<SingleAssignment<'_>> {

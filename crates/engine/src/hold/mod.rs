@@ -16,7 +16,7 @@ use model::git_id::GitId;
 use model::tree::{Open, OpenError, Tree};
 
 pub use self::search::{Search, needs_search};
-use crate::layout::{Folder, Layout};
+use crate::layout::Folder;
 use crate::pin::Pin;
 use crate::promotion::release::PlacedRelease;
 use crate::sensitive::ShownFiles;
@@ -101,26 +101,4 @@ impl Held {
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         diagnostics::diagnostics(self)
     }
-}
-
-/// Finds the folder of a place in the output's folder, in either layout.
-fn place_folder(inside: &Tree, place: &str, open: &Open<'_>) -> Result<Option<Tree>, OpenError> {
-    for layout in [Layout::Plain, Layout::FanOut] {
-        if let Some(found) = inside.find(&layout.path(place), open)?
-            && let Some(folder) = found.opened(open)?
-        {
-            return Ok(Some(folder));
-        }
-    }
-    Ok(None)
-}
-
-/// Whether an output in `folder` of a tree has a folder for an assignment.
-///
-/// # Errors
-/// If a folder can't be opened.
-pub fn has_folder(tree: &Tree, folder: &Folder, id: &AssignmentId, open: &Open<'_>) -> Result<bool, OpenError> {
-    let Some(inside) = tree.folder(folder.as_str(), open)? else { return Ok(false) };
-    let place = place_folder(&inside, id.place.as_str(), open)?;
-    Ok(place.is_some_and(|place| place.child(id.target.as_str()).is_some_and(model::tree::Child::is_folder)))
 }

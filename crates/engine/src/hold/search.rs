@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code};
 use model::git_id::GitId;
-use model::tree::{Child, OpenError, Tree};
+use model::tree::{OpenError, Tree};
 
-use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, NotHeldReason, place_folder};
+use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, NotHeldReason};
+use crate::assignment_folders::AssignmentFolders;
 use crate::compile::{Prepared, SingleAssignments, with_bytes};
 use crate::pin::{Manifests, Pin};
 use crate::promotion::release::released_with;
@@ -58,7 +59,7 @@ impl Search {
         if before.is_empty() && !prepared.has_pins() {
             return Ok(search);
         }
-        let mut folders = Folders::of(history.head, history)?;
+        let mut folders = folders(history.head, history)?;
         for id in failing {
             // The manifests are undefined if pins contradict each other, or if a pin exists more than once.
             let Ok((pins, manifests)) = prepared.pins_of(&id) else { continue };
@@ -203,7 +204,7 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
         }
         // The history ends at a publication that can't be read.
         let Ok(tree) = (history.tree)(*publication) else { break };
-        let mut folders = Folders::of(&tree, history)?;
+        let mut folders = folders(&tree, history)?;
         for id in ids {
             let Some(known) = open.get(id).copied() else { continue };
             let found = folders.find(id)?;
@@ -218,28 +219,6 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
     Ok(same_since)
 }
 
-/// The folders of assignments in one tree. Each place is opened once.
-struct Folders<'a> {
-    inside: Tree,
-    history: &'a History<'a>,
-    places: HashMap<Arc<str>, Option<Tree>>,
-}
-
-impl<'a> Folders<'a> {
-    fn of(tree: &Tree, history: &'a History<'a>) -> Result<Self, OpenError> {
-        let inside = tree.folder(history.folder.as_str(), history.open)?.unwrap_or_default();
-        Ok(Self { inside, history, places: HashMap::new() })
-    }
-
-    /// The git id of an assignment's folder. None if there is no folder.
-    fn find(&mut self, id: &AssignmentId) -> Result<Option<GitId>, OpenError> {
-        let place = id.place.as_arc();
-        if !self.places.contains_key(place) {
-            let folder = place_folder(&self.inside, place, self.history.open)?;
-            self.places.insert(Arc::clone(place), folder);
-        }
-        let folder = self.places.get(place).and_then(Option::as_ref);
-        let child = folder.and_then(|folder| folder.child(id.target.as_str()));
-        Ok(child.filter(|child| child.is_folder()).map(Child::id))
-    }
+fn folders<'a>(tree: &Tree, history: &History<'a>) -> Result<AssignmentFolders<'a>, OpenError> {
+    AssignmentFolders::of(tree, history.folder, history.open)
 }

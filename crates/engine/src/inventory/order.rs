@@ -11,6 +11,7 @@ use roaring::RoaringBitmap;
 use super::{AssignmentSet, Inventory};
 use crate::place::Place;
 use crate::prepare::Prepared;
+use crate::promotion::release::{PlacedRelease, release_at};
 use crate::target::Target;
 
 /// An assignment.
@@ -33,6 +34,11 @@ impl<'p> Assigned<'p> {
     /// The policies that assign it, by name.
     pub fn policies(&self) -> impl Iterator<Item = &'p PolicyName> {
         self.prepared.schedule.policies(self.ids.0, self.ids.1).map(|policy| &policy.name)
+    }
+
+    /// The release of its workload at its place. None: no key names it.
+    pub fn release(&self) -> Option<PlacedRelease> {
+        release_at(self.prepared, (self.place, self.target))
     }
 
     /// The release pins that hold it.

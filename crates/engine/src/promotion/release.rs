@@ -9,6 +9,7 @@ use model::object::release::Release;
 
 use crate::compile::{Assignment, Compiled, Prepared};
 use crate::pin::{self, Manifests, Pin};
+use crate::place::Place;
 use crate::target::Target;
 
 /// The release of each workload in an environment, by the name of the workload. None: no key names it, or its targets have different ones. What people pin does not
@@ -40,9 +41,19 @@ pub struct PlacedRelease {
 }
 
 /// The release of an assignment's workload at its place: one for all targets of the workload, with the pins of people. If they have different ones, that of its own
-/// target. None: no key names it.
-pub fn placed_release(assignment: Assignment<'_>) -> Option<PlacedRelease> {
-    let (prepared, place, own) = (assignment.prepared(), assignment.place()?, assignment.target()?);
+/// target. None: no key names it, or its place or target does not exist.
+pub fn placed_release(prepared: &Prepared, id: &AssignmentId) -> Option<PlacedRelease> {
+    let place = prepared.place(prepared.place_id(id.place.as_str())?)?;
+    release_at(prepared, (place, &prepared.target(prepared.target_id(id.target.as_str())?)?.target))
+}
+
+/// The release of a compiled assignment.
+pub fn assigned_release(assignment: Assignment<'_>) -> Option<PlacedRelease> {
+    release_at(assignment.prepared(), (assignment.place()?, assignment.target()?))
+}
+
+/// The release of the workload of a target at a place.
+pub(crate) fn release_at(prepared: &Prepared, (place, own): (&Place, &Target)) -> Option<PlacedRelease> {
     let said = |target: &Target| prepared.pins.said(|key| place.label(key), target);
     let (of_own, is_pinned) = said(own);
     let others: Vec<_> =

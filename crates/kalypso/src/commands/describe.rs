@@ -1,6 +1,7 @@
 //! `kalypso describe`: an object, what it reaches, what reaches it, and what is wrong with it.
 
 mod details;
+mod held;
 mod problems;
 mod reach;
 mod text;
@@ -14,6 +15,7 @@ use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
 use crate::diagnostics::Report;
 use crate::exit::{Exit, Failure};
+use crate::held_content::HeldAssignments;
 use crate::listing::filter::nearest;
 use crate::listing::kind::ListedKind;
 use crate::listing::object::{Listed, objects};
@@ -53,9 +55,11 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
         let compiled = compiling::compile(loaded, watch.progress());
         let mut view = View::of(loaded, compiled.prepared());
         let diagnostics = problems::all(loaded, &compiled);
+        let mut held = HeldAssignments::read(loaded, compiled.prepared());
         for subject in subjects {
             answer.found.insert((subject.kind, subject.listed.name().to_string()));
-            let description = Description::of(subject, &mut view);
+            let mut description = Description::of(subject, &mut view);
+            description.details.extend(held::detail(&description.subject, (&view, &compiled), &mut held));
             let report = problems::report(&description.subject, (&view, &compiled), &diagnostics);
             answer.add(&description, &mut view, &report);
         }
@@ -113,6 +117,7 @@ impl Description {
             json[key] = fields.as_object_mut().and_then(|fields| fields.remove(key)).unwrap_or_default();
         }
         json["fields"] = fields;
+        json["rollouts"] = json!([]);
         json["annotations"] = labels_json(&self.subject.listed.annotations());
         for detail in &self.details {
             json[detail.field] = detail.json.clone();

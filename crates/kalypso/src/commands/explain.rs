@@ -8,12 +8,11 @@ mod value;
 mod words;
 
 use delivery::loaded::Loaded;
-use delivery::rings;
-use engine::compile::Prepared;
+use engine::compile::{Prepared, SingleAssignments};
 use engine::explain::ValueReason;
 use engine::overview::Meanings;
 use engine::place::Place;
-use engine::promotion::revision::subject;
+use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
@@ -22,6 +21,7 @@ use self::words::Words;
 use super::why_not;
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
+use crate::held_content::{self, HeldAssignments};
 use crate::loading;
 use crate::not_admitted;
 use crate::progress::Watch;
@@ -86,20 +86,21 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
     let explanation = prepared.explain(id)?;
     let problems = prepared.problems(id);
     let held = held::of(loaded, (prepared, &problems), id);
-    let target = prepared.targets().iter().find(|target| target.name == id.target);
-    let waits = target.and_then(|target| rings::wait(loaded, (id.place.as_str(), &subject(target))));
+    let alone = |ids: &[AssignmentId]| SingleAssignments::new(prepared, ids.iter()).folders(ids);
+    let other = HeldAssignments::read(loaded, prepared).find(std::slice::from_ref(id), alone).remove(id);
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
         let mut json = assignment::json(&explanation, &mut locator);
         json["held"] = held::json(&held);
-        json["rollout"] = waits.into();
+        json["rollout"] = other.as_ref().map(held_content::json).into();
         return Some(terminal::structured(&json, options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words = Words { environment: &options.environment, place_text: &place_text, locator: &mut locator };
     let text = assignment::text(&explanation, &mut words);
-    let waits = waits.map(|waits| format!("\n  {waits}\n")).unwrap_or_default();
-    Some(text + &waits + &assignment::problems_text(&problems, &held))
+    let other =
+        other.map(|other| format!("\n  {}\n", held_content::text(&other, Timestamp::now()))).unwrap_or_default();
+    Some(text + &other + &assignment::problems_text(&problems, &held))
 }
 
 /// The name whose overview is requested, and the meanings to show. None if an assignment is requested.

@@ -1,23 +1,22 @@
 //! `kalypso get`: lists of objects, of assignments and of values.
 
+mod assignments;
 mod values;
 
 use std::collections::BTreeSet;
 
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
-use model::diagnostic::AssignmentId;
 
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
-use crate::listing::assignments::{self, counts_text, more_text};
+use crate::listing::assignments::{COLUMNS as ASSIGNMENT, more_text};
 use crate::listing::filter::{Filter, nearest};
 use crate::listing::kind::ListedKind;
 use crate::listing::object::{Listed, objects};
 use crate::listing::output::{ListWriter, limit_of};
 use crate::listing::rows::{self, Row, columns_of};
 use crate::listing::view::{self, View};
-use crate::loading::parse_assignment;
 use crate::progress::Watch;
 use crate::terminal;
 
@@ -42,7 +41,7 @@ pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
         return Err(unknown.into());
     }
     let exit = match request.kind {
-        ListedKind::Assignment => request.assignments(&mut views)?,
+        ListedKind::Assignment => assignments::list(&request, &mut views)?,
         ListedKind::Value => values::list(options, &request.filter, &mut views)?,
         ListedKind::Environment => request.environments(&mut views, &environments.unread)?,
         _ => request.objects(&mut views)?,
@@ -61,7 +60,7 @@ impl<'o> Request<'o> {
 
     fn writer(&self) -> ListWriter {
         let columns = match self.kind {
-            ListedKind::Assignment => assignments::COLUMNS,
+            ListedKind::Assignment => ASSIGNMENT,
             kind => columns_of(kind),
         };
         ListWriter::new(self.options.output, columns, self.options.environment.is_none())
@@ -141,43 +140,6 @@ impl<'o> Request<'o> {
             }
         }
         writer.count(page.total, page.is_more());
-        self.end(writer, (views, &found))
-    }
-
-    /// Lists assignments.
-    fn assignments(&self, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
-        let mut writer = self.writer();
-        let mut found = BTreeSet::new();
-        let after = self.options.after.as_deref().map(parse_assignment).transpose()?;
-        let names: BTreeSet<_> = self.names.iter().map(|name| parse_assignment(name)).collect::<Result<_, _>>()?;
-        for view in views.iter() {
-            let inventory = &view.inventory;
-            let selected = self.filter.assignments(view).unwrap_or_default();
-            let mut set = selected.and(&inventory.selected(self.filter.selector()));
-            if !names.is_empty() {
-                set = set.and(&inventory.these(names.iter()));
-            }
-            let is_listed = |id: &AssignmentId| names.is_empty() || names.contains(id);
-            let mut page = Page::of(self.options);
-            for assigned in inventory.assignments(&set, after.as_ref()).filter(|assigned| is_listed(&assigned.id())) {
-                if page.listed == page.limit {
-                    page.rest = true;
-                    break;
-                }
-                let id = assigned.id().to_string();
-                found.extend((!names.is_empty()).then(|| id.clone()));
-                page.last.clone_from(&id);
-                page.listed += 1;
-                writer.add(assignments::row(&assigned, view.environment()), view.environment(), &id)?;
-            }
-            page.total = if names.is_empty() { inventory.len(&set) } else { page.listed };
-            if names.is_empty() {
-                let environment = self.options.environment.is_none().then(|| format!("{}: ", view.environment()));
-                let counts = counts_text(inventory.counts(&set));
-                writer.heading(&format!("{}{counts}", environment.unwrap_or_default()));
-            }
-            page.end(&mut writer, (self, view));
-        }
         self.end(writer, (views, &found))
     }
 

@@ -1,22 +1,28 @@
 //! The columns of assignments.
 
+use delivery::rings::HeldContent;
 use engine::inventory::{Assigned, Counts};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::rows::{Columns, Row};
 use super::view::or_dash;
+use crate::held_content;
 use crate::terminal::{count, thousands};
 
-pub(crate) const COLUMNS: Columns =
-    Columns { always: &["NAME", "WORKLOAD", "WORKSPACE", "CLUSTER-TYPE", "POLICIES"], wide: &["CLUSTER", "PINS"] };
+pub(crate) const COLUMNS: Columns = Columns {
+    always: &["NAME", "WORKLOAD", "WORKSPACE", "CLUSTER-TYPE", "POLICIES", "RELEASE"],
+    wide: &["CLUSTER", "PINS", "RING"],
+};
 
-/// The row of an assignment.
-pub(crate) fn row(assigned: &Assigned<'_>, environment: &str) -> Row {
+/// The row of an assignment, with the content that its place has if it is not the desired one.
+pub(crate) fn row(assigned: &Assigned<'_>, environment: &str, (held, now): (Option<&HeldContent>, Timestamp)) -> Row {
     let policies: Vec<_> = assigned.policies().map(model::name::PolicyName::as_str).collect();
     let pins: Vec<_> = assigned.pins().into_iter().map(|pin| pin.name.as_str()).collect();
     let cluster = assigned.place.cluster.as_ref().map(|cluster| cluster.name.as_str());
     let (target, cluster_type) = (assigned.target, assigned.place.cluster_type.name.as_str());
     let id = assigned.id().to_string();
+    let release = assigned.release().map(|placed| placed.release.text());
     Row {
         cells: vec![
             id.clone(),
@@ -24,8 +30,10 @@ pub(crate) fn row(assigned: &Assigned<'_>, environment: &str) -> Row {
             or_dash(target.workspace()),
             cluster_type.to_owned(),
             policies.join(","),
+            held.map_or_else(|| or_dash(release.as_deref().unwrap_or_default()), held_content::releases),
             or_dash(cluster.unwrap_or_default()),
             or_dash(&pins.join(",")),
+            held.map_or_else(|| "-".to_owned(), |held| held_content::ring(held, now)),
         ],
         json: json!({
             "environment": environment,
@@ -37,6 +45,8 @@ pub(crate) fn row(assigned: &Assigned<'_>, environment: &str) -> Row {
             "workspace": target.workspace(),
             "policies": policies,
             "releasePins": pins,
+            "release": release.as_deref(),
+            "rollout": held.map(held_content::json),
         }),
     }
 }

@@ -327,7 +327,7 @@ const EXPLAIN: &[Described] = &[
     ("held[].releasePins[]", "the release pins that are laid over"),
     (
         "rollout",
-        "why the place does not have the newest content yet, in words; `null` if it has it, or if there are no rings",
+        "`null` if the place has the desired content, or if the environment has no rings. Otherwise, `ring`, `since` (may be `null`), `reason` in words, `desired` with `release` and `main` (the commit of the main branch), `holds` (`revision`, `nothing`, or `unknown` if no revision in the state of the rollout has this content), and `held` with the same fields as `desired` (`null` unless `holds` is `revision`)",
     ),
     ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
     ("releasePins[].place", "where it is written"),

@@ -86,7 +86,7 @@ fn largest(groups: BTreeMap<Arc<str>, usize>) -> Vec<(Arc<str>, usize)> {
 }
 
 /// The assignments that an object reaches.
-fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
+pub(super) fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
     let inventory = &view.inventory;
     let (object, key) = match listed {
         Listed::Target(target) => return Some(inventory.of_target(target.name.as_str())),

@@ -264,6 +264,11 @@ const ASSIGNMENTS: &[Described] = &[
     ("items[].workspace", "its workspace"),
     ("items[].policies[]", "the policies that assign it"),
     ("items[].releasePins[]", "the release pins that hold it"),
+    ("items[].release", "the desired release of the workload there; `null` if no key names it"),
+    (
+        "items[].rollout",
+        "what the place holds, if it is something else: the same as `rollout` of `explain`; else `null`",
+    ),
     ("more", "whether there are more than `--limit`"),
     ("total", "how many there are, whatever the limit is"),
 ];
@@ -311,6 +316,10 @@ const DESCRIPTION: &[Described] = &[
     ("items[].reaches.byClusterType[].clusterType", "a cluster type, with its clusters"),
     ("items[].reaches.byClusterType[].assignments", ""),
     ("items[].reaches.examples[]", "the first assignments"),
+    (
+        "items[].rollouts[]",
+        "the assignments of the object that hold something else than the desired content: `assignment`, and the same as `rollout` of `explain`",
+    ),
     ("items[].reachedBy[].kind", "the kind of an object that reaches some of these assignments"),
     ("items[].reachedBy[].name", "its name"),
     ("items[].reachedBy[].place", "where it is written"),

@@ -1,0 +1,81 @@
+//! `kalypso get assignments`.
+
+use std::collections::BTreeSet;
+
+use engine::compile::SingleAssignments;
+use engine::inventory::Assigned;
+use hub_api::timestamp::Timestamp;
+use model::diagnostic::AssignmentId;
+
+use super::{Page, Request};
+use crate::arguments::ListFormat;
+use crate::exit::Exit;
+use crate::held_content::HeldAssignments;
+use crate::listing::assignments::{counts_text, row};
+use crate::listing::output::ListWriter;
+use crate::listing::view::View;
+use crate::loading::parse_assignment;
+
+/// How many assignments are looked up in the GitOps branches at once.
+const PART: usize = 10_000;
+
+/// Lists assignments.
+pub(super) fn list(request: &Request<'_>, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
+    let mut writer = request.writer();
+    let mut found = BTreeSet::new();
+    let after = request.options.after.as_deref().map(parse_assignment).transpose()?;
+    let names: BTreeSet<_> = request.names.iter().map(|name| parse_assignment(name)).collect::<Result<_, _>>()?;
+    for view in views.iter() {
+        let inventory = &view.inventory;
+        let selected = request.filter.assignments(view).unwrap_or_default();
+        let mut set = selected.and(&inventory.selected(request.filter.selector()));
+        if !names.is_empty() {
+            set = set.and(&inventory.these(names.iter()));
+        }
+        let is_listed = |id: &AssignmentId| names.is_empty() || names.contains(id);
+        let mut all = inventory.assignments(&set, after.as_ref()).filter(|assigned| is_listed(&assigned.id()));
+        let mut page = Page::of(request.options);
+        write(request, (view, &mut all), (&mut writer, &mut page), |id| {
+            found.extend((!names.is_empty()).then(|| id.to_owned()));
+        })?;
+        page.total = if names.is_empty() { inventory.len(&set) } else { page.listed };
+        if names.is_empty() {
+            let environment = request.options.environment.is_none().then(|| format!("{}: ", view.environment()));
+            let counts = counts_text(inventory.counts(&set));
+            writer.heading(&format!("{}{counts}", environment.unwrap_or_default()));
+        }
+        page.end(&mut writer, (request, view));
+    }
+    request.end(writer, (views, &found))
+}
+
+/// Writes the rows of a page.
+fn write<'p>(
+    request: &Request<'_>,
+    (view, all): (&View<'p>, &mut dyn Iterator<Item = Assigned<'p>>),
+    (writer, page): (&mut ListWriter, &mut Page<'_>),
+    mut listed: impl FnMut(&str),
+) -> anyhow::Result<()> {
+    let (prepared, now) = (view.inventory.prepared(), Timestamp::now());
+    // A list of names shows no contents.
+    let is_shown = request.options.output != ListFormat::Name;
+    let mut held = is_shown.then(|| HeldAssignments::read(view.loaded, prepared));
+    loop {
+        let part: Vec<_> = all.take(PART.min(page.limit - page.listed)).collect();
+        if part.is_empty() {
+            break;
+        }
+        let ids: Vec<_> = part.iter().map(Assigned::id).collect();
+        let desired = |ids: &[AssignmentId]| SingleAssignments::new(prepared, ids.iter()).folders(ids);
+        let found = held.as_mut().map(|held| held.find(&ids, desired)).unwrap_or_default();
+        for (assigned, id) in part.iter().zip(&ids) {
+            let name = id.to_string();
+            listed(&name);
+            writer.add(row(assigned, view.environment(), (found.get(id), now)), view.environment(), &name)?;
+            page.last = name;
+        }
+        page.listed += part.len();
+    }
+    page.rest = all.next().is_some();
+    Ok(())
+}

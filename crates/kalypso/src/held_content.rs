@@ -1,0 +1,99 @@
+//! What places hold where an environment has rings, in answers for people and for programs.
+
+use std::collections::BTreeMap;
+
+use delivery::loaded::Loaded;
+use delivery::rings::{Held, HeldContent, HeldContents, Origins};
+use engine::compile::Prepared;
+use hub_api::timestamp::Timestamp;
+use model::diagnostic::AssignmentId;
+use model::git_id::GitId;
+use serde_json::{Value as Json, json};
+
+use crate::hub_client::length;
+use crate::terminal;
+
+/// The held contents of an environment. What can't be read is a warning, once.
+pub(crate) struct HeldAssignments<'a> {
+    contents: Option<HeldContents<'a>>,
+}
+
+impl<'a> HeldAssignments<'a> {
+    pub(crate) fn read(loaded: &'a Loaded, prepared: &'a Prepared) -> Self {
+        let contents = HeldContents::read(loaded, prepared).unwrap_or_else(|error| {
+            warn(&error);
+            None
+        });
+        Self { contents }
+    }
+
+    /// The assignments that have another content than the desired one. `desired` gives the ids of their desired folders.
+    pub(crate) fn find(
+        &mut self,
+        ids: &[AssignmentId],
+        desired: impl FnOnce(&[AssignmentId]) -> Vec<Option<GitId>>,
+    ) -> BTreeMap<AssignmentId, HeldContent> {
+        let Some(contents) = &mut self.contents else { return BTreeMap::new() };
+        contents.find(ids, &desired(ids)).unwrap_or_else(|error| {
+            warn(&error);
+            self.contents = None;
+            BTreeMap::new()
+        })
+    }
+}
+
+fn warn(error: &dyn std::fmt::Display) {
+    terminal::warn(&format!("what the rings hold is not known: {error}"));
+}
+
+/// `2.4.0 desired, 2.3.0 held in ring clinics since 2 h: the rollout is in ring pilots`.
+pub(crate) fn text(content: &HeldContent, now: Timestamp) -> String {
+    format!("{content}{} {}", if content.since.is_some() { "" } else { ":" }, why(content, now))
+}
+
+/// `since 2 h: the rollout is in ring pilots`.
+pub(crate) fn why(content: &HeldContent, now: Timestamp) -> String {
+    let since = since(content, now).map(|since| format!("since {since}: "));
+    format!("{}{}", since.unwrap_or_default(), content.reason)
+}
+
+/// `clinics since 2 h`.
+pub(crate) fn ring(content: &HeldContent, now: Timestamp) -> String {
+    let since = since(content, now).map(|since| format!(" since {since}"));
+    format!("{}{}", content.ring, since.unwrap_or_default())
+}
+
+fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
+    let since = Timestamp::from_millis(content.since?.as_millisecond());
+    Some(length(now.since(since)))
+}
+
+/// The desired release, and the one that the place has: `2.4.0 (2.3.0 held)`.
+pub(crate) fn releases(content: &HeldContent) -> String {
+    let desired = content.desired.release.as_deref().unwrap_or("-");
+    let held = match &content.held {
+        Held::Nothing => "nothing",
+        Held::Unknown => "other content",
+        Held::Revision(Origins { release, .. }) if *release == content.desired.release => "earlier content",
+        Held::Revision(Origins { release, .. }) => release.as_deref().unwrap_or("no release"),
+    };
+    format!("{desired} ({held} held)")
+}
+
+/// The same for programs.
+pub(crate) fn json(content: &HeldContent) -> Json {
+    let origins = |Origins { release, main }: &Origins| json!({"release": release.as_deref(), "main": main.map(|main| main.to_string())});
+    let (holds, held) = match &content.held {
+        Held::Nothing => ("nothing", Json::Null),
+        Held::Revision(held) => ("revision", origins(held)),
+        Held::Unknown => ("unknown", Json::Null),
+    };
+    json!({
+        "ring": &*content.ring,
+        "since": content.since.map(|since| since.to_string()),
+        "reason": &*content.reason,
+        "desired": origins(&content.desired),
+        "holds": holds,
+        "held": held,
+    })
+}
