@@ -7,6 +7,7 @@ use engine::plan::ChangeKind;
 use git::RepositoryError;
 use git::publish::{ForeignCommits, PublishError};
 use git_host::error::HostError;
+use hub_api::promotions::Wait;
 use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
@@ -66,6 +67,8 @@ pub struct Options<'a> {
     pub hosts: Option<&'a GitHosts>,
     /// Publishes past gates, for this reason. None: gates refuse.
     pub override_reason: Option<&'a str>,
+    /// What changes into the environment waited for before, for its issue.
+    pub waits: &'a [Wait],
     /// The reason with which a person admitted the commit past its gates for this publication.
     pub overridden: Option<&'a str>,
     /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
@@ -235,7 +238,8 @@ impl Request<'_> {
             [] => "nothing is published".to_owned(),
             parts => parts.join("; "),
         };
-        let mut report = pull_requests::report(hosts, loaded, (&diagnostics, &description), is_proposed);
+        let mut report =
+            pull_requests::report(hosts, loaded, (&diagnostics, self.options.waits), (&description, is_proposed));
         report.failed_statuses.extend(places.iter().flat_map(|place| place.failed_statuses.clone()));
         Some(report)
     }

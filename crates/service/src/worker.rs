@@ -11,6 +11,7 @@ use delivery::controller::command::note_confirmation;
 use delivery::controller::published::Published;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
+use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{SyncDestination, SyncResult};
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
@@ -135,10 +136,13 @@ impl<'a> Worker<'a> {
     fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {
         let settings = &self.shared.settings;
         let hosts = (!self.shared.hosts.is_empty()).then_some(&self.shared.hosts);
+        let promotion = self.environment.lock().promotion.clone();
+        let waits: Vec<_> = promotion.iter().flat_map(PromotionStatus::waits).cloned().collect();
+        let lease = Some(&self.environment.lease.writes);
         let request = Request {
             environment: &self.environment.name,
             gitops_repo: None,
-            options: Options { confirmed, hosts, lease: Some(&self.environment.lease.writes), ..Options::default() },
+            options: Options { confirmed, hosts, lease, waits: &waits, ..Options::default() },
             hub: settings.hub.as_deref().map(|hub| Receiver { hub, environments: &settings.environments }),
             is_hub_only: false,
         };

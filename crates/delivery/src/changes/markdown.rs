@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use engine::plan::{ChangeKind, PlannedId};
+use hub_api::promotions::Wait;
 use model::count::{count, named, thousands};
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
@@ -12,6 +13,26 @@ use super::places::Places;
 use super::{ChangedAssignment, Group, because_words, groups, owner, places_text, removed_text, sign};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
+
+/// The command that answers a wait, with the role that it needs.
+pub(crate) fn answer(command: &str, role: &str) -> String {
+    format!("→ `{command}` (role `{role}`)")
+}
+
+/// What people can do about waits, as a part of a longer text. Empty: nothing.
+pub(crate) fn answers(waits: &[Wait]) -> String {
+    let line = |Wait { text, command, role, url, .. }: &Wait| {
+        let act = match (command, url) {
+            (Some(command), _) => answer(command, role.as_deref().unwrap_or_default()),
+            (None, Some(url)) => format!("→ <{url}>"),
+            (None, None) => return None,
+        };
+        Some(format!("- {act}: {}\n", code(text)))
+    };
+    let lines: BTreeSet<_> = waits.iter().filter_map(line).collect();
+    let lines = lines.into_iter().collect::<String>();
+    if lines.is_empty() { lines } else { format!("\n### What people can do\n\n{lines}") }
+}
 
 /// The numbers of groups and diagnostics that are tried, until the text is short enough.
 const LISTED: [usize; 4] = [60, 20, 5, 0];

@@ -16,6 +16,7 @@ use super::error::ControllerError;
 use super::line;
 use super::plane::Standing;
 use super::waits;
+use crate::changes::markdown;
 use crate::rollout_store::{PromotionChange, StoredStates};
 
 /// What an action did.
@@ -127,7 +128,7 @@ pub(super) fn body(step: &AdvanceStep, about: WaitingSubject<'_>) -> String {
     for waiting in &step.report.waiting {
         let (Some(command), Some(answer)) = (waiting.command(about), waiting.answer) else { continue };
         let review = if answer == Answer::Approve { ", or a review of this pull request" } else { "" };
-        let _ = writeln!(text, "\n→ `{command}` (role `{}`){review}", waits::act(answer).role());
+        let _ = writeln!(text, "\n{}{review}", markdown::answer(&command, waits::act(answer).role()));
     }
     text
 }

@@ -1,14 +1,15 @@
-//! The one issue of an environment, which lists what fails. It is closed when nothing fails.
+//! The one issue of an environment, which lists what fails, and what people can do. It is closed when nothing fails.
 
 use git_host::error::HostError;
 use git_host::issue::NewIssue;
 use git_host::marker::Marker;
 use git_host::sticky::{Put, close_issue, put_issue};
+use hub_api::promotions::Wait;
 use model::count::count;
 use model::diagnostic::Diagnostic;
 
 use super::{GitHosts, LABEL};
-use crate::changes::markdown::problems;
+use crate::changes::markdown::{answers, problems};
 use crate::loaded::Loaded;
 
 /// The numbers of errors that are tried, until the text is short enough.
@@ -18,7 +19,7 @@ const LISTED: [usize; 4] = [50, 20, 5, 0];
 pub(crate) fn report_problems(
     hosts: &GitHosts,
     loaded: &Loaded,
-    diagnostics: &[Diagnostic],
+    (diagnostics, waits): (&[Diagnostic], &[Wait]),
 ) -> Option<Result<Put, HostError>> {
     let repositories = loaded.fleet.gitops_repos.values().filter_map(|repo| hosts.find(&repo.spec.place.repo));
     let (settings, repository) = repositories.into_iter().find(|(settings, _)| settings.has_pull_requests())?;
@@ -28,7 +29,7 @@ pub(crate) fn report_problems(
     let result = if errors.is_empty() {
         close_issue(&*settings.host, &repository, (&marker, LABEL)).map(|()| Put::Unchanged)
     } else {
-        let new = issue(loaded, &errors, settings.host.text_limits().comment);
+        let new = issue(loaded, (&errors, waits), settings.host.text_limits().comment);
         put_issue(&*settings.host, &repository, (&marker, &new))
     };
     match result {
@@ -39,10 +40,11 @@ pub(crate) fn report_problems(
     }
 }
 
-fn issue(loaded: &Loaded, errors: &[Diagnostic], characters_max: usize) -> NewIssue {
+fn issue(loaded: &Loaded, (errors, waits): (&[Diagnostic], &[Wait]), characters_max: usize) -> NewIssue {
     let environment = loaded.fleet.environment.as_str();
     let begin = "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are gone.\n";
-    let texts = LISTED.iter().map(|listed| format!("{begin}{}", problems(loaded, errors, *listed)));
+    let waits = answers(waits);
+    let texts = LISTED.iter().map(|listed| format!("{begin}{}{waits}", problems(loaded, errors, *listed)));
     let mut body = String::new();
     for text in texts {
         body = text;

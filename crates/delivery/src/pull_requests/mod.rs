@@ -17,6 +17,7 @@ pub(crate) use self::status::{set_head_status, set_status, set_statuses};
 use crate::loaded::Loaded;
 use git_host::error::HostError;
 use git_host::sticky::Put;
+use hub_api::promotions::Wait;
 use model::diagnostic::Diagnostic;
 
 /// The label of pull requests and issues.
@@ -41,11 +42,11 @@ pub struct EnvironmentReport {
 pub(crate) fn report(
     hosts: &GitHosts,
     loaded: &Loaded,
-    (diagnostics, description): (&[Diagnostic], &str),
-    is_proposed: bool,
+    (diagnostics, waits): (&[Diagnostic], &[Wait]),
+    (description, is_proposed): (&str, bool),
 ) -> EnvironmentReport {
     EnvironmentReport {
-        issue: report_problems(hosts, loaded, diagnostics),
+        issue: report_problems(hosts, loaded, (diagnostics, waits)),
         failed_statuses: set_statuses(hosts, loaded, (diagnostics, description), is_proposed),
     }
 }

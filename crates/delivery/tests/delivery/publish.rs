@@ -23,6 +23,7 @@ const DIRECT: Options<'_> = Options {
     hosts: None,
     override_reason: None,
     overridden: None,
+    waits: &[],
     lease: None,
 };
 

@@ -11,6 +11,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{PullRequest, PullRequestState};
 use git_host::status::StatusState;
 use git_host::{GitHost, HostKind};
+use hub_api::promotions::Wait;
 
 use crate::world::{BASE, HOST, PROPOSAL, World};
 
@@ -304,7 +305,23 @@ fn what_fails_is_in_one_issue_and_in_the_status_of_the_commit() {
     let found = issues(&hosted);
     let [(title, true, body)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(title, "prod: 1 error");
-    assert!(body.contains("broken.yaml"), "{body}");
+    assert!(body.contains("broken.yaml") && !body.contains("people"), "{body}");
+    let approve = "kalypso approve -e prod --gate people";
+    let approval = Wait {
+        text: "0 of 2 approvals".to_owned(),
+        command: Some(approve.to_owned()),
+        role: Some("approver".to_owned()),
+        ..Wait::default()
+    };
+    let url = Some("https://git.example/7".to_owned());
+    let merge = Wait { text: "not merged".to_owned(), url, ..Wait::default() };
+    let soak = Wait { text: "an hour".to_owned(), ..Wait::default() };
+    hosted.world.publish(Options { waits: &[soak, merge, approval], ..hosted.options() });
+    let (_, _, body) = issues(&hosted).remove(0);
+    let list = format!(
+        "\n### What people can do\n\n- → <https://git.example/7>: `not merged`\n- → `{approve}` (role `approver`): `0 of 2 approvals`\n"
+    );
+    assert!(body.contains(&list) && !body.contains("an hour"), "{body}");
     assert_eq!(status(&hosted).1, StatusState::Failure);
     hosted.world.change(&[("broken.yaml", None)]);
     hosted.publish();

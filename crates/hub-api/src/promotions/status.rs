@@ -27,6 +27,17 @@ pub struct PromotionStatus {
     pub subjects: Vec<SubjectStatus>,
 }
 
+impl PromotionStatus {
+    /// What its publication and the changes into it wait for.
+    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+        let of_subjects = self.subjects.iter().flat_map(|subject| {
+            let moving = subject.moving.iter().flat_map(|moving| &moving.waiting_for);
+            moving.chain(&subject.waiting_for)
+        });
+        self.waiting_for.iter().chain(of_subjects)
+    }
+}
+
 /// A subject in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

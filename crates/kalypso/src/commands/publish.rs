@@ -144,6 +144,7 @@ impl Run<'_> {
             hosts: self.hosts,
             override_reason: overridden.as_ref().map(|overridden| &*overridden.text),
             overridden: overridden.as_ref().filter(|found| found.is_admitted).map(|found| &*found.text),
+            waits: &[],
             lease: None,
         };
         let request = Request {
