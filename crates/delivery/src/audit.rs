@@ -1,23 +1,16 @@
 //! The audit of an environment: what people and Kalypso decided, what was published, and what changed on its branch. It is read from git alone, and each row names
 //! the commit that holds it, so an auditor can verify all of it without a hub.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use git::limits::FILE_BYTES_MAX;
 use git::load::ReadRole;
 use git::publications::Publication;
-use git::{Commit, CommitInfo, Content, Repositories, RepositoryError, RepositoryUrl, Revision, opener, trailer};
+use git::{Commit, CommitInfo, Repositories, RepositoryError, RepositoryUrl, Revision, trailer};
 use hub_api::promotions::PromotionEvent;
 use jiff::Timestamp;
 use model::git_id::GitId;
-use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::AnyObject;
-use model::object::release_pin::ReleasePin;
-use model::read::{is_read, read_kind};
-use model::source::FileId;
-use model::tree::{Entry, OpenError, Sealed};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -25,6 +18,7 @@ use crate::access::RepositoryAccess;
 use crate::controller::events;
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
+use crate::pin_changes::{PinChange, PinChangesError, PinnedBranch};
 use crate::state_branch::{self, StateBranchError};
 
 /// How many generations of a branch are read. It tries one number after the other, until it has read past the beginning of the period.
@@ -91,9 +85,9 @@ pub enum AuditError {
     /// A repository can't be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
-    /// A folder can't be opened.
+    /// The release pins of a commit can't be read.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Pins(#[from] PinChangesError),
     /// The branch with the decisions can't be read, or does not count.
     #[error(transparent)]
     States(#[from] StateBranchError),
@@ -151,9 +145,6 @@ pub fn rows(loaded: &Loaded, period: Period) -> Result<Vec<AuditRow>, AuditError
     rows.sort_by_key(|row| row.at);
     Ok(rows)
 }
-
-/// A change of a release pin: its name, the kind of the change, and what the pin says.
-type PinChange = (Arc<str>, &'static str, String);
 
 /// A commit of a branch.
 type Read<'b> = (GitId, &'b CommitInfo);
@@ -218,57 +209,14 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// The release pins that a commit makes, changes or removes. A merge has those that no commit has that it merges.
-    fn pins(&self, (id, info): Read<'_>) -> Result<Vec<AuditRow>, AuditError> {
-        let mut changes = self.pin_changes(id, info.parents.first().copied())?;
-        for other in info.parents.iter().skip(1) {
-            let others = self.pin_changes(id, Some(*other))?;
-            changes.retain(|change| others.contains(change));
-        }
-        let row = |(name, kind, text): PinChange| AuditRow {
+    /// The release pins that a commit makes, changes or removes.
+    fn pins(&self, commit: Read<'_>) -> Result<Vec<AuditRow>, AuditError> {
+        let branch = PinnedBranch { repositories: self.repositories, head: &self.head };
+        let row = |PinChange { name, kind, text }: PinChange| AuditRow {
             subject: Some(name.to_string()),
-            ..self.row((id, info), kind, text)
+            ..self.row(commit, kind.name(), text)
         };
-        Ok(changes.into_iter().map(row).collect())
-    }
-
-    /// The release pins that differ from those of a parent.
-    fn pin_changes(&self, id: GitId, parent: Option<GitId>) -> Result<Vec<PinChange>, AuditError> {
-        let at = |id| Commit { id, ..self.head.clone() };
-        let commit = at(id);
-        let tree = self.repositories.tree(&commit)?;
-        let before = parent.map(|parent| self.repositories.tree(&at(parent))).transpose()?.unwrap_or_default();
-        let open = |sealed: &Sealed| opener(self.repositories, &commit)(sealed);
-        let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-        for file in before.diff(&tree, &open) {
-            let file = file?;
-            if is_read(&file.path) {
-                old.extend(self.pins_of(&commit, file.before.as_ref())?);
-                new.extend(self.pins_of(&commit, file.after.as_ref())?);
-            }
-        }
-        let changed = new.iter().filter(|(name, pin)| old.get(*name) != Some(*pin));
-        let changed = changed.map(|(name, pin)| (Arc::clone(name), "pinned", shown(pin)));
-        let gone = old.iter().filter(|(name, _)| !new.contains_key(*name));
-        let gone = gone.map(|(name, pin)| (Arc::clone(name), "unpinned", shown(pin)));
-        Ok(changed.chain(gone).collect())
-    }
-
-    /// The pins of people in a file.
-    fn pins_of(
-        &self,
-        commit: &Commit,
-        file: Option<&Entry>,
-    ) -> Result<BTreeMap<Arc<str>, ReleasePin>, RepositoryError> {
-        let Some(file) = file else { return Ok(BTreeMap::new()) };
-        let content = self.repositories.content(commit, file.blob.id(), FILE_BYTES_MAX)?;
-        let Content::Bytes(bytes) = content else { return Ok(BTreeMap::new()) };
-        let pins = read_kind(FileId::default(), &bytes, Kind::ReleasePin).objects.into_iter();
-        let pins = pins.filter_map(|object| match object {
-            AnyObject::ReleasePin(pin) if !pin.is_promoted() => Some((Arc::clone(pin.name.as_arc()), pin.spec.clone())),
-            _ => None,
-        });
-        Ok(pins.collect())
+        Ok(branch.changes(commit)?.into_iter().map(row).collect())
     }
 }
 
@@ -306,13 +254,6 @@ fn publication(branch: &Branch<'_>, commit: Read<'_>, environment: &EnvironmentN
     };
     let revision = promoted.map(|commit| commit.to_string());
     Some(AuditRow { revision, by: None, ..branch.row(commit, "published", text) })
-}
-
-/// What a pin says: `tag=2.3.0: the new version is too large`.
-fn shown(pin: &ReleasePin) -> String {
-    let keys: Vec<_> = pin.manifests.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let reason = if pin.reason.is_empty() { String::new() } else { format!(": {}", pin.reason.trim()) };
-    format!("{}{reason}", keys.join(", "))
 }
 
 fn title((_, info): Read<'_>) -> String {

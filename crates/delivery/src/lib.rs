@@ -30,6 +30,7 @@ pub mod memo_file;
 pub mod named_releases;
 pub mod new_branches;
 mod owner_file;
+pub mod pin_changes;
 pub mod pinned_repositories;
 pub mod planned;
 pub mod promoted_commit;

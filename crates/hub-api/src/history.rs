@@ -25,7 +25,7 @@ pub struct History {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct HistorySelection {
-    /// Only decisions of this person.
+    /// Only decisions of this person: an account, or the name or the email address of a git user. Case does not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Only what happened at or after this time (RFC 3339).

@@ -22,7 +22,7 @@ use model::similar;
 
 pub(crate) use self::changes::Changes;
 pub(crate) use self::comparison::Comparison;
-pub(crate) use self::proposal::{ProposalText, Proposed, author};
+pub(crate) use self::proposal::{ProposalText, Proposed, author, decider};
 pub(crate) use self::writing::unfinished;
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;

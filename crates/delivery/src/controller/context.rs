@@ -42,4 +42,6 @@ pub struct Memory {
     pub(super) differences: KnownDifferences,
     /// The last commit of the branch with the states whose events were sent.
     pub(super) sent: Option<GitId>,
+    /// The last commit of the environment's branch whose release pins were sent.
+    pub(super) sent_pins: Option<GitId>,
 }

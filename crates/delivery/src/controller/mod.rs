@@ -17,6 +17,7 @@ pub mod evidence;
 mod facts;
 pub mod line;
 mod people;
+mod pins;
 mod place_sums;
 pub mod plane;
 mod platform;
@@ -114,6 +115,17 @@ pub fn step(
     request: &StepRequest<'_>,
     memory: &mut Memory,
 ) -> Result<StepOutcome, ControllerError> {
+    let problem = send_pins(request, memory);
+    let mut outcome = rounds(access, request, memory)?;
+    outcome.warnings.extend(problem);
+    Ok(outcome)
+}
+
+fn rounds(
+    access: &Arc<RepositoryAccess>,
+    request: &StepRequest<'_>,
+    memory: &mut Memory,
+) -> Result<StepOutcome, ControllerError> {
     let mut must_publish = false;
     for _ in 0..ROUNDS_MAX.max(RACES_MAX) {
         let plane = Plane::read(access)?;
@@ -183,6 +195,13 @@ fn round(
     drop(facts);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
+}
+
+/// Sends the release pins that the hub does not have yet, also of environments in no promotion. Returns why it could not.
+fn send_pins(request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
+    let history = request.history.filter(|_| !request.is_read_only)?;
+    let place = request.output?.places.last()?;
+    pins::send(&place.loaded, &mut memory.sent_pins, history).err().map(|error| error.to_string())
 }
 
 /// Sends the events that the hub does not have yet. Returns why it could not.

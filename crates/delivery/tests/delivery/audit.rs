@@ -99,6 +99,30 @@ fn a_pin_is_of_the_commit_that_made_it_not_of_its_merge() {
 }
 
 #[test]
+fn the_hub_gets_each_pin_once() {
+    let world = World::new(DIRECT, "");
+    world.settle();
+    let mut files = environment("stage", Some(world.at("stage")));
+    let without = files.clone();
+    files.insert("pins.yaml".to_owned(), PIN.to_owned());
+    world.chain.company.write_environment("stage", &files);
+    world.step("stage");
+    let row = |kind: &str| {
+        let text = "branch=v1: the new one is too large".to_owned();
+        (kind.to_owned(), "stay".to_owned(), "Ann <ann@example.com>".to_owned(), text)
+    };
+    assert_eq!(world.pin_events("stage"), [row("pinned")]);
+    // Another process sends them again, and the hub knows them.
+    world.restart();
+    world.step("stage");
+    assert_eq!(world.pin_events("stage"), [row("pinned")]);
+    world.chain.company.write_environment("stage", &without);
+    world.step("stage");
+    assert_eq!(world.pin_events("stage"), [row("pinned"), row("unpinned")]);
+    assert_eq!(world.pin_events("dev"), []);
+}
+
+#[test]
 fn a_branch_with_states_that_is_gone_is_no_empty_history() {
     let world = World::new(DIRECT, "");
     world.settle();

@@ -273,6 +273,17 @@ impl World {
         events.iter().filter(of).filter(|event| event.revision == revision).count()
     }
 
+    /// The events of pins in an environment: the kind, the pin, who, and the text.
+    pub(crate) fn pin_events(&self, environment: &str) -> Vec<(String, String, String, String)> {
+        let events = self.hub.events.lock().unwrap();
+        let of = |event: &&PromotionEvent| event.environment == environment && event.kind.ends_with("pinned");
+        let row = |event: &PromotionEvent| {
+            let (pin, by) = (event.subject.clone().unwrap(), event.by.clone().unwrap());
+            (event.kind.clone(), pin, by, event.text.clone())
+        };
+        events.iter().filter(of).map(row).collect()
+    }
+
     /// The kinds of the events about an environment.
     fn kinds(&self, environment: &str) -> Vec<String> {
         let events = self.hub.events.lock().unwrap();

@@ -160,6 +160,10 @@ pub enum EventKind {
     Restored,
     /// A person confirmed removals.
     Confirmed,
+    /// A person made or changed a release pin.
+    Pinned,
+    /// A person removed a release pin.
+    Unpinned,
 }
 
 impl EventKind {
@@ -186,6 +190,8 @@ impl EventKind {
             Self::MovedByHand => "movedByHand",
             Self::Restored => "restored",
             Self::Confirmed => "confirmed",
+            Self::Pinned => "pinned",
+            Self::Unpinned => "unpinned",
         }
     }
 }

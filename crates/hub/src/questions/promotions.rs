@@ -95,7 +95,7 @@ pub(super) async fn listed(
     if selection.kind.is_none() {
         selected.push("v.kind <> 'waiting'".to_owned());
     }
-    selected.extend(selection.by.as_ref().map(|by| parameters.equals("lower(v.decided_by)", by.to_lowercase())));
+    selected.extend(selection.by.as_ref().map(|by| decided_by(&mut parameters, by)));
     let instant = dialect.instant("$1");
     let sql = format!(
         "select {} from promotion_event v \
@@ -105,6 +105,20 @@ pub(super) async fn listed(
         conditions::and(selected)
     );
     transaction.query(&sql, parameters.into_values()).await
+}
+
+/// The condition that a person decided: an account, or the name or the email address of a git user such as `Olga <olga@acme.example>`. Case does not matter.
+fn decided_by(parameters: &mut Parameters, by: &str) -> String {
+    let by = by.to_lowercase();
+    let literal: String = by
+        .chars()
+        .flat_map(|letter| matches!(letter, '\\' | '%' | '_').then_some('\\').into_iter().chain([letter]))
+        .collect();
+    let column = "lower(v.decided_by)";
+    let is_account = parameters.equals(column, by);
+    let patterns = [format!("{literal} <%>"), format!("% <{literal}>")];
+    let is_user = patterns.map(|pattern| format!("{column} like {} escape '\\'", parameters.add(pattern)));
+    format!("({is_account} or {})", is_user.join(" or "))
 }
 
 /// Whether a question selects events: a filter on hosts, targets or states selects none, and neither does a reach that is limited to workspaces.

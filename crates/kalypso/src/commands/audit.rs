@@ -50,7 +50,7 @@ fn failure(error: AuditError) -> Failure {
         }
         AuditError::Directory => Failure::usage(text),
         AuditError::States(_) => Failure::refused(text).help("`kalypso rollout restore` restores the branch"),
-        AuditError::Repository(_) | AuditError::Open(_) | AuditError::Destination(_) => Failure::outside(text),
+        AuditError::Repository(_) | AuditError::Pins(_) | AuditError::Destination(_) => Failure::outside(text),
     }
 }
 

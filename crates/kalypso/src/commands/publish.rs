@@ -1,5 +1,6 @@
 //! `kalypso publish`: commits the environment's files and pushes them to the GitOps repository.
 
+mod confirmed;
 mod override_author;
 mod pull_request;
 mod stepping;
@@ -163,6 +164,7 @@ impl Run<'_> {
             Ok(outcome)
         };
         let mut publication = stepping::publish(self, (&access, environment), &publish)?;
+        confirmed::note(&access, environment, (&publication.outcome, &options.confirm));
         let failures = std::mem::take(&mut publication.outcome.failures);
         Ok(Answer { failures, ..show((options, environment), &publication, watch)? })
     }

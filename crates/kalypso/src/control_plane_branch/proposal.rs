@@ -61,6 +61,13 @@ impl ControlPlaneBranch {
     }
 }
 
+/// The user of git, and how the history of decisions names this person.
+pub(crate) fn decider(access: &RepositoryAccess) -> (Person, String) {
+    let author = author(access);
+    let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
+    (author, by)
+}
+
 /// The user as the author of commits: as git knows the user here, or Kalypso.
 pub(crate) fn author(access: &RepositoryAccess) -> Person {
     let here = std::env::current_dir().unwrap_or_default();

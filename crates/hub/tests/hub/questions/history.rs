@@ -113,6 +113,9 @@ async fn pages_follow_each_other(ground: Ground) {
 }
 
 /// Decisions before, between and after the commits 11 and 30 of [`some`].
+/// A user of git.
+const ANN: &str = "Ann 100%_ <ann@acme.example>";
+
 async fn decide(fleet: &Fleet) {
     let event = |(at, environment, kind, by): (i64, &str, &str, Option<&str>)| PromotionEvent {
         id: at.to_string(),
@@ -124,7 +127,7 @@ async fn decide(fleet: &Fleet) {
         ..PromotionEvent::default()
     };
     let events = [
-        (5, "prod", "held", Some("ann")),
+        (5, "prod", "held", Some(ANN)),
         (20, "prod", "approved", Some("Olga")),
         (25, "prod", "waiting", None),
         (30, "stage", "held", Some("ann")),
@@ -143,7 +146,7 @@ const OF_ALL: [&str; 11] = [
     "stage held by ann",
     "prod approved by Olga",
     "b published 1.0",
-    "prod held by ann",
+    "prod held by Ann 100%_ <ann@acme.example>",
     "1 published ",
 ];
 
@@ -174,12 +177,25 @@ async fn a_selection_is_by_person_kind_and_time(ground: Ground) {
     let all = HistorySelection::default();
     let by = |by: &str| HistorySelection { by: Some(by.into()), ..all.clone() };
     assert_eq!(of(&by("olga")).await, ["prod approved by Olga"]);
-    assert_eq!(of(&by("nobody")).await, [""; 0]);
+    for name in ["ann 100%_", "Ann@acme.example", ANN] {
+        assert_eq!(of(&by(name)).await, [format!("prod held by {ANN}")], "{name}");
+    }
+    for other in ["nobody", "ann", "acme.example", "Ann%", "ann 100__", "%", ""] {
+        assert_eq!(of(&by(other)).await, [""; 0], "{other}");
+    }
     let kind = |kind| HistorySelection { kind: Some(kind), ..all.clone() };
-    assert_eq!(of(&kind(HistoryKind::Decision)).await, ["prod approved by Olga", "prod held by ann"]);
+    assert_eq!(
+        of(&kind(HistoryKind::Decision)).await,
+        ["prod approved by Olga", "prod held by Ann 100%_ <ann@acme.example>"]
+    );
     assert_eq!(
         of(&kind(HistoryKind::Promotion)).await,
-        ["prod promoted by -", "prod waiting by -", "prod approved by Olga", "prod held by ann"]
+        [
+            "prod promoted by -",
+            "prod waiting by -",
+            "prod approved by Olga",
+            "prod held by Ann 100%_ <ann@acme.example>"
+        ]
     );
     assert_eq!(of(&kind(HistoryKind::Publication)).await, ["1e published 2.0", "b published 1.0", "1 published "]);
     assert_eq!(of(&kind(HistoryKind::Report)).await, &OF_ALL[..4]);

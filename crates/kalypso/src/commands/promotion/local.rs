@@ -15,8 +15,6 @@ use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::gates::Teams;
 use engine::promotion::state::Revision;
-use git::Person;
-use git::publish::AUTHOR_EMAIL;
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -24,7 +22,7 @@ use model::progress::Progress;
 
 use crate::arguments::{HubConnection, RolloutRestore};
 use crate::configuration;
-use crate::control_plane_branch::author;
+use crate::control_plane_branch::decider;
 use crate::exit::{self, Exit, Failure, refusal};
 use crate::hub_client::Hub;
 use crate::promotion_steps::{SteppedPublication, Steps};
@@ -133,7 +131,7 @@ impl LocalController {
     /// Stores a decision on the branch with the states, as the user of git.
     pub(super) fn decide(&self, environment: &str, command: &PromotionCommand) -> anyhow::Result<PromotionReceipt> {
         let name = self.names(Some(environment))?.remove(0);
-        let (author, by) = self.person();
+        let (author, by) = decider(&self.access);
         let reason = command.reason.as_deref().unwrap_or_default().into();
         let decided = Command { kind: kind(command)?, by: by.into(), at: jiff::Timestamp::now(), reason };
         let decision = PersonDecision {
@@ -168,18 +166,11 @@ impl LocalController {
             None if options.baseline => RestoredStates::Baseline,
             None => RestoredStates::Published,
         };
-        let ((author, by), at) = (self.person(), jiff::Timestamp::now());
+        let ((author, by), at) = (decider(&self.access), jiff::Timestamp::now());
         let reason = &options.reason;
         let restoration = Restoration { environment: &name, to, author: &author, by: &by, reason, at };
         let text = restore(&self.access, &restoration).map_err(not_restored)?;
         Ok(PromotionReceipt { environment: options.environment.clone(), subject: None, revision: None, text })
-    }
-
-    /// The user of git, and how the history names this person.
-    fn person(&self) -> (Person, String) {
-        let author = author(&self.access);
-        let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
-        (author, by)
     }
 }
 
