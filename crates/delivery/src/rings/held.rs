@@ -18,12 +18,13 @@ use model::git_id::GitId;
 use model::name::DeploymentTargetName;
 use model::tree::{OpenError, Sealed};
 
-use super::newest::{kept_by, platform};
+use super::newest::platform;
 use crate::access::RepositoryAccess;
 use crate::branch::{Branch, folder_of};
 use crate::error::DestinationError;
 use crate::kept_folders;
 use crate::loaded::Loaded;
+use crate::renderer::SUBJECT;
 use crate::rollout_store::{self, RevisionSources, StoredRollout, StoredStates};
 
 /// The content of an assignment at a place that does not have the desired one yet.
@@ -70,7 +71,7 @@ pub struct HeldContents<'a> {
     workloads: HashMap<DeploymentTargetName, Arc<str>>,
     states: StoredStates,
     membership: Membership,
-    branches: Vec<PublishedBranch>,
+    branches: Arc<[PublishedBranch]>,
     /// Earlier states of the environment. None: it can't be read.
     earlier: BTreeMap<RevisionSources, Option<Arc<Prepared>>>,
 }
@@ -118,6 +119,7 @@ impl<'a> HeldContents<'a> {
         let targets = prepared.targets().iter();
         let workloads = targets.map(|target| (target.name.clone(), subject(target))).collect();
         let earlier = BTreeMap::new();
+        let branches = branches.into();
         Ok(Some(Self { loaded, access, prepared, workloads, states, membership, branches, earlier }))
     }
 
@@ -132,7 +134,7 @@ impl<'a> HeldContents<'a> {
         desired: &[Option<GitId>],
     ) -> Result<BTreeMap<AssignmentId, HeldContent>, OpenError> {
         let mut found = BTreeMap::new();
-        for at in std::mem::take(&mut self.branches) {
+        for at in Arc::clone(&self.branches).iter() {
             let open = |sealed: &Sealed| at.branch.open(sealed);
             let mut folders = AssignmentFolders::of(&at.branch.tree, &at.folder, &open)?;
             let mut differing = Vec::new();
@@ -143,9 +145,8 @@ impl<'a> HeldContents<'a> {
                 }
             }
             let origins = self.origins_of(&at.branch, &differing);
-            let contents = differing.iter().filter_map(|one| Some((one.0.clone(), self.content(&at, *one, &origins)?)));
+            let contents = differing.iter().filter_map(|one| Some((one.0.clone(), self.content(at, *one, &origins)?)));
             found.extend(contents);
-            self.branches.push(at);
         }
         Ok(found)
     }
@@ -164,7 +165,9 @@ impl<'a> HeldContents<'a> {
             (Some(_), None) => Held::Unknown,
         };
         let (reason, since) = match &at.renderer {
-            Some(version) if held == Held::Unknown && self.has_proved_sources(id) => (kept_by(version).into(), None),
+            Some(version) if held == Held::Unknown && self.has_proved_sources(id) => {
+                (format!("{SUBJECT} {version} is not admitted yet").into(), None)
+            }
             _ => self.reason(self.workloads.get(&id.target)?, &location),
         };
         let desired = self.origins(id, (self.prepared, at.latest.as_ref()));

@@ -256,7 +256,7 @@ impl Rings {
 }
 
 /// Why the folders of a workload stay as they are.
-pub(super) fn kept_by(version: &str) -> String {
+fn kept_by(version: &str) -> String {
     format!("{SUBJECT} {version} changes its folders, and is not admitted yet")
 }
 
