@@ -142,6 +142,24 @@ fn large_removals_need_a_word() {
 }
 
 #[test]
+fn the_audit_has_who_confirmed_removals_on_the_command_line() {
+    let company = large();
+    let promotion =
+        "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-dev}, spec: {to: dev}}\n";
+    company.change("control-plane@main", ".environments/to-dev.yaml", promotion);
+    company.kalypso("publish -e dev --direct").ends(0);
+    company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
+    let word = company.word();
+    let confirmed = || company.kalypso("audit export -e dev --from 2020-01-01").ends(0).out.contains(",confirmed,");
+    company.kalypso(&format!("publish -e dev --direct --confirm {word}x")).ends(1);
+    assert!(!confirmed());
+    company.kalypso(&format!("publish -e dev --direct --confirm {word}")).ends(0);
+    assert!(confirmed());
+    let text = format!("confirmed the removals with the word {word}");
+    company.kalypso("audit export -e dev --from 2020-01-01").ends(0).says(&[&text]);
+}
+
+#[test]
 fn a_vanished_cluster_type_needs_a_word() {
     let company = Company::new().published();
     company.remove("control-plane", "dev", "cluster-types/east.yaml");
