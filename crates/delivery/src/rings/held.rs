@@ -1,7 +1,7 @@
 //! What places hold where an environment has rings: the content of assignments that is not the desired one yet, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 use engine::assignment_folders::AssignmentFolders;
@@ -271,14 +271,14 @@ impl<'a> HeldContents<'a> {
             Phase::Stopped { reason, since, .. } => (format!("the rollout stopped: {reason}").into(), Some(*since)),
             Phase::Moving => {
                 let at = self.membership.rings.get(*ring).map_or("", |ring| &ring.name);
-                let mut reason = if *ring < location.ring {
-                    format!("the rollout is in ring {at}")
-                } else {
-                    "the rollout in this ring has not reached the place".to_owned()
+                let waiting = gates.iter().find(|gate| gate.status == GateStatus::Waiting);
+                let waits = waiting.map(|gate| format!("waits for {}: {}", gate.name, gate.text));
+                let reason = match (waits, *ring < location.ring) {
+                    (Some(waits), true) => format!("the rollout is in ring {at}, and {waits}"),
+                    (None, true) => format!("the rollout is in ring {at}"),
+                    (Some(waits), false) => waits,
+                    (None, false) => "the rollout in this ring has not reached the place".to_owned(),
                 };
-                if let Some(gate) = gates.iter().find(|gate| gate.status == GateStatus::Waiting) {
-                    let _ = write!(reason, "; {}: {}", gate.name, gate.text);
-                }
                 (reason.into(), Some(*started))
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use delivery::rings::HeldContents;
-use engine::promotion::state::{Decision, Phase, Proved, Rejection};
+use engine::promotion::state::{Decision, GateRecord, GateStatus, Phase, Proved, Rejection};
 use engine::promotion::vector::Part;
 
 use crate::rings::{ONE, OTHER, Ringed, release_ring};
@@ -42,10 +42,25 @@ fn places_hold_the_earlier_content_until_their_ring_gets_the_new_one() {
     ringed.store(ONE, &rollout);
     let known = "v2 desired, v1 held in ring others";
     assert_eq!(held(&ringed, ONE), BTreeSet::from([row("ct-0001", known, moving)]));
+    let night = GateRecord {
+        name: "night".into(),
+        status: GateStatus::Waiting,
+        since: "1970-01-01T00:00:00Z".parse().unwrap(),
+        text: "it opens at 22:00".into(),
+    };
+    ringed.step(ONE, &mut rollout, |current| current.gates = vec![night]);
+    let waits = "the rollout is in ring first, and waits for night: it opens at 22:00";
+    assert_eq!(held(&ringed, ONE), BTreeSet::from([row("ct-0001", known, waits)]));
+    ringed.step(ONE, &mut rollout, |current| {
+        current.ring = 1;
+        current.released.clear();
+    });
+    let waits = "waits for night: it opens at 22:00";
+    assert_eq!(held(&ringed, ONE), BTreeSet::from([row("ct-0001", known, waits)]));
     let hold = Decision { by: "paula".into(), at: "1970-01-01T00:00:00Z".parse().unwrap(), reason: "holiday".into() };
     rollout.state.hold = Some(hold);
     ringed.store(ONE, &rollout);
-    let on_hold = format!("{moving}; held by paula: holiday");
+    let on_hold = format!("{waits}; held by paula: holiday");
     assert_eq!(held(&ringed, ONE), BTreeSet::from([row("ct-0001", known, &on_hold)]));
 }
 
