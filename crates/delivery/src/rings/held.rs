@@ -11,7 +11,7 @@ use engine::promotion::layout::layout;
 use engine::promotion::membership::{Location, Membership};
 use engine::promotion::release::placed_release;
 use engine::promotion::revision::subject;
-use engine::promotion::state::{Content, GateStatus, Move, Phase, RolloutState};
+use engine::promotion::state::{Content, Decision, GateStatus, Move, Phase, RolledBack, RolloutState};
 use jiff::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -287,6 +287,9 @@ impl<'a> HeldContents<'a> {
 
 /// Why a place does not have the desired content of a workload that does not move.
 fn at_rest(state: &RolloutState) -> (Arc<str>, Option<Timestamp>) {
+    if let Some(RolledBack { decision: Decision { by, at, reason }, .. }) = &state.rolled_back {
+        return (format!("rolled back by {by}: {reason}").into(), Some(*at));
+    }
     match state.rejected.last() {
         Some(rejection) => (format!("its rollout ended: {}", rejection.reason).into(), rejection.at),
         None => ("its rollout has not begun".into(), None),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use delivery::rings::HeldContents;
-use engine::promotion::state::{Decision, GateRecord, GateStatus, Phase, Proved, Rejection};
+use engine::promotion::state::{Decision, GateRecord, GateStatus, Phase, Proved, Rejection, RolledBack};
 use engine::promotion::vector::Part;
 
 use crate::rings::{ONE, OTHER, Ringed, release_ring};
@@ -85,4 +85,8 @@ fn places_hold_the_proved_content_after_a_rollback() {
     rollout.state.rejected.push(Rejection { revision, reason: "a host failed".into(), part: Part::Both, at: None });
     ringed.store(ONE, &rollout);
     assert_eq!(held(&ringed, ONE), both("its rollout ended: a host failed"));
+    let decision = Decision { by: "paula".into(), at: "1970-01-01T00:00:00Z".parse().unwrap(), reason: "hurry".into() };
+    rollout.state.rolled_back = Some(RolledBack { decision, with_values: false, target: None });
+    ringed.store(ONE, &rollout);
+    assert_eq!(held(&ringed, ONE), both("rolled back by paula: hurry"));
 }
