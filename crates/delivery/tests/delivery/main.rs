@@ -24,6 +24,7 @@ mod enforcement;
 mod hand_edits;
 #[cfg(test)]
 mod held;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;
