@@ -46,7 +46,7 @@ pub(crate) struct PinnedBranch<'a> {
 }
 
 impl PinnedBranch<'_> {
-    /// The pins that a commit makes, changes or removes. A merge has those that no commit has that it merges.
+    /// The pins that a commit makes, changes or removes: those that differ from all its parents. The parents must be in the repository.
     pub(crate) fn changes(self, (id, info): (GitId, &CommitInfo)) -> Result<Vec<PinChange>, PinChangesError> {
         let mut changes = self.since(id, info.parents.first().copied())?;
         for other in info.parents.iter().skip(1) {
