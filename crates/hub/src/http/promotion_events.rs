@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use hub_api::limits::PROMOTION_EVENTS_MAX;
 use hub_api::promotions::{PromotionEvent, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt};
-use hub_api::tokens::Reach;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -51,7 +50,11 @@ async fn record_events(
         return Err(ProblemResponse::new(Kind::TooLarge, detail).hint("send them in several requests"));
     }
     let reach = identity.scope.reach();
-    refuse_workspaces(reach)?;
+    if !reach.workspaces.is_empty() {
+        let detail = format!("this token is limited to {reach}, and an event says of no workspace that it is about it");
+        let hint = "use a token that is limited to environments only";
+        return Err(ProblemResponse::new(Kind::Forbidden, detail).hint(hint));
+    }
     if let Some(event) = events.iter().find(|event| !reach.has_environment(&event.environment)) {
         let detail =
             format!("this token is limited to {reach}: the event `{}` is about `{}`", event.id, event.environment);
@@ -79,17 +82,7 @@ async fn list_events(
     Query(filter): Query<PromotionEventFilter>,
 ) -> Result<Json<PromotionEventPage>, ProblemResponse> {
     let reach = identity.scope.reach();
-    refuse_workspaces(reach)?;
     Ok(Json(questions::promotion_events(&app.database, &filter, reach).await?))
-}
-
-/// Refuses tokens that are limited to workspaces: an event names an environment and a workload, but no workspace.
-fn refuse_workspaces(reach: &Reach) -> Result<(), ProblemResponse> {
-    if reach.workspaces.is_empty() {
-        return Ok(());
-    }
-    let detail = format!("this token is limited to {reach}, and events of promotions are about whole environments");
-    Err(ProblemResponse::new(Kind::Forbidden, detail).hint("use a token that is limited to environments only"))
 }
 
 impl From<RecordError> for ProblemResponse {

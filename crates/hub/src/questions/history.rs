@@ -39,7 +39,6 @@ pub async fn history(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let Cursor([time, report, committed, commit, happened, event]) = after.unwrap_or(Cursor([i64::MAX; 6]));
     let limit = question::limit(page)?;
-    promotions::refuse_workspaces(question, selection)?;
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
     let reports = match (&question.filter.host, &scope.hosts) {

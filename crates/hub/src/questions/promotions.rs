@@ -8,10 +8,10 @@ use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
 use super::cursor::Cursor;
-use super::{Question, QuestionError, conditions};
+use super::{Question, QuestionError, conditions, workspaces};
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, Transaction};
 
-/// A page of events, the latest first: those that the filter selects, in the environments of the reach.
+/// A page of events, the latest first: those that the filter selects, within the reach.
 ///
 /// # Errors
 /// The filter is invalid, or names an environment outside of the reach; the database can't answer.
@@ -62,19 +62,6 @@ pub async fn promotion_events(
     Ok(PromotionEventPage { items: rows.into_iter().map(|(_, event)| event).collect(), next })
 }
 
-/// Refuses a selection of decisions by a token that is limited to workspaces: an event names an environment and a workload, but no workspace.
-pub(super) fn refuse_workspaces(question: Question<'_>, selection: &HistorySelection) -> Result<(), QuestionError> {
-    let is_of_promotions = matches!(selection.kind, Some(HistoryKind::Decision | HistoryKind::Promotion));
-    let (parameter, name) = match (&selection.by, selection.kind) {
-        (Some(by), _) => ("by", by.as_str()),
-        (None, kind) => ("kind", kind.map_or("", HistoryKind::as_str)),
-    };
-    if question.reach.workspaces.is_empty() || !(is_of_promotions || selection.by.is_some()) {
-        return Ok(());
-    }
-    Err(QuestionError::Outside { what: parameter, name: name.to_owned(), reach: question.reach.to_string() })
-}
-
 /// Events before a time, and of that time before an id, for the history: the latest first. Without a kind, the reasons why promotions wait are left out.
 pub(super) async fn listed(
     transaction: &mut Transaction,
@@ -121,11 +108,10 @@ fn decided_by(parameters: &mut Parameters, by: &str) -> String {
     format!("({is_account} or {})", is_user.join(" or "))
 }
 
-/// Whether a question selects events: a filter on hosts, targets or states selects none, and neither does a reach that is limited to workspaces.
+/// Whether a question selects events: a filter on hosts, targets or states selects none.
 fn is_about_environments(question: Question<'_>) -> bool {
     let filter = question.filter;
     let others = [
-        &filter.workspace,
         &filter.application,
         &filter.target,
         &filter.cluster_type,
@@ -134,13 +120,14 @@ fn is_about_environments(question: Question<'_>) -> bool {
         &filter.selector,
         &filter.target_selector,
     ];
-    others.into_iter().all(Option::is_none) && question.reach.workspaces.is_empty()
+    others.into_iter().all(Option::is_none)
 }
 
-/// The conditions that an event is about the environment and the workload of a filter, in the reach.
+/// The conditions that an event is about the environment, the workload and the workspace of a filter, in the reach.
 fn of_filter(question: Question<'_>, parameters: &mut Parameters) -> Vec<String> {
     let filter = question.filter;
-    let mut selected: Vec<_> = within(question.reach, parameters).into_iter().collect();
+    let mut selected = within(question.reach, parameters);
+    selected.extend(filter.workspace.as_deref().map(|name| workspaces::has(name, OF_WORKLOAD, parameters)));
     for (column, text) in [("v.environment", &filter.environment), ("v.subject", &filter.workload)] {
         selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
     }
@@ -150,10 +137,17 @@ fn of_filter(question: Question<'_>, parameters: &mut Parameters) -> Vec<String>
 /// The name of this list in cursors.
 const LIST: &str = "promotionEvents";
 
-/// The condition that an event is in an environment of the reach; none if all are.
-fn within(reach: &Reach, parameters: &mut Parameters) -> Option<String> {
-    let names = &reach.environments;
-    (!names.is_empty()).then(|| parameters.any_text("v.environment", names.clone()))
+/// The environment and the workload of an event. The source of an application has the name of its workload with a prefix.
+const OF_WORKLOAD: (&str, &str) =
+    ("v.environment", "case when v.subject like 'application/%' then substr(v.subject, 13) else v.subject end");
+
+/// The conditions that an event is within the reach: in its environments, and if it is limited to workspaces, about their workloads.
+fn within(reach: &Reach, parameters: &mut Parameters) -> Vec<String> {
+    let names = [&reach.environments, &reach.workspaces].map(|names| Some(names).filter(|names| !names.is_empty()));
+    let [environments, of] = names;
+    let in_environment = environments.map(|names| parameters.any_text("v.environment", names.clone()));
+    let of_workspace = of.map(|names| workspaces::has_only(names, OF_WORKLOAD, parameters));
+    in_environment.into_iter().chain(of_workspace).collect()
 }
 
 /// The events behind one id and up to another, for the change feed.

@@ -52,7 +52,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/syncs", Limited(&["/api/v1/syncs"])),
     ("get", "/api/v1/syncs/{environment}", Refused),
     ("post", "/api/v1/sync", Refused),
-    ("get", "/api/v1/promotion-events", Refused),
+    ("get", "/api/v1/promotion-events", Limited(&["/api/v1/promotion-events"])),
     ("post", "/api/v1/promotion-events", Refused),
     ("get", "/api/v1/promotions", Limited(&["/api/v1/promotions"])),
     ("get", "/api/v1/promotions/{environment}", Limited(&[])),
@@ -123,6 +123,17 @@ async fn company() -> (Hub, TokenText) {
             "place": {"repository": "https://git.example/acme/apps", "branch": branch, "path": path}});
         assert_eq!(hub.report(&admin, &report).await.status(), StatusCode::OK);
     }
+    let events = [("stage", "web"), ("stage", "hidden-team-load"), ("hidden-env", "web"), ("stage", "")];
+    let event = |(environment, workload): (&str, &str)| {
+        let text = if environment == "stage" { workload } else { environment };
+        json!({"id": format!("{environment} {workload}"), "at": "2026-11-29T00:00:00Z", "environment": environment,
+            "subject": Some(workload).filter(|workload| !workload.is_empty()),
+            "kind": "held", "by": "ann", "text": text})
+    };
+    let events: Vec<_> = events.into_iter().map(event).collect();
+    let sent =
+        hub.post("/api/v1/promotion-events").bearer_auth(admin.reveal()).json(&json!(events)).send().await.unwrap();
+    assert_eq!(sent.status(), StatusCode::OK, "{}", sent.text().await.unwrap());
     (hub, admin)
 }
 
@@ -189,6 +200,16 @@ async fn each_limit_holds_alone_and_the_own_is_shown() {
     assert_eq!(counted(&admin).await, ["hidden-env 1 1", "stage 2 4"]);
     assert_eq!(counted(&of_environment).await, ["stage 2 4"]);
     assert_eq!(counted(&of_workspace).await, ["hidden-env 1 1", "stage 1 2"]);
+    let events = async |token: &TokenText| {
+        let (_, body) = get(&hub, token, "/api/v1/promotion-events").await;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let id = |row: &Value| row["id"].as_str().unwrap().to_owned();
+        answer["items"].as_array().unwrap().iter().map(id).collect::<BTreeSet<_>>()
+    };
+    let [all, web, hidden] = ["stage ", "stage web", "hidden-env web"].map(str::to_owned);
+    let of_others = "stage hidden-team-load".to_owned();
+    assert_eq!(events(&of_environment).await, BTreeSet::from([all, web.clone(), of_others]));
+    assert_eq!(events(&of_workspace).await, BTreeSet::from([web, hidden]));
     let hosts = async |token: &TokenText| {
         let (_, body) = get(&hub, token, "/api/v1/deployments").await;
         let answer: Value = serde_json::from_str(&body).unwrap();

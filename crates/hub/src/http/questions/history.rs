@@ -21,7 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Show the history
 ///
 /// What became desired, what was reported, and what people and the controller decided about promotions, the newest first. Without a `kind`, the reasons why promotions
-/// wait are left out. Tokens that are limited to workspaces get no decisions: these are about whole environments.
+/// wait are left out. Tokens that are limited to workspaces get the decisions about their workloads.
 #[utoipa::path(
     get,
     path = "/api/v1/history",
