@@ -27,7 +27,7 @@ use crate::owner_file;
 use crate::planned::{GitOpsDestination, Planned, each_target};
 use crate::pull_requests::admission::{AdmissionCheck, ProposedOutput, Reported};
 use crate::pull_requests::{
-    self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange, PullRequestLink,
+    self, EnvironmentReport, GitHosts, LabelConfirmation, Proposal, ProposalOutcome, ProposedChange, PullRequestLink,
 };
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
@@ -450,6 +450,11 @@ impl PlaceOutcome {
             _ => false,
         };
         is_in_proposing_branch && !is_merged
+    }
+
+    /// The label that confirmed removals in its pull request, where the merge is done or requested now.
+    pub fn label_confirmation(&self) -> Option<&LabelConfirmation> {
+        self.pull_request.as_ref()?.as_ref().ok()?.confirmation.as_ref()
     }
 
     /// The pull request with a change that waits for its merge. None: none does, or the git host is not known.

@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use delivery::compilation::KnownResults;
-use delivery::controller::command::note_confirmation;
+use delivery::controller::command::{Confirmed, note_confirmation};
 use delivery::controller::published::Published;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
@@ -110,6 +110,8 @@ impl<'a> Worker<'a> {
         );
         if let Ok(outcome) = &mut outcome {
             self.send_branches(outcome);
+            self.environment.lock().unnoted.extend(Confirmed::by_labels(outcome, jiff::Timestamp::now()));
+            self.note_confirmations();
         }
         self.promotion.note(outcome.as_ref().ok().map(Published::of));
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));

@@ -11,7 +11,7 @@ mod status;
 pub(crate) use self::hosts::StatusSlot;
 pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::report_problems;
-pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
+pub use self::proposal::{LabelConfirmation, Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{ProposedChange, prepare, removals_wait, settle, was_merged, was_merged_as};
 pub(crate) use self::status::{set_head_status, set_status, set_statuses};
 use crate::loaded::Loaded;

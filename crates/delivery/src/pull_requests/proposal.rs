@@ -29,6 +29,9 @@ const CONTENT_MARKER: (&str, &str) = ("<!-- kalypso content ", " -->");
 /// The number of characters of a body that are kept free for the marker.
 const MARKER_CHARACTERS: usize = 80;
 
+/// Who confirmed removals by a label, where the git host does not say it.
+const UNKNOWN_ACCOUNT: &str = "an account of the git host";
+
 /// A pull request on its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequestLink {
@@ -67,6 +70,28 @@ impl Proposal {
     }
 }
 
+/// Removals that a label of a pull request confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelConfirmation {
+    /// The word of the removals.
+    pub word: String,
+    /// The account that set the label.
+    pub by: String,
+}
+
+/// How the removals of a plan are confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Confirmation {
+    /// They need none.
+    NotNeeded,
+    /// By their word.
+    ByWord,
+    /// By a label.
+    ByLabel(LabelConfirmation),
+    /// They are not confirmed.
+    Missing,
+}
+
 /// The result for the pull request of a destination.
 #[derive(Debug)]
 pub struct ProposalOutcome {
@@ -74,6 +99,8 @@ pub struct ProposalOutcome {
     pub proposal: Proposal,
     /// Whether the host merges it by itself as soon as its requirements are met.
     pub is_auto_merge: bool,
+    /// The label with which a person let its removals be merged, where the merge is done or requested now.
+    pub confirmation: Option<LabelConfirmation>,
     /// Labels, reviewers or an automatic merge that could not be set.
     pub incomplete: Vec<String>,
 }
@@ -85,7 +112,7 @@ impl ProposalOutcome {
     }
 
     fn of(proposal: Proposal) -> Self {
-        Self { proposal, is_auto_merge: false, incomplete: Vec::new() }
+        Self { proposal, is_auto_merge: false, confirmation: None, incomplete: Vec::new() }
     }
 }
 
@@ -135,29 +162,30 @@ impl<'a> Place<'a> {
         Ok(all.into_iter().max_by_key(|found| (found.is_open(), found.number)))
     }
 
-    /// Whether the removals of a plan are confirmed, or need no confirmation.
-    fn is_confirmed(
+    /// How the removals of a plan are confirmed.
+    fn confirmation(
         &self,
         planned: &Planned,
         found: Option<&PullRequest>,
         confirmed: &[String],
-    ) -> Result<bool, HostError> {
+    ) -> Result<Confirmation, HostError> {
         let Some(word) = planned.confirmation_word().filter(|_| planned.plan.needs_confirmation()) else {
-            return Ok(true);
+            return Ok(Confirmation::NotNeeded);
         };
+        let by_word = if confirmed.contains(&word) { Confirmation::ByWord } else { Confirmation::Missing };
         let label = format!("{CONFIRMATION_LABEL}{word}");
-        let Some(found) = found.filter(|found| found.labels.contains(&label)) else {
-            return Ok(confirmed.contains(&word));
+        let Some(found) = found.filter(|found| found.labels.contains(&label)) else { return Ok(by_word) };
+        let author = || self.host.label_author(&self.repository, found.number, &label);
+        let by = match &self.settings.label_confirmers {
+            LabelConfirmers::Nobody => return Ok(by_word),
+            // Who it was is only for the history.
+            LabelConfirmers::Anyone => author().unwrap_or_default().unwrap_or_else(|| UNKNOWN_ACCOUNT.to_owned()),
+            LabelConfirmers::Accounts(accounts) => match author()? {
+                Some(author) if accounts.iter().any(|name| name.eq_ignore_ascii_case(&author)) => author,
+                _ => return Ok(by_word),
+            },
         };
-        let is_confirmed_by_label = match &self.settings.label_confirmers {
-            LabelConfirmers::Nobody => false,
-            LabelConfirmers::Anyone => true,
-            LabelConfirmers::Accounts(accounts) => {
-                let author = self.host.label_author(&self.repository, found.number, &label)?;
-                author.is_some_and(|author| accounts.iter().any(|name| name.eq_ignore_ascii_case(&author)))
-            }
-        };
-        Ok(is_confirmed_by_label || confirmed.contains(&word))
+        Ok(Confirmation::ByLabel(LabelConfirmation { word, by }))
     }
 
     /// Whether the host may merge a pull request by itself. Gitea does not show it.
@@ -204,7 +232,7 @@ pub(crate) fn removals_wait(
     }
     let Some(place) = Place::of(hosts, planned) else { return Ok(false) };
     let found = place.newest()?.filter(PullRequest::is_open);
-    Ok(!place.is_confirmed(planned, found.as_ref(), confirmed)?)
+    Ok(place.confirmation(planned, found.as_ref(), confirmed)? == Confirmation::Missing)
 }
 
 /// Prepares the pull request of a destination for a push. Returns the closed pull request with exactly this change, if a person closed it without a merge: then
@@ -218,7 +246,7 @@ pub(crate) fn prepare(
     let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
     let Some(found) = place.newest()? else { return Ok(None) };
     if found.is_open() {
-        let is_confirmed = place.is_confirmed(planned, Some(&found), confirmed)?;
+        let is_confirmed = place.confirmation(planned, Some(&found), confirmed)? != Confirmation::Missing;
         if place.may_be_merged(&found) && !(is_confirmed && is_admitted && merges(loaded, planned)) {
             place.host.cancel_auto_merge(&place.repository, found.number)?;
         }
@@ -286,6 +314,7 @@ struct Wanted {
     /// The labels that it must not have.
     unwanted: BTreeSet<String>,
     merges: bool,
+    confirmation: Confirmation,
     found: Option<PullRequest>,
 }
 
@@ -293,7 +322,8 @@ impl Wanted {
     fn new(place: &Place<'_>, change: ProposedChange<'_>) -> Result<Self, HostError> {
         let planned = change.planned;
         let found = place.newest()?.filter(PullRequest::is_open);
-        let is_confirmed = place.is_confirmed(planned, found.as_ref(), change.confirmed)?;
+        let confirmation = place.confirmation(planned, found.as_ref(), change.confirmed)?;
+        let is_confirmed = confirmation != Confirmation::Missing;
         let flags = [(PROMOTED_LABEL, changes_promoted_commit(planned)), (NEEDS_CONFIRMATION_LABEL, !is_confirmed)];
         let (labels, unwanted): (Vec<_>, Vec<_>) = flags.into_iter().partition(|(_, is_set)| *is_set);
         let names = |labels: Vec<(&str, bool)>| labels.into_iter().map(|(name, _)| name.to_owned()).collect();
@@ -306,6 +336,7 @@ impl Wanted {
             labels,
             unwanted: names(unwanted),
             merges: is_confirmed && change.is_admitted && merges(change.loaded, planned),
+            confirmation,
             found,
         })
     }
@@ -336,8 +367,11 @@ impl Wanted {
             let link = link(&opened.pull_request);
             (opened.pull_request, Proposal::Opened(link))
         };
-        let mut outcome = ProposalOutcome { proposal, is_auto_merge: false, incomplete };
-        merge(place, (&found, head_commit), merges, &mut outcome);
+        let mut outcome = ProposalOutcome { incomplete, ..ProposalOutcome::of(proposal) };
+        let is_new = merge(place, (&found, head_commit), merges, &mut outcome);
+        if let Confirmation::ByLabel(confirmation) = self.confirmation {
+            outcome.confirmation = Some(confirmation).filter(|_| is_new);
+        }
         Ok(outcome)
     }
 
@@ -352,8 +386,13 @@ impl Wanted {
     }
 }
 
-/// Requests or cancels the automatic merge. An error leaves the pull request open for people.
-fn merge(place: &Place<'_>, (found, head_commit): (&PullRequest, GitId), merges: bool, outcome: &mut ProposalOutcome) {
+/// Requests or cancels the automatic merge. An error leaves the pull request open for people. Returns whether the merge is done or requested now.
+fn merge(
+    place: &Place<'_>,
+    (found, head_commit): (&PullRequest, GitId),
+    merges: bool,
+    outcome: &mut ProposalOutcome,
+) -> bool {
     let (host, repository, number) = (place.host, &place.repository, found.number);
     if !merges {
         if place.may_be_merged(found)
@@ -361,11 +400,11 @@ fn merge(place: &Place<'_>, (found, head_commit): (&PullRequest, GitId), merges:
         {
             outcome.incomplete.push(format!("the automatic merge can't be cancelled: {error}"));
         }
-        return;
+        return false;
     }
     if found.is_auto_merge {
         outcome.is_auto_merge = true;
-        return;
+        return false;
     }
     match host.set_auto_merge(repository, number, &MergeRequest { head_commit, method: place.settings.method }) {
         Ok(AutoMerge::Enabled) => outcome.is_auto_merge = true,
@@ -375,6 +414,7 @@ fn merge(place: &Place<'_>, (found, head_commit): (&PullRequest, GitId), merges:
         }
         Err(error) => outcome.incomplete.push(format!("the automatic merge can't be set: {error}")),
     }
+    outcome.is_auto_merge || matches!(outcome.proposal, Proposal::Merged(_))
 }
 
 /// The body: the plan, its sources, and the hidden digest of the change.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use delivery::controller::command::Confirmed;
 use delivery::controller::published::Published;
 use delivery::publish::{Options, Outcome};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
+use engine::promotion::step::Subject;
 use git::publish::ForeignCommits;
 use git_host::error::HostError;
 use git_host::hosts::memory::MemoryHost;
@@ -12,6 +14,7 @@ use git_host::pull_request::{PullRequest, PullRequestState};
 use git_host::status::StatusState;
 use git_host::{GitHost, HostKind};
 use hub_api::promotions::Wait;
+use jiff::Timestamp;
 
 use crate::world::{BASE, HOST, PROPOSAL, World};
 
@@ -55,7 +58,10 @@ impl Hosted {
     }
 
     fn confirmed(&self, words: &[String]) -> String {
-        let outcome = self.world.publish(Options { confirmed: words, ..self.options() });
+        Self::described(&self.world.publish(Options { confirmed: words, ..self.options() }))
+    }
+
+    fn described(outcome: &Outcome) -> String {
         let [place] = &outcome.places[..] else { panic!("{} places", outcome.places.len()) };
         match &place.pull_request {
             None => "no host".to_owned(),
@@ -166,7 +172,7 @@ fn removals_that_wait_keep_nothing_else_from_an_automatic_merge() {
     assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 3", "unchanged 3"]);
     assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
     let waiting = hosted.publish();
-    assert!(Published::of(&waiting).complete.is_err());
+    assert!(Published::of(&waiting).settled.of(&Subject::Main).is_err());
     // What comes while it is open goes first.
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "merged 3");
@@ -211,7 +217,13 @@ fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
         assert_eq!(hosted.proposal(), "unchanged 2");
     }
     set("ann", label(&word));
-    assert_eq!(hosted.proposal(), "merged 2");
+    // The history gets who it was, once.
+    let confirmations = |outcome: &Outcome| Confirmed::by_labels(outcome, Timestamp::UNIX_EPOCH).collect::<Vec<_>>();
+    let outcome = hosted.publish();
+    let confirmed = Confirmed { word, by: "ann".to_owned(), at: Timestamp::UNIX_EPOCH };
+    assert_eq!(confirmations(&outcome), [confirmed]);
+    assert_eq!(Hosted::described(&outcome), "merged 2");
+    assert_eq!(confirmations(&hosted.publish()), []);
     assert!(!hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
 }
 

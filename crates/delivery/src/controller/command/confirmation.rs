@@ -11,6 +11,8 @@ use model::name::EnvironmentName;
 use super::CommandError;
 use crate::access::RepositoryAccess;
 use crate::controller::events;
+use crate::publish::{Outcome, PlaceOutcome};
+use crate::pull_requests::LabelConfirmation;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, PromotionChange, StateChange, StoreError, Written};
 use crate::state_branch;
@@ -25,6 +27,14 @@ pub struct Confirmed {
     pub by: String,
     /// When.
     pub at: Timestamp,
+}
+
+impl Confirmed {
+    /// The confirmations by labels of pull requests that a publication found.
+    pub fn by_labels(outcome: &Outcome, at: Timestamp) -> impl Iterator<Item = Self> {
+        let found = outcome.places.iter().filter_map(PlaceOutcome::label_confirmation);
+        found.map(move |LabelConfirmation { word, by }| Self { word: word.clone(), by: by.clone(), at })
+    }
 }
 
 /// Notes a confirmation. False: the environment has no states, so there is no place for it.

@@ -9,11 +9,13 @@ use model::name::EnvironmentName;
 use crate::control_plane_branch;
 use crate::terminal;
 
-/// Notes which words of the command line confirmed removals that were delivered. An environment without states has no such history.
+/// Notes which words of the command line and which labels of pull requests confirmed removals that were delivered. An environment without states has no such
+/// history.
 pub(super) fn note(access: &RepositoryAccess, environment: &EnvironmentName, (outcome, words): (&Outcome, &[String])) {
-    for word in outcome.places.iter().filter_map(|place| delivered_word(place, words)) {
-        let (_, by) = control_plane_branch::decider(access);
-        let confirmed = Confirmed { word, by, at: jiff::Timestamp::now() };
+    let at = jiff::Timestamp::now();
+    let by_word = outcome.places.iter().filter_map(|place| delivered_word(place, words));
+    let by_word = by_word.map(|word| Confirmed { word, by: control_plane_branch::decider(access).1, at });
+    for confirmed in by_word.chain(Confirmed::by_labels(outcome, at)) {
         if let Err(error) = note_confirmation(access, environment, &confirmed, None) {
             terminal::warn(&format!("the history does not have who confirmed the removals: {error}"));
         }
