@@ -10,8 +10,7 @@ use model::name::EnvironmentName;
 
 use super::context::Context;
 use super::plane::KnownBranches;
-use super::published_folders::GitOpsCommit;
-use super::settled;
+use super::settled::{self, ShownOutput};
 use crate::renderer::SUBJECT;
 use crate::rollout_store;
 
@@ -24,8 +23,8 @@ pub(super) struct BeforeEnvironment {
     releases: BTreeMap<Arc<str>, Arc<str>>,
     /// The states of its releases.
     states: BTreeMap<Arc<str>, AdvanceState>,
-    /// The commits of its GitOps branches at which it is settled, or why it is not.
-    pub(super) settled: Result<Vec<GitOpsCommit>, Arc<str>>,
+    /// Whether it is settled, and where its output is.
+    pub(super) shown: ShownOutput,
 }
 
 impl BeforeEnvironment {
@@ -36,7 +35,7 @@ impl BeforeEnvironment {
             main: (None, None),
             releases: BTreeMap::new(),
             states: BTreeMap::new(),
-            settled: Err(reason),
+            shown: ShownOutput::recorded(Err(reason)),
         })
     }
 
@@ -53,7 +52,7 @@ impl BeforeEnvironment {
             name: Arc::clone(name),
             main: (standing.has().cloned(), standing.state.clone()),
             releases: record.as_ref().map(|record| record.releases.clone()).unwrap_or_default(),
-            settled: standing.settled(record).map(|record| record.gitops),
+            shown: ShownOutput::recorded(standing.settled(record)),
             states: advances.map(|advances| advances.releases).unwrap_or_default(),
         })
     }
@@ -70,8 +69,7 @@ impl BeforeEnvironment {
             Subject::Release(workload) => self.release(workload),
             Subject::Renderer => self.release(SUBJECT),
         };
-        let settled = self.settled.as_ref().map(|_| ()).map_err(Arc::clone);
-        FromEnvironment::new(Arc::clone(&self.name), (has, settled), state)
+        FromEnvironment::new(Arc::clone(&self.name), (has, self.shown.settled.of(subject)), state)
     }
 
     fn release(&self, name: &str) -> (Option<Revision>, Option<&AdvanceState>) {

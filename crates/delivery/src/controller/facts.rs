@@ -10,7 +10,7 @@ use engine::promotion::gates::Teams;
 use engine::promotion::graph::StepSource;
 use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use engine::promotion::step::{
-    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Settled, Source, SourceHead, State, Subject, WaitingSource,
 };
 use git::Commit;
 use jiff::Timestamp;
@@ -29,6 +29,7 @@ use super::published_folders::GitOpsCommit;
 use super::release_facts::PublishedRelease;
 use super::releases::ReleaseMove;
 use super::rollouts::{Destination, Workload};
+use super::settled::ShownOutput;
 use super::sources::{self, SourceReader};
 use super::states;
 use super::statuses;
@@ -48,8 +49,8 @@ pub(super) struct StepFacts<'a> {
     pub(super) stored: &'a StoredStates,
     /// The stored changes on their way into the environment. None: they can't be read.
     pub(super) advances: Option<&'a Advances>,
-    /// The commits of the GitOps branches with its output, if all of it is published, or why it is not.
-    settled: Result<Vec<GitOpsCommit>, Arc<str>>,
+    /// Whether what it has is published, and where.
+    shown: ShownOutput,
     baseline: Option<Revision>,
     destinations: Vec<Destination<'a>>,
     position: Position,
@@ -69,10 +70,11 @@ impl<'a> StepFacts<'a> {
         let destinations = request.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
         let has_rings = request.published.is_some_and(Published::has_rings);
         Self {
-            settled: match settled(context, request, standing) {
-                Ok(_) if has_moved => Err("what was admitted just now is not published yet".into()),
-                Ok(_) if has_rings && !is_known => Err("its rollouts can't be evaluated".into()),
-                settled => settled,
+            shown: match shown(context, request, standing) {
+                shown if shown.settled.problem.is_some() => shown,
+                _ if has_moved => nothing("what was admitted just now is not published yet"),
+                _ if has_rings && !is_known => nothing("its rollouts can't be evaluated"),
+                shown => shown,
             },
             baseline: baseline(request.output),
             position: rollout_position::of(destinations.iter().filter_map(|destination| destination.head())),
@@ -116,9 +118,9 @@ impl<'a> StepFacts<'a> {
         Some(ReleaseMove { context: self.context, promotion, workload, published, standing: self.standing })
     }
 
-    /// The commits of the GitOps branches with the output of the environment.
+    /// The commits of the GitOps branches with the output of the environment. None: it is not published.
     pub(super) fn gitops(&self) -> Option<&[GitOpsCommit]> {
-        self.settled.as_deref().ok()
+        self.shown.published()
     }
 
     fn with_before<T>(&self, name: &Arc<str>, look: impl FnOnce(&BeforeEnvironment) -> T) -> T {
@@ -161,8 +163,8 @@ impl Facts for StepFacts<'_> {
         reverts_to(self.context, state)
     }
 
-    fn settled(&self) -> Known<()> {
-        self.settled.as_ref().map(|_| ()).map_err(Arc::clone)
+    fn settled(&self) -> Settled {
+        self.shown.settled.clone()
     }
 
     fn is_proposed(&self) -> bool {
@@ -182,9 +184,9 @@ impl Facts for StepFacts<'_> {
             Subject::Release(workload) => Some(&**workload),
             Subject::Main | Subject::Renderer => None,
         };
-        let measured = |name: &str, commit: Option<&Revision>, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
+        let measured = |name: &str, commit: Option<&Revision>, shown: &ShownOutput| {
             let Context { access, evidence, .. } = self.context;
-            let gitops = settled.as_deref().map_err(Arc::clone);
+            let gitops = shown.gitops(subject);
             let is_by_status = evidence.hub.is_none() && !evidence.status_accounts.is_empty();
             match commit.and_then(line::commit).filter(|_| is_by_status && *subject == Subject::Main) {
                 // A status counts only about a commit that is published.
@@ -195,8 +197,8 @@ impl Facts for StepFacts<'_> {
             }
         };
         match before {
-            None => measured(self.context.environment.as_str(), self.standing.has(), &self.settled),
-            Some(name) => self.with_before(name, |before| measured(name, before.commit(), &before.settled)),
+            None => measured(self.context.environment.as_str(), self.standing.has(), &self.shown),
+            Some(name) => self.with_before(name, |before| measured(name, before.commit(), &before.shown)),
         }
     }
 
@@ -290,21 +292,21 @@ impl StepFacts<'_> {
     }
 }
 
-/// The commits of the GitOps branches with the output of the environment, if all of it is published, or why it is not.
-fn settled(
-    context: &Context<'_>,
-    request: &StepRequest<'_>,
-    standing: &Standing,
-) -> Result<Vec<GitOpsCommit>, Arc<str>> {
-    let recorded = || context.plane.settled(context.environment, standing).map(|record| record.gitops);
+/// Whether what the environment has is published, and where.
+fn shown(context: &Context<'_>, request: &StepRequest<'_>, standing: &Standing) -> ShownOutput {
+    let recorded = || ShownOutput::recorded(context.plane.settled(context.environment, standing));
     let Some(published) = request.published else { return recorded() };
     if published.has_rings() && request.output.is_none() {
         return recorded();
     }
     if published.commit != standing.commit() || published.head != Some(standing.head()) {
-        return Err("its newest commits are not published yet".into());
+        return nothing("its newest commits are not published yet");
     }
-    published.complete.clone().map(|()| published.gitops.clone())
+    ShownOutput::new(published.settled.clone(), published.gitops.clone())
+}
+
+fn nothing(why: &str) -> ShownOutput {
+    ShownOutput::recorded(Err(why.into()))
 }
 
 /// What the environment had published before, if its last publication was refused: the refused commit is not there.

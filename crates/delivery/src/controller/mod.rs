@@ -35,6 +35,7 @@ pub mod sources;
 mod states;
 mod status;
 mod statuses;
+mod unsettled;
 mod waits;
 
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use model::object::Promotion;
 use model::object::environment::RepositoryPlace;
 
 use super::line::{self, Line};
-use super::settled::{self, Settled};
+use super::settled::{self, SettledRecord};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::{self, PromotedCommit, PromotedCommitError};
 use crate::reading::{PromotionGraph, promotion_graph, promotion_graph_at};
@@ -148,7 +148,7 @@ impl<'a> Plane<'a> {
     ///
     /// # Errors
     /// The reason in words why it is not.
-    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<Settled, Arc<str>> {
+    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<SettledRecord, Arc<str>> {
         let record = settled::read(self.access, environment).map_err(|error| Arc::from(error.to_string()))?;
         standing.settled(record)
     }
@@ -174,7 +174,7 @@ impl Standing {
     ///
     /// # Errors
     /// The reason in words why it is not.
-    pub fn settled(&self, record: Option<Settled>) -> Result<Settled, Arc<str>> {
+    pub fn settled(&self, record: Option<SettledRecord>) -> Result<SettledRecord, Arc<str>> {
         let record = record.filter(|record| record.is_at(self.commit(), self.head()));
         record.ok_or_else(|| "its output is not published yet, or a rollout is open".into())
     }

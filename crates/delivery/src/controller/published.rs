@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use engine::promotion::step::Settled;
 use git::Commit;
 use git::load::ReadRole;
-use model::count::count;
 use model::git_id::GitId;
 use model::object::base_repo::MAIN;
 
 use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
+use super::unsettled;
 use crate::changes::removed_text;
 use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
@@ -18,9 +19,6 @@ use crate::pull_requests::PullRequestLink;
 use crate::pull_requests::admission::ProposedOutput;
 use crate::push::Delivered;
 use crate::refusal::Refusal;
-
-/// Why an environment shows nothing about what it has: a part of it, the removals, was not tried.
-const REMOVALS: &str = "its removals wait for a confirmation";
 
 /// What a publication of an environment tells a step.
 #[derive(Clone, Debug)]
@@ -47,8 +45,8 @@ pub struct Published {
     is_out: bool,
     /// The commit with the states whose admitted revisions were rendered. None: nothing is admitted.
     state: Option<GitId>,
-    /// Whether everything is on the GitOps branches without errors, or why not.
-    pub complete: Result<(), Arc<str>>,
+    /// Whether everything is on the GitOps branches without errors. Rollouts do not count.
+    pub settled: Settled,
 }
 
 impl Published {
@@ -75,21 +73,8 @@ impl Published {
         let is_proposed = outcome.places.iter().any(PlaceOutcome::is_proposed);
         let is_out = !is_proposed && outcome.failures.is_empty() && outcome.places.iter().all(is_delivered);
         let admission = loaded.and_then(|loaded| loaded.admission.as_ref());
-        let (state, complete) = (admission.map(|admission| admission.state), complete(outcome));
-        Self {
-            commit,
-            head,
-            has_rings,
-            sources,
-            releases,
-            gitops,
-            proposed,
-            open,
-            is_proposed,
-            is_out,
-            state,
-            complete,
-        }
+        let (state, settled) = (admission.map(|admission| admission.state), unsettled::settled(outcome));
+        Self { commit, head, has_rings, sources, releases, gitops, proposed, open, is_proposed, is_out, state, settled }
     }
 
     /// Whether a change of the output waits in a pull request.
@@ -150,72 +135,5 @@ fn gitops_commit(place: &PlaceOutcome) -> Option<GitOpsCommit> {
         Some(Delivered::Pushed { branch, commit, .. }) if **branch == *target.place.branch => Some(*commit),
         _ => target.branch.commit(),
     };
-    Some(GitOpsCommit { place: target.place.clone(), commit: commit? })
-}
-
-fn complete(outcome: &Outcome) -> Result<(), Arc<str>> {
-    match &outcome.end {
-        End::Complete => {}
-        End::LostRaces => return Err("other programs moved its branches while it was published".into()),
-        End::Incomplete(loaded) => return Err(unread(loaded)),
-    }
-    if let Some(failure) = outcome.failures.first() {
-        return Err(format!("nothing is published to {}: {}", failure.gitops_repo, failure.error).into());
-    }
-    if outcome.places.is_empty() {
-        return Err("its output has nowhere to go".into());
-    }
-    outcome.places.iter().try_for_each(place)
-}
-
-fn unread(loaded: &Loaded) -> Arc<str> {
-    match loaded.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
-        Some(first) => format!("not all of it can be read: [{}] {}", first.code, first.message).into(),
-        None => "not all of it can be read".into(),
-    }
-}
-
-fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
-    let errors = place.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-    let errors: Vec<_> = errors.collect();
-    if let Some(first) = errors.first() {
-        let number = count(errors.len(), "error");
-        return Err(format!("{number} keep output from being published: [{}] {}", first.code, first.message).into());
-    }
-    if let Some(refusal) = place.refusals.first() {
-        return Err(match refusal {
-            Refusal::Diagnostic(first) => {
-                format!("its publication is refused: [{}] {}", first.code, first.message).into()
-            }
-            Refusal::Unconfirmed { .. } => REMOVALS.into(),
-        });
-    }
-    if place.planned.has_waiting_removals() {
-        return Err(REMOVALS.into());
-    }
-    if let Some(pending) = &place.planned.renderer {
-        return Err(pending.to_string().into());
-    }
-    if place.is_proposed() || place.delivered.is_none() {
-        let why = match (&place.pull_request, &place.delivered) {
-            // A preview pushes nothing, and asks no git host.
-            (None, None) => "it waits for a publication, or for the merge of its pull request".to_owned(),
-            _ => place.description(),
-        };
-        return Err(format!("its output is not on the branch that clusters pull: {why}").into());
-    }
-    let target = &*place.planned.target.place.branch;
-    let is_elsewhere = match &place.delivered {
-        Some(Delivered::Pushed { branch, .. }) => **branch != *target,
-        Some(Delivered::Proposed { .. }) => true,
-        _ => false,
-    };
-    if is_elsewhere {
-        // The hub still counts the clusters with the content before.
-        return Err("its output was merged just now, and the hub does not know it yet".into());
-    }
-    match &place.hub {
-        Some(Err(error)) => Err(format!("the hub does not know its output: {error}").into()),
-        _ => Ok(()),
-    }
+    Some(GitOpsCommit { place: target.place.clone(), commit: commit?, removals: unsettled::removals(place) })
 }

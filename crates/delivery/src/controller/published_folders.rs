@@ -28,6 +28,9 @@ pub struct GitOpsCommit {
     pub place: RepositoryPlace,
     /// The commit.
     pub commit: GitId,
+    /// The folders that stay only until their removal is confirmed, by their paths in the repository. They have no part in what is measured.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub removals: BTreeSet<String>,
 }
 
 /// The folders of all places of an environment.
@@ -41,6 +44,7 @@ struct PublishedBranch {
     branch: Arc<str>,
     commit: Commit,
     folders: PlaceFolders,
+    removals: BTreeSet<String>,
 }
 
 /// What a hub says of one place.
@@ -59,7 +63,7 @@ impl<'a> PublishedFolders<'a> {
         let reason = |error: &dyn std::fmt::Display| Arc::from(format!("its published output can't be read: {error}"));
         let repositories = &*access.repositories;
         let mut branches = Vec::new();
-        for GitOpsCommit { place, commit } in commits {
+        for GitOpsCommit { place, commit, removals } in commits {
             let url = destination_url(Some(access), &place.repo).map_err(|error| reason(&error))?;
             let revision = Revision::Commit { id: *commit, branch: Some(Arc::clone(&place.branch)) };
             let commit = repositories.resolve(&url, &revision).map_err(|error| reason(&error))?;
@@ -68,7 +72,7 @@ impl<'a> PublishedFolders<'a> {
             let open = |sealed: &Sealed| opener(repositories, &commit)(sealed);
             let folders = PlaceFolders::of(&tree, &folder, &open).map_err(|error| reason(&error))?;
             let (repository, branch) = (repository(&place.repo), Arc::clone(&place.branch));
-            branches.push(PublishedBranch { repository, branch, commit, folders });
+            branches.push(PublishedBranch { repository, branch, commit, folders, removals: removals.clone() });
         }
         Ok(Self { repositories, branches })
     }
@@ -138,7 +142,14 @@ impl<'a> PublishedFolders<'a> {
 
 impl PublishedBranch {
     fn has(&self, row: &HubPlace) -> bool {
-        *row.branch == *self.branch && repository(&row.repository) == self.repository
+        let is_here = *row.branch == *self.branch && repository(&row.repository) == self.repository;
+        is_here && !self.is_leaving(&row.path)
+    }
+
+    /// Whether a folder, or one around it, stays only until its removal is confirmed.
+    fn is_leaving(&self, path: &str) -> bool {
+        let mut around = path.match_indices('/').map(|(end, _)| path.get(..end).unwrap_or_default()).chain([path]);
+        !self.removals.is_empty() && around.any(|folder| self.removals.contains(folder))
     }
 }
 

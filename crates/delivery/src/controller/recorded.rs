@@ -1,13 +1,15 @@
 //! Stores what a step decided: all new states as one commit, and the record that the environment is settled.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::step::{Facts as _, Plan, PlannedMove, PlannedRollout, Subject};
+use engine::promotion::step::{Facts as _, Plan, PlannedMove, PlannedRollout, Release, Settled, Subject};
 
 use super::changes::{Change, is_worth_storing};
+use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
-use super::settled::{self, Settled};
+use super::settled::{self, SettledRecord};
 use super::{platform, releases, rollouts, sources};
 use crate::renderer::SUBJECT;
 use crate::rollout_store::{self, Advances, StoredStates};
@@ -83,12 +85,13 @@ fn record_rollouts(facts: &StepFacts<'_>, plan: &Plan, change: &mut Change) -> b
     is_changed
 }
 
-/// Stores the record that the environment is settled, if it is, and no publication said so before. False: another program stored states at the same time.
+/// Stores the record that the environment is settled, if it is, at most without some workloads, and nothing said so before. False: another program stored states at the
+/// same time.
 fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
     let context = facts.context;
     let (Some(published), Some(gitops)) = (facts.request.published, facts.gitops()) else { return Ok(true) };
     let is_compared = !published.has_rings() || facts.request.output.is_some();
-    if plan.settled.is.is_err() || !is_compared {
+    if plan.settled.problem.is_some() || !is_compared || !is_worth_recording(facts, plan) {
         return Ok(true);
     }
     let StoredStates { head, .. } = rollout_store::read(context.access, context.environment)?;
@@ -96,15 +99,43 @@ fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
     let known = head.as_ref().map(read).transpose()?.flatten();
     let mut releases = releases::to_record(context, &published.releases);
     releases.insert(SUBJECT.into(), Arc::clone(&context.access.renderer));
-    let record = Settled {
+    let before = known.as_ref().map(|known| &known.releases);
+    let record = SettledRecord {
         commit: facts.standing.commit(),
         head: facts.standing.head(),
         since: context.now,
-        releases,
+        open: plan.settled.open.keys().cloned().collect(),
+        releases: shown_releases(&plan.settled, releases, before),
         gitops: gitops.to_vec(),
     };
-    if known.is_some_and(|known| Settled { since: record.since, ..known } == record) {
+    if known.is_some_and(|known| SettledRecord { since: record.since, ..known } == record) {
         return Ok(true);
     }
     Ok(settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)?)
+}
+
+/// Whether the record says something: about all of the environment, or to an environment after it about the release of a workload.
+fn is_worth_recording(facts: &StepFacts<'_>, plan: &Plan) -> bool {
+    let Context { plane, environment, .. } = facts.context;
+    let is_settled = |release: &Release| release.labels.is_some() && !plan.settled.open.contains_key(&release.workload);
+    let shows_release = || facts.releases().is_some_and(|releases| releases.iter().any(is_settled));
+    plan.settled.of(&Subject::Main).is_ok()
+        || (plane.graph.after(environment.as_str()).next().is_some() && shows_release())
+}
+
+/// The releases that the environment shows. What is not settled shows what it had when it was.
+fn shown_releases(
+    settled: &Settled,
+    releases: BTreeMap<Arc<str>, Arc<str>>,
+    before: Option<&BTreeMap<Arc<str>, Arc<str>>>,
+) -> BTreeMap<Arc<str>, Arc<str>> {
+    let is_settled = |name: &Arc<str>| match &**name {
+        SUBJECT => settled.of(&Subject::Renderer).is_ok(),
+        _ => settled.of(&Subject::Release(Arc::clone(name))).is_ok(),
+    };
+    let shown = |(name, release): (Arc<str>, Arc<str>)| {
+        let release = if is_settled(&name) { Some(release) } else { before?.get(&name).cloned() };
+        Some((name, release?))
+    };
+    releases.into_iter().filter_map(shown).collect()
 }

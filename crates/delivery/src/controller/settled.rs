@@ -1,13 +1,15 @@
-//! Records at which commits an environment is settled: its output is published, and no move through its rings is open.
+//! Records at which commits an environment is settled: its output is published, and no move through its rings is open. Workloads of which this is not true are named.
 //!
 //! Only the program that publishes an environment knows this. The environments after it read the record, also in other processes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use engine::promotion::step::{Settled, Subject};
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer};
 use jiff::Timestamp;
+use model::count::named;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -31,14 +33,17 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 /// The commits at which an environment is settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settled {
+pub struct SettledRecord {
     /// The commit of the main branch. None: the environment does not build on the main branch.
     pub commit: Option<GitId>,
     /// The head of the environment's branch.
     pub head: GitId,
     /// Since when.
     pub since: Timestamp,
-    /// The releases of workloads that it has, by the name of the workload.
+    /// The workloads that are not settled. Earlier versions can't read a record with this, or with removals, so the environment does not count as settled for them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub open: BTreeSet<Arc<str>>,
+    /// The releases of workloads that it has, by the name of the workload. Of a workload that is not settled, the release with which it was settled last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub releases: BTreeMap<Arc<str>, Arc<str>>,
     /// The commits of the GitOps branches with its output, sorted. Earlier versions did not record them.
@@ -46,7 +51,12 @@ pub struct Settled {
     pub gitops: Vec<GitOpsCommit>,
 }
 
-impl Settled {
+impl SettledRecord {
+    /// Whether removals wait for a confirmation: only the releases are settled.
+    pub fn has_removals(&self) -> bool {
+        self.gitops.iter().any(|commit| !commit.removals.is_empty())
+    }
+
     /// Whether it is about the same commits.
     pub fn is_at(&self, commit: Option<GitId>, head: GitId) -> bool {
         self.commit == commit && self.head == head
@@ -62,6 +72,49 @@ impl Settled {
     }
 }
 
+/// What an environment shows to others: whether it is settled, and where its output is.
+#[derive(Clone, Debug)]
+pub(super) struct ShownOutput {
+    /// Whether it is settled.
+    pub(super) settled: Settled,
+    /// The commits of its GitOps branches.
+    gitops: Vec<GitOpsCommit>,
+}
+
+impl ShownOutput {
+    /// What a publication left.
+    pub(super) fn new(settled: Settled, gitops: Vec<GitOpsCommit>) -> Self {
+        Self { settled, gitops }
+    }
+
+    /// What a record says, or why there is none.
+    pub(super) fn recorded(record: Result<SettledRecord, Arc<str>>) -> Self {
+        let record = match record {
+            Ok(record) => record,
+            Err(why) => return Self::new(Settled::nothing(why), Vec::new()),
+        };
+        let removals = record.has_removals().then(|| "its removals wait for a confirmation, or for a merge".into());
+        let why = |workload: &Arc<str>| {
+            format!("the output of {workload} is not published yet, or its rollout is open").into()
+        };
+        let open = record.open.into_iter().map(|workload| (Arc::clone(&workload), why(&workload)));
+        Self::new(Settled { open: open.collect(), removals, ..Settled::default() }, record.gitops)
+    }
+
+    /// The commits of the GitOps branches, if a subject is settled there.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(super) fn gitops(&self, subject: &Subject) -> Result<&[GitOpsCommit], Arc<str>> {
+        self.settled.of(subject).map(|()| &*self.gitops)
+    }
+
+    /// The commits of the GitOps branches, if at most single workloads are not settled.
+    pub(super) fn published(&self) -> Option<&[GitOpsCommit]> {
+        self.settled.problem.is_none().then_some(&*self.gitops)
+    }
+}
+
 fn header(environment: &EnvironmentName) -> [(&'static str, &str); 2] {
     [("kind", KIND), ("environment", environment.as_str())]
 }
@@ -70,7 +123,7 @@ fn header(environment: &EnvironmentName) -> [(&'static str, &str); 2] {
 ///
 /// # Errors
 /// If the branch can't be read, or lacks a commit that counted before.
-pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Settled>, StoreError> {
+pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<SettledRecord>, StoreError> {
     match state_branch::head(access, environment)? {
         None => Ok(None),
         Some(head) => Ok(read_at(&*access.repositories, &head, environment)?),
@@ -85,35 +138,43 @@ pub fn read_at(
     repositories: &dyn Repositories,
     head: &Commit,
     environment: &EnvironmentName,
-) -> Result<Option<Settled>, RepositoryError> {
+) -> Result<Option<SettledRecord>, RepositoryError> {
     let root = repositories.folder(head, "")?.unwrap_or_default();
     let Some(entry) = root.iter().find(|entry| entry.name == FILE) else { return Ok(None) };
     match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-        git::Content::Bytes(bytes) => Ok(Settled::parse(&bytes, environment)),
+        git::Content::Bytes(bytes) => Ok(SettledRecord::parse(&bytes, environment)),
         git::Content::TooLarge(_) => Ok(None),
     }
 }
 
-/// Writes the record as one commit after the head that was read. Returns false if another program moved the branch.
+/// Writes the record as one commit after the head that was read. Returns false if another program moved the branch. A record that is too large to be read, of very many
+/// removals, is not written: the environment does not count as settled.
 ///
 /// # Errors
 /// If the repository can't be reached, or refuses the push. If the lease has ended.
 pub fn write(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
-    (before, settled): (Option<&Commit>, &Settled),
+    (before, settled): (Option<&Commit>, &SettledRecord),
     lease: Option<&WriteLease>,
 ) -> Result<bool, StoreError> {
+    let text = settled.text(environment);
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Ok(true);
+    }
     let repositories = &*access.repositories;
     let open = |sealed: &Sealed| match before {
         Some(head) => opener(repositories, head)(sealed),
         None => closed(sealed),
     };
     let mut tree = before.map_or_else(|| Ok(Tree::default()), |head| repositories.tree(head))?;
-    tree.put(FILE, Child::File(Entry::file(settled.text(environment).into_bytes())), &open)?;
+    tree.put(FILE, Child::File(Entry::file(text.into_bytes())), &open)?;
     let parents: Vec<_> = before.iter().map(|head| head.id).collect();
     let at = settled.commit.map_or_else(String::new, |commit| format!(" with {} of main", commit.short()));
-    let message = format!("{environment} is settled{at}");
+    let removals = settled.has_removals().then(|| "its removals".to_owned());
+    let without: Vec<_> = settled.open.iter().map(ToString::to_string).chain(removals).collect();
+    let without = if without.is_empty() { String::new() } else { format!(", without {}", named(&without)) };
+    let message = format!("{environment} is settled{at}{without}");
     let message = trailer::with_trailers(&message, &[(trailer::ENVIRONMENT, environment.as_str())]);
     let author = &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
     let seconds = settled.since.as_second();
@@ -151,14 +212,40 @@ gitops:
     #[test]
     fn what_is_written_is_read() {
         let name = EnvironmentName::new("dev").unwrap();
-        let parsed = |text: &str| Settled::parse(text.as_bytes(), &name);
+        let parsed = |text: &str| SettledRecord::parse(text.as_bytes(), &name);
         let without_commit = TEXT.replacen("commit: \"4fb8c440e19eca604bbdc14dbba63e5fb98b2c52\"\n", "", 1);
         for text in [TEXT, &without_commit] {
             assert_eq!(parsed(text).map(|settled| settled.text(&name)).as_deref(), Some(text));
         }
         assert_eq!(parsed(TEXT).unwrap().gitops[0].place.path.as_ref(), ".");
+        let partly =
+            TEXT.replacen("releases:\n", "open: [till]\nreleases:\n", 1) + "    removals: [\"east/till-eu\"]\n";
+        let record = parsed(&partly).unwrap();
+        assert_eq!((record.has_removals(), &record.open), (true, &BTreeSet::from(["till".into()])));
+        assert_eq!(parsed(&record.text(&name)), Some(record));
         assert_eq!(parsed(&TEXT.replace("environment: dev", "environment: prod")), None);
         assert_eq!(parsed("head: \"12\"\n"), None);
         assert_eq!(parsed("a: ["), None);
+    }
+
+    #[test]
+    fn a_workload_that_is_not_settled_shows_nothing_of_its_release() {
+        let name = EnvironmentName::new("dev").unwrap();
+        let record = SettledRecord::parse(TEXT.as_bytes(), &name).unwrap();
+        let shown = ShownOutput::recorded(Ok(SettledRecord { open: ["till".into()].into(), ..record }));
+        let release = |workload: &str| Subject::Release(workload.into());
+        assert_eq!(shown.gitops(&release("checkout")).map(<[_]>::len), Ok(1));
+        for subject in [release("till"), Subject::Main, Subject::Renderer] {
+            assert!(shown.gitops(&subject).is_err_and(|why| why.contains("the output of till is not")), "{subject:?}");
+        }
+        assert!(shown.published().is_some());
+        let record = SettledRecord::parse(TEXT.as_bytes(), &name).unwrap();
+        let leaving = |commit: GitOpsCommit| GitOpsCommit { removals: ["east".to_owned()].into(), ..commit };
+        let gitops = record.gitops.iter().cloned().map(leaving).collect();
+        let shown = ShownOutput::recorded(Ok(SettledRecord { gitops, ..record }));
+        assert!(shown.gitops(&release("till")).is_ok() && shown.gitops(&Subject::Main).is_err());
+        let nothing = ShownOutput::recorded(Err("unknown".into()));
+        assert_eq!(nothing.gitops(&release("checkout")), Err("unknown".into()));
+        assert_eq!(nothing.published(), None);
     }
 }

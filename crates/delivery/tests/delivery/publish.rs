@@ -9,6 +9,7 @@ use delivery::push::Delivered;
 use delivery::reading::RACES_MAX;
 use delivery::refusal::Refusal;
 use engine::plan::ChangeKind;
+use engine::promotion::step::Subject;
 use git::publish::ForeignCommits;
 use model::diagnostic::Code;
 
@@ -147,7 +148,7 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     assert!(kept.iter().any(|path| has_value(path)) && !gone.iter().any(|path| has_value(path)));
     // The environment proves nothing yet: the removals were not tried.
     let waits = Err("its removals wait for a confirmation".into());
-    assert_eq!(Published::of(&changed).complete, waits);
+    assert_eq!(Published::of(&changed).settled.of(&Subject::Main), waits);
     let word_of = |open: &OpenOutput| match open {
         OpenOutput::Removals { word, .. } => word.clone(),
         OpenOutput::Proposed(link) => link.url.clone(),
@@ -155,7 +156,10 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     let words: Vec<_> = Published::of(&changed).open.iter().map(word_of).collect();
     assert_eq!(words, [place.planned.confirmation_word().unwrap()]);
     let again = world.publish(DIRECT);
-    assert_eq!((word(&again).as_str(), Published::of(&again).complete), ("refused unconfirmed false", waits));
+    assert_eq!(
+        (word(&again).as_str(), Published::of(&again).settled.of(&Subject::Main)),
+        ("refused unconfirmed false", waits)
+    );
     let confirmed = [again.places[0].planned.confirmation_word().unwrap()];
     assert_eq!(confirmed[0], place.planned.confirmation_word().unwrap());
     assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));

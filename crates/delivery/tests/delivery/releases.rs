@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use delivery::controller::StepOutcome;
 use delivery::controller::command::CommandError;
+use delivery::controller::settled;
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
@@ -400,4 +401,135 @@ fn all_keys_of_a_release_move_together() {
     let pin = shop.pin().unwrap();
     assert!(pin.contains("tag: v2\n") && pin.contains("version: \"2.0-1\"\n"), "{pin}");
     assert_eq!(shop.status().at.as_deref(), Some("tag=v2,version=2.0-1"));
+}
+
+const CART: &str = "https://git.example/cart/cart-src";
+
+/// A second workload, whose targets run in these environments.
+fn write_cart(shop: &mut Shop, environments: &[&str]) {
+    let registration = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: cart, labels: {{team: store}}}}\n\
+         spec: {{workload: {{repo: {CART}, branch: main, path: .}}, workspace: store}}\n"
+    );
+    let target = |name: &&str| {
+        format!(
+            "    - {{name: cart, labels: {{purpose: shop}}, environment: {name}, manifests: {{repo: {MANIFESTS}, branch: {name}, path: cart, tag: c1}}}}\n"
+        )
+    };
+    let targets: String = environments.iter().map(target).collect();
+    let text = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: cart}}\nspec:\n  deploymentTargets:\n{targets}"
+    );
+    shop.0.chain.company.write(CART, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
+    shop.0.chain.company.write_main("cart.yaml", &registration);
+}
+
+/// What is not settled in `dev`, and the release of the shop there, by the record.
+fn recorded(shop: &Shop) -> (Vec<String>, Option<String>) {
+    let record = settled::read(&shop.0.chain.access, &name("dev")).unwrap().unwrap();
+    let removals = record.has_removals().then(|| "removals".to_owned());
+    let open = record.open.iter().map(ToString::to_string).chain(removals);
+    (open.collect(), record.releases.get("shop").map(ToString::to_string))
+}
+
+#[test]
+fn a_removal_that_waits_keeps_no_release_of_others() {
+    let mut shop = shop_and_cart();
+    // All assignments of the cart in `dev` go, so a person has to confirm it.
+    write_cart(&mut shop, &["stage"]);
+    for version in ["v2", "v3"] {
+        shop.write(&format!("tag: {version}"), "tag: v1");
+        shop.0.settle();
+        assert_eq!(recorded(&shop), (vec!["removals".to_owned()], Some(version.to_owned())));
+        assert_eq!(shop.status().at.as_deref(), Some(version));
+    }
+    // The commit of the main branch is not proved: this part of it was not tried.
+    let main = shop.0.status("dev");
+    let moving = main.moving.unwrap();
+    assert!(moving.waiting_for.iter().any(|wait| wait.text.contains("its removals wait")), "{moving:?}");
+    assert_eq!(main.at, Some(moving.revision));
+    write_cart(&mut shop, &["dev", "stage"]);
+    shop.0.settle();
+    assert_eq!(recorded(&shop), (Vec::new(), Some("v3".to_owned())));
+    assert_eq!(shop.0.status("dev").moving, None);
+}
+
+#[test]
+fn a_record_that_could_not_be_read_is_not_written() {
+    let shop = shop_and_cart();
+    let (access, dev) = (&shop.0.chain.access, &name("dev"));
+    let record = settled::read(access, dev).unwrap().unwrap();
+    let mut large = record.clone();
+    large.gitops[0].removals = (0..200_000).map(|number| format!("place-{number:020}")).collect();
+    assert!(settled::write(access, dev, (None, &large), None).unwrap());
+    assert_eq!(settled::read(access, dev).unwrap(), Some(record));
+}
+
+#[test]
+fn a_place_that_is_to_go_proves_nothing_about_a_release() {
+    let shop = shop_and_cart();
+    let mut files = testkit::chain::environment("dev", None);
+    let before = files.len();
+    files.retain(|path, _| !path.contains("east"));
+    assert_eq!(files.len() + 1, before);
+    shop.0.chain.company.write_environment("dev", &files);
+    shop.0.settle();
+    assert_eq!(recorded(&shop).0, ["removals"]);
+    // Its folder stays as it was, and all of its reconcilers have applied that.
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(recorded(&shop).1.as_deref(), Some("v2"));
+    let waiting = shop.status().moving.unwrap().waiting_for;
+    assert!(waiting[0].text.starts_with("no reconciler is expected"), "{waiting:?}");
+}
+
+/// Two workloads at rest.
+fn shop_and_cart() -> Shop {
+    let mut shop = Shop::new(DIRECT, "");
+    shop.0.report("dev", (3, 3, 0));
+    write_cart(&mut shop, &["dev", "stage"]);
+    shop.write("tag: v1", "tag: v1");
+    shop.0.settle();
+    assert_eq!(recorded(&shop), (Vec::new(), Some("v1".to_owned())));
+    shop
+}
+
+#[test]
+fn an_error_of_one_workload_keeps_no_release_of_others() {
+    let shop = shop_and_cart();
+    let mut files = testkit::chain::environment("dev", None);
+    for (pin, tag) in [("a", "c2"), ("b", "c3")] {
+        let text = format!(
+            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {{name: {pin}}}\nspec:\n  deploymentTargetSelector: \
+             {{labelSelector: {{matchLabels: {{workload: cart}}}}}}\n  clusterTypeSelector: {{labelSelector: {{}}}}\n  manifests: {{tag: {tag}}}\n"
+        );
+        files.insert(format!("releases/{pin}.yaml"), text);
+    }
+    shop.0.chain.company.write_environment("dev", &files);
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(recorded(&shop), (vec!["cart".to_owned()], Some("v2".to_owned())));
+    assert_eq!(shop.status().at.as_deref(), Some("v2"));
+}
+
+#[test]
+fn a_broken_file_of_one_application_keeps_no_release_of_others() {
+    let wrong = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: cart}\nspec: {deploymentTargets: 7}\n";
+    for text in ["a: [", wrong] {
+        let shop = shop_and_cart();
+        shop.0.chain.company.write(CART, "main", &BTreeMap::from([("workload.yaml".to_owned(), text.to_owned())]));
+        shop.write("tag: v2", "tag: v1");
+        shop.0.settle();
+        assert_eq!(recorded(&shop), (vec!["cart".to_owned()], Some("v2".to_owned())), "{text}");
+        assert_eq!(shop.status().at.as_deref(), Some("v2"), "{text}");
+    }
+    // An error of the platform team concerns all.
+    let shop = shop_and_cart();
+    let mut files = testkit::chain::environment("dev", None);
+    files.insert("broken.yaml".to_owned(), "a: [".to_owned());
+    shop.0.chain.company.write_environment("dev", &files);
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(recorded(&shop), (Vec::new(), Some("v1".to_owned())));
+    assert_eq!(shop.status().at.as_deref(), Some("v1"));
 }

@@ -9,7 +9,7 @@ use model::label::Labels;
 use model::object::Promotion;
 use model::object::promotion::{ChangeOrigin, Gate};
 
-use super::Subject;
+use super::{Settled, Subject};
 use crate::promotion::advance::FromEnvironment;
 use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, PlaceState};
 use crate::promotion::gates::Teams;
@@ -47,10 +47,7 @@ pub trait Facts {
     fn reverts_to(&self, state: &AdvanceState) -> Option<Revision>;
 
     /// Whether the environment has published what it has, without errors. Open rollouts do not count.
-    ///
-    /// # Errors
-    /// Why it has not.
-    fn settled(&self) -> Known<()>;
+    fn settled(&self) -> Settled;
 
     /// Whether a change of the output waits in a pull request.
     fn is_proposed(&self) -> bool;

@@ -7,6 +7,7 @@ mod facts;
 mod moves;
 mod renderer;
 mod rollouts;
+mod settled;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use model::object::Promotion;
 
 pub use self::facts::{Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, WaitingSource};
+pub use self::settled::Settled;
 use super::advance::AdvanceStep;
 use super::in_force::{admits, in_force};
 use super::rollout::RolloutStep;
@@ -78,27 +80,12 @@ pub struct Plan {
     pub released_sources: Vec<Arc<str>>,
     /// The workloads in the rings.
     pub rollouts: Vec<PlannedRollout>,
-    /// Whether the environment is settled: it has published what it has, and no rollout is open in it. Or why not.
+    /// Whether the environment is settled.
     pub settled: Settled,
     /// The commit of the main branch whose promotion is admitted now. None: the admitted promotion stays.
     pub admits: Option<Revision>,
     /// What is not known, and stops only itself.
     pub problems: Vec<String>,
-}
-
-/// Whether an environment is settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// Whether it is, or why not.
-    pub is: Result<(), Arc<str>>,
-    /// Why it can't take its commit without a change: a rollout stopped or was rolled back.
-    pub failed: Option<Arc<str>>,
-}
-
-impl Default for Settled {
-    fn default() -> Self {
-        Self { is: Ok(()), failed: None }
-    }
 }
 
 /// What was decided about a subject.
@@ -175,7 +162,8 @@ pub struct PlannedRollout {
 /// Decides what happens next in an environment.
 ///
 /// 1. Sources of values and applications: the newest commits of each wait for the gates of people and of the clock.
-/// 2. The workloads in the rings. A rollout that is open keeps the environment from being settled, a failed one from proving what it has.
+/// 2. The workloads in the rings. A rollout that is open keeps its workload from being settled, a failed one from proving what it has. The releases of other
+///    workloads go on. Everything else waits for all workloads.
 /// 3. The commits of the main branch, the releases of the workloads that the promotion selects, and the version of the program that renders, each with the gates for its
 ///    origin. The `Promotion` at a commit of the main branch adds its gates.
 ///
@@ -183,7 +171,7 @@ pub struct PlannedRollout {
 pub fn step(facts: &dyn Facts, state: &State) -> Plan {
     let mut plan = Plan { promotion: promotion(facts, state, None), ..Plan::default() };
     sources::plan(facts, state, &mut plan);
-    plan.settled.is = facts.settled();
+    plan.settled = facts.settled();
     let Some(promotion) = plan.promotion.clone() else { return plan };
     rollouts::plan(facts, state, (&promotion, &mut plan));
     plan.problem = facts.problem(&promotion);

@@ -85,12 +85,19 @@ impl Move<'_> {
         };
         Collected {
             from: self.before(promotion).into_iter().map(measured).collect(),
-            measured: match self.settled.is {
+            measured: match self.settled.of(self.subject) {
                 Ok(()) => self.facts.measured(None, self.subject),
                 // The reason stands in the wait for it.
-                Err(_) => Err("the environment is not settled yet".into()),
+                Err(_) => Err(self.unsettled().into()),
             },
             evidence: self.facts.evidence(self.subject, revision, promotion),
+        }
+    }
+
+    fn unsettled(&self) -> &'static str {
+        match self.subject {
+            Subject::Release(_) => "the workload is not settled yet",
+            Subject::Main | Subject::Renderer => "the environment is not settled yet",
         }
     }
 
@@ -112,8 +119,8 @@ impl Move<'_> {
             at: self.at,
             baseline: self.baseline,
             reverts_to: self.reverts_to,
-            to_settled: self.settled.is.clone(),
-            to_failed: self.settled.failed.clone(),
+            to_settled: self.settled.of(self.subject),
+            to_failed: self.settled.failed(self.subject).cloned(),
             is_proposed: self.facts.is_proposed(),
             is_published: self.facts.is_published(),
             to_measured: measured.clone(),

@@ -10,31 +10,28 @@ use crate::promotion::membership::effective_rings;
 use crate::promotion::rollout::{self, Ahead, Changed, RingPlaces, RolloutInput, RolloutStep};
 use crate::promotion::state::{Move, Phase, RolloutState};
 
-/// Decides about all workloads in the rings, and whether they keep the environment from being settled.
+/// Decides about all workloads in the rings, and which of them are not settled.
 pub(super) fn plan(facts: &dyn Facts, state: &State, (in_force, plan): (&Promotion, &mut Plan)) {
     let workloads = facts.rollouts();
     if workloads.is_empty() {
         return;
     }
     let promotion = Promotion { rings: effective_rings(in_force), ..in_force.clone() };
-    let mut open = None;
     for workload in workloads {
         let before = state.rollouts.get(&workload).cloned().unwrap_or_default();
         match facts.rollout(&workload, &before, &promotion) {
             Ok(found) => {
                 let step = decide(facts, state, (&promotion, &found, &before));
                 let planned = PlannedRollout { workload, desired: found.desired, step };
-                planned.note(&mut open, &mut plan.settled);
+                planned.note(&mut plan.settled);
                 plan.rollouts.push(planned);
             }
             Err(reason) => {
                 plan.problems.push(format!("{workload}: {reason}"));
-                open = Some(format!("the rollout of {workload} can't be evaluated").into());
+                let why = format!("the rollout of {workload} can't be evaluated");
+                plan.settled.open.insert(workload, why.into());
             }
         }
-    }
-    if let Some(open) = open {
-        plan.settled.is = Err(open);
     }
 }
 
@@ -89,13 +86,14 @@ impl PlannedRollout {
         self.step.state.failed_because(self.desired.as_ref())
     }
 
-    /// Notes the first reasons of all workloads.
-    fn note(&self, open: &mut Option<Arc<str>>, settled: &mut Settled) {
+    /// Notes whether the workload is settled.
+    fn note(&self, settled: &mut Settled) {
         if self.is_open() {
-            open.get_or_insert_with(|| self.waits());
+            settled.open.insert(Arc::clone(&self.workload), self.waits());
         }
         if let Some(why) = self.failed_because() {
-            settled.failed.get_or_insert(format!("the rollout of {}: {why}", self.workload).into());
+            let why = format!("the rollout of {}: {why}", self.workload);
+            settled.failed.insert(Arc::clone(&self.workload), why.into());
         }
     }
 

@@ -15,8 +15,8 @@ use super::*;
 use crate::promotion::advance::FromEnvironment;
 use crate::promotion::evidence::{Approver, Authors, Measured, PlaceState};
 use crate::promotion::gates::Teams;
-use crate::promotion::report::ReportPhase;
-use crate::promotion::state::{Candidate, CandidatePhase, Exercised, MoveRequest, Position, Proved};
+use crate::promotion::report::{Event, EventKind, ReportPhase};
+use crate::promotion::state::{Candidate, CandidatePhase, Exercised, MoveRequest, Position, Proved, Rejection};
 use crate::promotion::vector::Part;
 
 /// What a program knows of `prod`, after `stage`.
@@ -122,8 +122,8 @@ impl Facts for Known {
         None
     }
 
-    fn settled(&self) -> facts::Known<()> {
-        Ok(())
+    fn settled(&self) -> Settled {
+        Settled::default()
     }
 
     fn is_proposed(&self) -> bool {
@@ -255,13 +255,47 @@ fn an_open_rollout_keeps_the_environment_from_being_settled() {
     state.rollouts.insert("shop".into(), RolloutState { stable: Some(proved("r1")), ..RolloutState::default() });
     let plan = step(&known, &state);
     assert!(plan.rollouts[0].is_open());
-    assert!(plan.settled.is.as_ref().is_err_and(|reason| reason.contains("shop")), "{:?}", plan.settled);
+    assert!(plan.settled.of(&Subject::Main).is_err_and(|reason| reason.contains("shop")), "{:?}", plan.settled);
     assert_eq!(plan.moves[0].step.report.phase, ReportPhase::Proving);
     // With what it has, it is proved.
     known.rollouts.insert("shop".into(), revision("r1"));
     let plan = step(&known, &state);
-    assert_eq!(plan.settled.is, Ok(()));
+    assert_eq!(plan.settled, Settled::default());
     assert!(plan.moves[0].step.state.proved.is_some());
+}
+
+#[test]
+fn an_open_or_failed_rollout_keeps_no_release_of_other_workloads() {
+    let mut known = known("select: {platform: true, workloadSelector: {}}, rings: [{name: all}]");
+    let release = |name: &str| Release { workload: name.into(), labels: Some(Labels::default()) };
+    known.releases = vec![release("cart"), release("shop")];
+    known.rollouts = BTreeMap::from([("cart".into(), revision("r1")), ("shop".into(), revision("r2"))]);
+    let mut state = at_rest();
+    let proving = |text: &str| {
+        let phase = CandidatePhase::Proving { since: Timestamp::UNIX_EPOCH };
+        let current = Some(Candidate::new(revision(text), Timestamp::UNIX_EPOCH, phase));
+        AdvanceState { current, ..AdvanceState::beginning(revision(text)) }
+    };
+    state.main = Some(proving("c1"));
+    let stable = RolloutState { stable: Some(proved("r1")), ..RolloutState::default() };
+    for name in ["cart", "shop"] {
+        state.releases.insert(name.into(), proving("1.0.0"));
+        state.rollouts.insert(name.into(), stable.clone());
+    }
+    let proofs = |plan: &Plan| plan.moves.iter().map(|planned| planned.step.state.proofs.len()).collect::<Vec<_>>();
+    let plan = step(&known, &state);
+    assert_eq!(plan.settled.open.keys().map(|name| &**name).collect::<Vec<_>>(), ["shop"]);
+    assert_eq!(proofs(&plan), [0, 1, 0]);
+    // The one that stopped stops its own release, and the commit of the main branch.
+    let reason = "it was rolled back".into();
+    let rejection = Rejection { revision: revision("r2"), reason, part: Part::Both, at: None };
+    state.rollouts.get_mut("shop").unwrap().rejected.push(rejection);
+    let plan = step(&known, &state);
+    let is_stop = |event: &Event| event.kind == EventKind::Stopped;
+    let stops: Vec<_> = plan.moves.iter().map(|planned| planned.step.events.iter().any(is_stop)).collect();
+    assert_eq!(plan.settled.failed.keys().map(|name| &**name).collect::<Vec<_>>(), ["shop"]);
+    assert_eq!(proofs(&plan), [0, 1, 0]);
+    assert_eq!(stops, [true, false, true]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use engine::promotion::evidence::{Authors, Measured};
 use engine::promotion::gates::Teams;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
-    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Settled, Source, SourceHead, State, Subject, WaitingSource,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -139,8 +139,8 @@ impl Facts for WorldFacts<'_> {
         self.world.reverts_to((self.number, PLATFORM), self.line.first()?)
     }
 
-    fn settled(&self) -> Known<()> {
-        published(self.environment(), PLATFORM)
+    fn settled(&self) -> Settled {
+        published(self.environment(), &self.world.workloads)
     }
 
     /// Its GitOps branches have no pull requests.
@@ -157,8 +157,8 @@ impl Facts for WorldFacts<'_> {
             return FromEnvironment::new(Arc::clone(environment), (None, Err("it does not exist".into())), None);
         };
         let before = &self.world.environments[number];
-        let settled = settled(before, PLATFORM);
         let subject = self.world.subject_number(subject);
+        let settled = settled(before, subject);
         let has = self.world.revision_of(number, subject);
         let state = self.world.state_of(number, subject).filter(|_| !before.stored.is_gone());
         FromEnvironment::new(Arc::clone(environment), (has, settled), state)

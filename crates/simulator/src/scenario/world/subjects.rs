@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Authors, Measured};
 use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
-use engine::promotion::step::{PlannedMove, RENDERER};
+use engine::promotion::step::{PlannedMove, RENDERER, Settled};
 use model::object::promotion::Promotion;
 
 use super::World;
@@ -13,6 +13,9 @@ use super::moves::SeenMove;
 use super::subject::{KEPT, PLATFORM, START, Subject};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
+
+/// Why a workload is not settled before its publication.
+const UNPUBLISHED: &str = "it is not published yet";
 
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
 fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
@@ -286,18 +289,33 @@ pub(super) fn settled(environment: &Environment, subject: usize) -> Result<(), A
             return Err("a rollout has not begun, or its revision was rejected".into());
         }
     }
-    published(environment, subject)
+    if let Some(problem) = problem(environment) {
+        return Err(problem.into());
+    }
+    let is_waiting = concerned(environment, subject).any(|rollout| is_waiting(environment, rollout));
+    if is_waiting { Err(UNPUBLISHED.into()) } else { Ok(()) }
 }
 
-/// Whether an environment has published its revision, or why not.
-pub(super) fn published(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
+/// Whether an environment has published what it has. Open rollouts do not count.
+pub(super) fn published(environment: &Environment, workloads: &[Arc<str>]) -> Settled {
+    if let Some(problem) = problem(environment) {
+        return Settled::nothing(problem);
+    }
+    let rollouts = workloads.iter().zip(&environment.workloads).filter(|(_, rollout)| rollout.compiled.is_some());
+    let waiting = rollouts.filter(|(_, rollout)| is_waiting(environment, rollout));
+    let open = waiting.map(|(name, _)| (Arc::clone(name), UNPUBLISHED.into()));
+    Settled { open: open.collect(), ..Settled::default() }
+}
+
+/// Why nothing of an environment is settled.
+fn problem(environment: &Environment) -> Option<&'static str> {
     if environment.stored.is_gone() {
-        return Err("its stored states can't be read".into());
+        return Some("its stored states can't be read");
     }
-    if !environment.renderer.kept.is_empty() {
-        return Err(KEPT.into());
-    }
-    let mut rollouts = concerned(environment, subject);
-    let is_open = |rollout: &Rollout| environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published;
-    if rollouts.any(is_open) { Err("it is not published yet".into()) } else { Ok(()) }
+    (!environment.renderer.kept.is_empty()).then_some(KEPT)
+}
+
+/// Whether what a workload has is not published yet.
+fn is_waiting(environment: &Environment, rollout: &Rollout) -> bool {
+    environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published
 }
