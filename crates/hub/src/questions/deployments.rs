@@ -140,6 +140,7 @@ async fn of_facts(
     let none = BTreeMap::new();
     let targets_of = |fact: &Fact| fact.place.as_ref().and_then(|place| targets.get(&place.group_id)).unwrap_or(&none);
     let config = configurations(transaction, &platform, targets_of).await?;
+    let assigned = assigned(&platform, targets_of);
     let types = platform.iter().filter_map(|fact| Some((fact.host_id, fact.place.as_ref()?.cluster_type.clone()?)));
     let types: BTreeMap<HostId, String> = types.collect();
     let row = |fact: &Fact| {
@@ -160,10 +161,15 @@ async fn of_facts(
     let mut rows = Vec::new();
     for fact in &facts {
         let targets = targets_of(fact);
+        // Of a folder that targets of several environments share, the host applies those that the platform assigned to it.
+        let environment = |id: &TargetId| assigned.get(&(fact.host_id, *id));
+        let is_told_apart = targets.keys().any(|id| environment(id).is_some());
         let chosen = targets.iter().filter(|(id, _)| only.is_none_or(|only| only.contains(*id)));
+        let chosen = chosen.filter(|(id, _)| !is_told_apart || environment(id).is_some());
         let commit = fact.commit.clone().unwrap_or_default();
         for (id, names) in chosen {
             rows.push(Deployment {
+                environment: environment(id).cloned().or_else(|| row(fact).environment),
                 target: Some(names.clone()),
                 version: versions
                     .get(&(*id, commit.clone()))
@@ -191,6 +197,22 @@ async fn of_facts(
 /// The release of the platform folder that a reconciler holds.
 fn release(fact: &Fact) -> Option<&String> {
     fact.held.as_ref()?.release.as_ref()
+}
+
+/// The targets that the platform assigned to hosts by folders of single assignments, with the environments.
+fn assigned<'a>(
+    platform: &[Fact],
+    targets_of: impl Fn(&Fact) -> &'a BTreeMap<TargetId, TargetNames>,
+) -> BTreeMap<(HostId, TargetId), String> {
+    let of_fact = |fact: &Fact| {
+        let environment = fact.place.as_ref().and_then(|place| place.environment.clone());
+        let key = |(id, environment): (&TargetId, String)| ((fact.host_id, *id), environment);
+        let known = environment.into_iter().flat_map(|environment| {
+            targets_of(fact).keys().map(move |id| (id, environment.clone())).collect::<Vec<_>>()
+        });
+        known.map(key).collect::<Vec<_>>()
+    };
+    platform.iter().flat_map(of_fact).collect()
 }
 
 /// The configuration versions that hosts hold, by host and target.

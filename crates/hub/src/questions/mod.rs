@@ -18,6 +18,7 @@ mod facts;
 mod groups;
 mod history;
 mod host_kind;
+mod manifests;
 mod place_states;
 mod promotions;
 mod question;

@@ -12,6 +12,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 
 use super::groups::StateCount;
+use super::manifests::HAS_MANIFESTS;
 use super::rollout_state::{self, LIVENESS, StateNumber};
 use super::scope::Scope;
 use super::subject::{Stand, Within};
@@ -73,10 +74,6 @@ impl FromRow for ReleasedReconciler {
         Ok(Self { id, host, name, state })
     }
 }
-
-/// Whether the hub knows folders with the manifests of a target `t`.
-pub(super) const HAS_MANIFESTS: &str = "exists (select 1 from place_group_target o join place_group f on f.id = o.place_group_id \
-    where o.deployment_target_id = t.id and f.role = 'application')";
 
 /// Those of these targets whose manifests the hub knows: their releases do not count.
 pub(super) async fn with_manifests(

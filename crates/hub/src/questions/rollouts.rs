@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
 use super::cursor::Cursor;
-use super::released::HAS_MANIFESTS;
+use super::manifests::HAS_MANIFESTS;
 use super::scope::Scope;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions, question};

@@ -14,6 +14,7 @@ mod place_states;
 mod plans;
 mod releases;
 mod rollouts;
+mod shared_manifests;
 
 use libtest_mimic::Trial;
 
@@ -31,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         plans::trials(),
         releases::trials(),
         rollouts::trials(),
+        shared_manifests::trials(),
     ];
     trials.into_iter().flatten().collect()
 }

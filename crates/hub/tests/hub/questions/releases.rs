@@ -32,12 +32,12 @@ twins![
 /// The number of fleets on SQLite, and on PostgreSQL, where a question takes ten times as long.
 const FLEETS: [u64; 2] = [170, 30];
 /// The time between two commits.
-const COMMITTED: i64 = 20_000;
+pub(super) const COMMITTED: i64 = 20_000;
 /// When hosts report.
 const REPORTED: [i64; 3] = [30_000, 90_000, 150_000];
 /// The times of the questions about earlier times: before all reports, and between them.
 const TIMES: [i64; 3] = [10_000, 35_000, 110_000];
-const REPOSITORY: &str = "https://git.example/acme/clinics";
+pub(super) const REPOSITORY: &str = "https://git.example/acme/clinics";
 const RELEASES: [&str; 4] = ["2.2.0", "2.3.0", "2.4.0", "v2.5.0@41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0"];
 const TARGETS: [&str; 2] = ["portal-a", "portal-b"];
 
@@ -413,7 +413,7 @@ fn place_name(place: usize) -> String {
 }
 
 /// A tree for a text: the same for the same text.
-fn tree(text: &str) -> String {
+pub(super) fn tree(text: &str) -> String {
     let number = text.bytes().fold(7_u64, |number, byte| number.wrapping_mul(31).wrapping_add(u64::from(byte)));
     format!("{number:040x}")
 }

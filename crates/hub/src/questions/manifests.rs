@@ -1,0 +1,24 @@
+//! Conditions in SQL on the folders with the manifests of deployment targets.
+
+/// [`IS_TOLD_APART`] as a literal.
+macro_rules! is_told_apart {
+    () => {
+        "(exists (select 1 from place_group_target q join deployment_target u on u.id = q.deployment_target_id \
+           where q.place_group_id = g.id and u.environment_id <> t.environment_id) \
+         and exists (select 1 from place_group_target q join place_group h on h.id = q.place_group_id \
+           join place b on b.place_group_id = h.id join place_revision y on y.id = b.desired_revision_id \
+           where q.deployment_target_id = t.id and h.role = 'platform' and y.workload_version_id is not null))"
+    };
+}
+
+/// Whether the folders `g` with the manifests of a target `t` are those of other environments, too, and the platform publishes the release of the target. Then the
+/// reconcilers of the folders of the platform count: those of the manifests do not say for which environment they apply them.
+pub(super) const IS_TOLD_APART: &str = is_told_apart!();
+
+/// Whether the hub knows folders with the manifests of a target `t`, whose reconcilers count for it.
+pub(super) const HAS_MANIFESTS: &str = concat!(
+    "exists (select 1 from place_group_target o join place_group g on g.id = o.place_group_id \
+      where o.deployment_target_id = t.id and g.role = 'application' and not ",
+    is_told_apart!(),
+    ")"
+);
