@@ -118,15 +118,12 @@ fn note_errors(place: &PlaceOutcome, settled: &mut Settled) -> Result<(), Arc<st
 /// The workloads that an error is about. None: it is about others, or it is not known.
 fn workloads(place: &PlaceOutcome, error: &Diagnostic) -> Option<BTreeSet<Arc<str>>> {
     let fleet = &place.loaded.fleet;
-    let found: BTreeSet<_> = if !error.assignments.is_empty() {
-        error.assignments.iter().map(|id| workload(place, id)).collect::<Option<_>>()?
-    } else if let Some(object) = &error.object {
-        of_object(fleet, object)?
-    } else {
-        let of_labels = error.labels.iter().map(|label| of_origin(&place.loaded, &label.origin));
-        of_labels.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()
-    };
-    (!found.is_empty()).then_some(found)
+    if !error.assignments.is_empty() {
+        return error.assignments.iter().map(|id| workload(place, id)).collect();
+    }
+    // What an application has to mend concerns only this application, also if it has the name of another one's object.
+    let to_mend = error.labels.first().and_then(|label| of_origin(&place.loaded, &label.origin));
+    to_mend.or_else(|| of_object(fleet, error.object.as_ref()?))
 }
 
 /// The workload of an assignment. None: it is not known.
@@ -151,7 +148,7 @@ fn of_registration(fleet: &Fleet, name: &str) -> BTreeSet<Arc<str>> {
     known.chain([name.into()]).collect()
 }
 
-/// The workloads of the applications in whose repository a place is. None: the platform team's files are there, too.
+/// The workloads of the applications in whose repository, or in whose object, a place is. None: the platform team's files are there, too.
 fn of_origin(loaded: &Loaded, origin: &Origin) -> Option<BTreeSet<Arc<str>>> {
     let file = match origin {
         Origin::Span(file, _) | Origin::File(file) => *file,

@@ -523,6 +523,14 @@ fn a_broken_file_of_one_application_keeps_no_release_of_others() {
         assert_eq!(recorded(&shop), (vec!["cart".to_owned()], Some("v2".to_owned())), "{text}");
         assert_eq!(shop.status().at.as_deref(), Some("v2"), "{text}");
     }
+    // The name of another team's workload is an error of the one who brings it.
+    let shop = shop_and_cart();
+    let taken = wrong.replace("name: cart", "name: shop").replace('7', "[]");
+    shop.0.chain.company.write(CART, "main", &BTreeMap::from([("workload.yaml".to_owned(), taken)]));
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(recorded(&shop), (vec!["cart".to_owned(), "removals".to_owned()], Some("v2".to_owned())));
+    assert_eq!(shop.status().at.as_deref(), Some("v2"));
     // An error of the platform team concerns all.
     let shop = shop_and_cart();
     let mut files = testkit::chain::environment("dev", None);
