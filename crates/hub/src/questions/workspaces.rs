@@ -25,7 +25,7 @@ pub async fn workspaces_of_workloads(
     Ok(found)
 }
 
-/// The condition that a pair of columns with the names of an environment and a workload is about a workload that all has only these workspaces there.
+/// The condition that a pair of columns with the names of an environment and a workload is about a workload that has only these workspaces there.
 pub(super) fn has_only(workspaces: &[String], columns: (&str, &str), parameters: &mut Parameters) -> String {
     let is_one = parameters.any_text("w.name", workspaces.to_vec());
     let (environment, workload) = columns;
