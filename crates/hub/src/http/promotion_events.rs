@@ -51,7 +51,7 @@ async fn record_events(
     }
     let reach = identity.scope.reach();
     if !reach.workspaces.is_empty() {
-        let detail = format!("this token is limited to {reach}, and an event says of no workspace that it is about it");
+        let detail = format!("this token is limited to {reach}, and an event names no workspace");
         let hint = "use a token that is limited to environments only";
         return Err(ProblemResponse::new(Kind::Forbidden, detail).hint(hint));
     }
@@ -65,7 +65,7 @@ async fn record_events(
 
 /// Show the history of promotions
 ///
-/// Each decision of the controller and of people, with its evidence, the latest first.
+/// Each decision of the controller and of people, with its evidence, the latest first. Tokens that are limited to workspaces get those about their workloads.
 #[utoipa::path(
     get,
     path = "/api/v1/promotion-events",

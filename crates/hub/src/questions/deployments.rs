@@ -140,7 +140,7 @@ async fn of_facts(
     let none = BTreeMap::new();
     let targets_of = |fact: &Fact| fact.place.as_ref().and_then(|place| targets.get(&place.group_id)).unwrap_or(&none);
     let config = configurations(transaction, &platform, targets_of).await?;
-    let assigned = assigned(&platform, targets_of);
+    let shared = SharedFolders::read(transaction, &targets, &platform).await?;
     let types = platform.iter().filter_map(|fact| Some((fact.host_id, fact.place.as_ref()?.cluster_type.clone()?)));
     let types: BTreeMap<HostId, String> = types.collect();
     let row = |fact: &Fact| {
@@ -161,15 +161,15 @@ async fn of_facts(
     let mut rows = Vec::new();
     for fact in &facts {
         let targets = targets_of(fact);
-        // Of a folder that targets of several environments share, the host applies those that the platform assigned to it.
-        let environment = |id: &TargetId| assigned.get(&(fact.host_id, *id));
-        let is_told_apart = targets.keys().any(|id| environment(id).is_some());
+        let is_of_host = |id: &TargetId| shared.is_of_host(fact.host_id, *id);
+        let has_own = targets.keys().any(is_of_host);
         let chosen = targets.iter().filter(|(id, _)| only.is_none_or(|only| only.contains(*id)));
-        let chosen = chosen.filter(|(id, _)| !is_told_apart || environment(id).is_some());
+        let chosen = chosen.filter(|(id, _)| !has_own || is_of_host(id));
         let commit = fact.commit.clone().unwrap_or_default();
         for (id, names) in chosen {
+            let row = row(fact);
             rows.push(Deployment {
-                environment: environment(id).cloned().or_else(|| row(fact).environment),
+                environment: shared.environments.get(id).or(row.environment.as_ref()).cloned(),
                 target: Some(names.clone()),
                 version: versions
                     .get(&(*id, commit.clone()))
@@ -177,7 +177,7 @@ async fn of_facts(
                     .or(fact.version.as_ref())
                     .cloned(),
                 config_version: config.get(&(fact.host_id, *id)).cloned(),
-                ..row(fact)
+                ..row
             });
         }
         let below = below.get(&fact.id).map(Vec::as_slice).unwrap_or_default();
@@ -199,20 +199,36 @@ fn release(fact: &Fact) -> Option<&String> {
     fact.held.as_ref()?.release.as_ref()
 }
 
-/// The targets that the platform assigned to hosts by folders of single assignments, with the environments.
-fn assigned<'a>(
-    platform: &[Fact],
-    targets_of: impl Fn(&Fact) -> &'a BTreeMap<TargetId, TargetNames>,
-) -> BTreeMap<(HostId, TargetId), String> {
-    let of_fact = |fact: &Fact| {
-        let environment = fact.place.as_ref().and_then(|place| place.environment.clone());
-        let key = |(id, environment): (&TargetId, String)| ((fact.host_id, *id), environment);
-        let known = environment.into_iter().flat_map(|environment| {
-            targets_of(fact).keys().map(move |id| (id, environment.clone())).collect::<Vec<_>>()
-        });
-        known.map(key).collect::<Vec<_>>()
-    };
-    platform.iter().flat_map(of_fact).collect()
+/// The environments of targets whose folder targets of other environments have, too. A host applies those of its own environments.
+struct SharedFolders {
+    environments: BTreeMap<TargetId, String>,
+    /// The environments of the places of the platform at which hosts are.
+    hosts: BTreeSet<(HostId, String)>,
+}
+
+impl SharedFolders {
+    async fn read(
+        transaction: &mut Transaction,
+        targets: &BTreeMap<PlaceGroupId, BTreeMap<TargetId, TargetNames>>,
+        platform: &[Fact],
+    ) -> Result<Self, DatabaseError> {
+        let several = || targets.values().filter(|targets| targets.len() > 1);
+        let all = several().flat_map(BTreeMap::keys).copied().collect();
+        let mut environments = facts::environments(transaction, all).await?;
+        let is_shared = |targets: &&BTreeMap<TargetId, TargetNames>| {
+            targets.keys().map(|id| environments.get(id)).collect::<BTreeSet<_>>().len() > 1
+        };
+        let shared: BTreeSet<_> = several().filter(is_shared).flat_map(BTreeMap::keys).copied().collect();
+        environments.retain(|id, _| shared.contains(id));
+        let host = |fact: &Fact| Some((fact.host_id, fact.place.as_ref()?.environment.clone()?));
+        Ok(Self { environments, hosts: platform.iter().filter_map(host).collect() })
+    }
+
+    /// Whether the folder of a target is shared, and the host is in the environment of the target.
+    fn is_of_host(&self, host: HostId, target: TargetId) -> bool {
+        let environment = self.environments.get(&target);
+        environment.is_some_and(|environment| self.hosts.contains(&(host, environment.clone())))
+    }
 }
 
 /// The configuration versions that hosts hold, by host and target.

@@ -249,6 +249,21 @@ pub(super) async fn targets(
     Ok(targets)
 }
 
+/// The names of the environments of targets.
+pub(super) async fn environments(
+    transaction: &mut Transaction,
+    targets: BTreeSet<TargetId>,
+) -> Result<BTreeMap<TargetId, String>, DatabaseError> {
+    if targets.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let of_targets = transaction.dialect().any_int("t.id", "$1");
+    let sql = format!(
+        "select t.id, e.name from deployment_target t join environment e on e.id = t.environment_id where {of_targets}"
+    );
+    Ok(transaction.query(&sql, vec![targets.into()]).await?.into_iter().collect())
+}
+
 /// The columns are the names, beginning with the workspace.
 impl FromRow for TargetNames {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {

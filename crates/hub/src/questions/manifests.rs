@@ -1,7 +1,7 @@
 //! Conditions in SQL on the folders with the manifests of deployment targets.
 
-/// [`IS_TOLD_APART`] as a literal.
-macro_rules! is_told_apart {
+/// [`IS_SHARED`] as a literal.
+macro_rules! is_shared {
     () => {
         "(exists (select 1 from place_group_target q join deployment_target u on u.id = q.deployment_target_id \
            where q.place_group_id = g.id and u.environment_id <> t.environment_id) \
@@ -11,14 +11,14 @@ macro_rules! is_told_apart {
     };
 }
 
-/// Whether the folders `g` with the manifests of a target `t` are those of other environments, too, and the platform publishes the release of the target. Then the
-/// reconcilers of the folders of the platform count: those of the manifests do not say for which environment they apply them.
-pub(super) const IS_TOLD_APART: &str = is_told_apart!();
+/// Whether targets of other environments have the folders `g` with the manifests of a target `t`, too, and the platform publishes the release of the target. Then the
+/// reconcilers of the platform's folders count: a report about the manifests does not say for which environment it is.
+pub(super) const IS_SHARED: &str = is_shared!();
 
 /// Whether the hub knows folders with the manifests of a target `t`, whose reconcilers count for it.
 pub(super) const HAS_MANIFESTS: &str = concat!(
     "exists (select 1 from place_group_target o join place_group g on g.id = o.place_group_id \
       where o.deployment_target_id = t.id and g.role = 'application' and not ",
-    is_told_apart!(),
+    is_shared!(),
     ")"
 );

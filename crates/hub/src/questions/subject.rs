@@ -7,7 +7,7 @@ use model::rollout::{Counts, RolloutState};
 
 use super::conditions;
 use super::groups::StateCount;
-use super::manifests::IS_TOLD_APART;
+use super::manifests::IS_SHARED;
 use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
@@ -74,7 +74,7 @@ impl Subject {
              join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = n.id \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
              join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and g.role = 'application' \
-             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id) and not {IS_TOLD_APART}"
+             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id) and not {IS_SHARED}"
         );
         Self { table, values: vec![version.into()] }
     }
@@ -85,7 +85,7 @@ impl Subject {
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
              join place p on p.place_group_id = g.id join place_revision v on v.id = p.desired_revision_id \
-             where t.workload_id = $1 and v.tree is not null and g.role = 'application' and not {IS_TOLD_APART}"
+             where t.workload_id = $1 and v.tree is not null and g.role = 'application' and not {IS_SHARED}"
         );
         Self { table, values: vec![workload.into()] }
     }

@@ -1,7 +1,8 @@
 //! The history of changes.
 
 use hub::promotions::record;
-use hub::questions::{Question, history};
+use hub::questions::{Position, Question, changes, history, settled};
+use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::history::{Event, HistoryKind, HistorySelection};
 use hub_api::page::Page;
@@ -223,6 +224,23 @@ async fn a_reach_limits_decisions(ground: Ground) {
         let found = history(&fleet.database, (question, &decisions), &page).await.unwrap();
         assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), expected, "{workspace}");
     }
+    let followed = async |reach: &Reach| {
+        let question = Question { filter: &filter, reach };
+        let (mut after, until) = (Position::default(), settled(&fleet.database).await.unwrap());
+        let mut found = Vec::new();
+        while !after.has_reached(&until) {
+            let some = changes(&fleet.database, question, after, until).await.unwrap();
+            found.extend(some.items.into_iter().filter_map(|(_, change)| match change {
+                FleetChange::Promotion(promotion) => Some(promotion.event.id),
+                _ => None,
+            }));
+            after = some.end;
+        }
+        found
+    };
+    let own = Reach { workspaces: vec!["store-team".into()], ..Reach::ALL };
+    assert_eq!(followed(&own).await, ["20"]);
+    assert_eq!(followed(&Reach::ALL).await.len(), 5);
     let named = Filter { workspace: Some("store-team".into()), ..Filter::default() };
     let found = history(&fleet.database, (&named, &decisions), &page).await.unwrap();
     assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), ["prod approved by Olga"]);

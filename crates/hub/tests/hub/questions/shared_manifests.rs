@@ -16,7 +16,7 @@ use super::releases::{COMMITTED, REPOSITORY, tree};
 use crate::sample;
 use crate::twins::Ground;
 
-twins![environments_that_share_manifests_are_told_apart];
+twins![environments_that_share_manifests_are_counted_separately];
 
 /// A workload with a target in each of two environments, whose manifests are one folder. `dev` has 2.4.0 of it, and `prod` 2.3.0.
 async fn with_shared_manifests(ingest: &Writer) {
@@ -53,11 +53,13 @@ async fn with_shared_manifests(ingest: &Writer) {
     ingest.publish(content((MANIFESTS, "main"), 1, vec![manifests])).await.unwrap();
     let mut reports = Vec::new();
     for (number, (environment, version, host)) in (2..).zip([("dev", "2.4.0", "berlin"), ("prod", "2.3.0", "tokyo")]) {
-        let targets = vec![target(environment, version)];
-        let folder = place(&format!("{host}/portal"), (Role::Platform, Some(environment)), targets);
-        ingest.publish(content((REPOSITORY, environment), number, vec![folder])).await.unwrap();
-        let folders =
-            [(REPOSITORY, environment, format!("{host}/portal"), number), (MANIFESTS, "main", "portal".to_owned(), 1)];
+        let folder = |path: &str, targets| place(path, (Role::Platform, Some(environment)), targets);
+        let path = format!("{host}/portal");
+        let places = vec![folder(host, Vec::new()), folder(&path, vec![target(environment, version)])];
+        ingest.publish(content((REPOSITORY, environment), number, places)).await.unwrap();
+        // The host in `prod` applies the folder of the whole cluster.
+        let path = if environment == "prod" { host.to_owned() } else { path };
+        let folders = [(REPOSITORY, environment, path, number), (MANIFESTS, "main", "portal".to_owned(), 1)];
         for (repository, branch, path, commit) in folders {
             reports.push(Report {
                 host: host.into(),
@@ -72,7 +74,7 @@ async fn with_shared_manifests(ingest: &Writer) {
     ingest.submit(reports).await.unwrap();
 }
 
-async fn environments_that_share_manifests_are_told_apart(ground: Ground) {
+async fn environments_that_share_manifests_are_counted_separately(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     with_shared_manifests(&ingest).await;
     for (version, expected) in [
@@ -95,10 +97,7 @@ async fn environments_that_share_manifests_are_told_apart(ground: Ground) {
         format!("{} {} {}", row.host, row.environment.as_deref().unwrap_or_default(), target.unwrap_or_default())
     };
     let lines: Vec<_> = page.items.iter().map(line).collect();
-    assert_eq!(
-        lines,
-        ["berlin dev portal-dev", "tokyo prod portal-prod", "berlin dev portal-dev", "tokyo prod portal-prod"]
-    );
+    assert_eq!(lines, ["berlin dev portal-dev", "tokyo prod portal-prod", "berlin dev portal-dev", "tokyo prod "]);
     let compared = Compared {
         from: "dev".into(),
         to: "prod".into(),
