@@ -148,7 +148,7 @@ impl PublishedBranch {
 
     /// Whether a folder, or one around it, stays only until its removal is confirmed.
     fn is_leaving(&self, path: &str) -> bool {
-        let mut around = path.match_indices('/').map(|(end, _)| path.get(..end).unwrap_or_default()).chain([path]);
+        let mut around = path.match_indices('/').map(|(end, _)| path.split_at(end).0).chain([path]);
         !self.removals.is_empty() && around.any(|folder| self.removals.contains(folder))
     }
 }

@@ -99,20 +99,22 @@ fn note_place(place: &PlaceOutcome, settled: &mut Settled) -> Result<(), Arc<str
 /// If an error is about more than known workloads.
 fn note_errors(place: &PlaceOutcome, settled: &mut Settled) -> Result<(), Arc<str>> {
     let errors: Vec<_> = place.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
-    let reason = |errors: &[&Diagnostic]| {
-        let first = errors.first()?;
-        let number = count(errors.len(), "error");
-        Some(format!("{number} keep output from being published: [{}] {}", first.code, first.message))
-    };
     let mut of_workload: BTreeMap<Arc<str>, Vec<&Diagnostic>> = BTreeMap::new();
     for error in &errors {
-        let Some(workloads) = workloads(place, error) else { return Err(reason(&errors).unwrap_or_default().into()) };
+        let workloads = workloads(place, error).ok_or_else(|| Arc::from(text(&errors)))?;
         workloads.into_iter().for_each(|workload| of_workload.entry(workload).or_default().push(error));
     }
     for (workload, errors) in of_workload {
-        note(settled, workload, &reason(&errors).unwrap_or_default());
+        note(settled, workload, &text(&errors));
     }
     Ok(())
+}
+
+/// The number of errors, and the first one.
+fn text(errors: &[&Diagnostic]) -> String {
+    let first = errors.first().map(|first| format!("[{}] {}", first.code, first.message));
+    let verb = if errors.len() == 1 { "keeps" } else { "keep" };
+    format!("{} {verb} output from being published: {}", count(errors.len(), "error"), first.unwrap_or_default())
 }
 
 /// The workloads that an error is about. None: it is about others, or it is not known.
