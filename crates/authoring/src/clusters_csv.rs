@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::git_id::GitId;
+use model::label_rules;
 use model::name::{ClusterName, ClusterTypeName, NameError};
 use model::similar;
 use model::source::{File, FileId, Files, Source};
 use model::yaml::Span;
 
 use crate::branch_files::Refusal;
-use crate::label_rules;
 use crate::objects::LabelList;
 
 /// The column with the name.

@@ -16,7 +16,6 @@ pub mod edit;
 mod emit;
 pub mod file_edits;
 pub mod label_advice;
-pub mod label_rules;
 mod lines;
 mod meaning;
 pub mod name_ranges;

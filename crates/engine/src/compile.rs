@@ -36,8 +36,9 @@ use crate::render::SharedFiles;
 use crate::target::Target;
 pub use assignment::Assignment;
 use class_pairs::{ClassPair, ClassPairs};
-use rows::Row;
+pub(crate) use rows::WarningsDigest;
 pub(crate) use rows::with_bytes;
+use rows::{Row, Slot};
 pub use single::SingleAssignments;
 pub use update::{Update, Work};
 
@@ -124,6 +125,11 @@ impl Compiled {
     /// The result of the last update, or of the compilation if there was no update.
     pub fn last_update(&self) -> &Update {
         &self.last
+    }
+
+    /// The bytes of rendered files that were read completely to check them. Other files have the same outline as one of these.
+    pub fn checked_bytes(&self) -> usize {
+        self.shared.checked_outlines().bytes()
     }
 
     /// The prepared fleet.
@@ -343,7 +349,9 @@ impl Compiled {
 
     fn renderings(&self) -> impl Iterator<Item = (Digest, Rendering)> {
         let slots = self.rows.values().flat_map(|row| &row.slots);
-        slots.filter_map(|slot| Some((slot.inputs, Rendering { tree: slot.tree?, is_wide: slot.is_wide })))
+        let rendering =
+            |slot: &Slot| Some(Rendering { tree: slot.tree?, is_wide: slot.is_wide, warnings: slot.warnings });
+        slots.filter_map(move |slot| Some((slot.inputs, rendering(slot)?)))
     }
 
     fn assignment(&self, place: u32, target: u32) -> Option<Assignment<'_>> {

@@ -15,7 +15,7 @@ use model::object::{AnyObject, ConfigMap, Object};
 use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
-use crate::settings::{self, Strategies, Strategy};
+use crate::settings::{self, Precedence, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
@@ -67,6 +67,12 @@ impl Container {
     /// The place of an entry in the `ConfigMap`.
     pub(crate) fn origin(&self, entry: &Entry, part: Part) -> Origin {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
+    }
+
+    /// The place of the value that the container gives to a key of the composed data.
+    pub(crate) fn origin_of(&self, key: &str) -> Option<Origin> {
+        let entry = self.entries.iter().find(|entry| &*entry.key == key)?;
+        Some(self.origin(entry, Part::Value))
     }
 
     /// The priority of a platform container. Among containers of the same priority, the name decides the order. None for keys of an `azure-app-config` map.
@@ -127,6 +133,16 @@ impl Conditions {
         self
     }
 
+    /// How special the conditions are, for [`Precedence::Specificity`].
+    fn specificity(&self) -> Specificity {
+        let level = |key: &str| match key {
+            "cluster" => 2,
+            "cluster-type" => 1,
+            _ => 0,
+        };
+        Specificity { place: self.iter().map(|(key, _)| level(key)).max().unwrap_or_default(), labels: self.0.len() }
+    }
+
     /// Whether these conditions include all of `other`.
     pub(crate) fn has_all(&self, other: &Self) -> bool {
         other.0.iter().all(|condition| self.0.contains(condition))
@@ -145,6 +161,8 @@ pub(crate) struct Containers {
     /// Diagnostics about the containers.
     pub(crate) diagnostics: Vec<Diagnostic>,
     by_object: HashMap<ConfigMapName, ObjectContainers>,
+    /// The order of the list.
+    pub(crate) precedence: Precedence,
 }
 
 /// The containers of one `ConfigMap`.
@@ -158,9 +176,9 @@ struct ObjectContainers {
 impl Containers {
     /// Reads the containers of a fleet. Containers of unchanged objects are taken from `before`.
     ///
-    /// The platform's `ConfigMap`s come first, by priority and name. The keys of `azure-app-config` maps follow, by length and key.
-    pub(crate) fn of(fleet: &Fleet, before: &Self) -> Self {
-        let mut all = Self::default();
+    /// The platform's `ConfigMap`s come first, by the precedence of the environment. The keys of `azure-app-config` maps follow, by length and key.
+    pub(crate) fn of(fleet: &Fleet, before: &Self, precedence: Precedence) -> Self {
+        let mut all = Self { precedence, ..Self::default() };
         // Diagnostics about copies contain the places of the copies. The places may have changed.
         let unchanged = |object: &Object<ConfigMap>| {
             let known = before.by_object.get(&object.name).filter(|known| known.object == object.digest);
@@ -182,7 +200,7 @@ impl Containers {
             all.diagnostics.extend(found.diagnostics);
         }
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
-        all.list.sort_by(|one, other| one.order.cmp(&other.order).then_with(|| one.name.cmp(&other.name)));
+        all.list.sort_by(|one, other| all.precedence.position(one).cmp(&all.precedence.position(other)));
         all
     }
 }
@@ -203,6 +221,27 @@ enum Order {
     Platform(i64),
     /// A key of an `azure-app-config` map, by its length: longer keys have more conditions.
     Azure(usize, Arc<str>),
+}
+
+impl Precedence {
+    /// The position of a container in the merge order. Later containers take precedence.
+    fn position(self, container: &Container) -> impl Ord + '_ {
+        let is_azure = matches!(container.order, Order::Azure(..));
+        let specificity = match self {
+            Self::Specificity if !is_azure => container.conditions.specificity(),
+            Self::Name | Self::Specificity => Specificity::default(),
+        };
+        (is_azure, specificity, &container.order, &container.name)
+    }
+}
+
+/// How special the conditions of a container are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Specificity {
+    /// 2 for a cluster, 1 for a cluster type, 0 for all others: a cluster has all labels of its cluster type.
+    place: u8,
+    /// The number of labels.
+    labels: usize,
 }
 
 fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> ObjectContainers {

@@ -9,14 +9,15 @@ use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::check::Checked;
+use crate::compile::WarningsDigest;
 
 /// The first bytes of a saved memo. The number is the version of the format, and of all code that results depend on. It must be increased
 /// with every change to composition, checks or rendering.
-const MAGIC: &[u8; 16] = b"kalypso memo 001";
+const MAGIC: &[u8; 16] = b"kalypso memo 002";
 /// The size of the check sum at the end, in bytes.
 const CHECK_SUM_BYTES: usize = 32;
 /// The size of an entry of each table, in bytes: compositions, checks, renderings.
-const ENTRY_BYTES: [usize; 3] = [32, 17, 37];
+const ENTRY_BYTES: [usize; 3] = [32, 17, 45];
 
 /// Results of earlier runs. A memo saves work and never changes results: a result is used only if all its inputs are equal.
 #[derive(Debug, Default)]
@@ -37,6 +38,8 @@ pub(crate) struct Rendering {
     pub(crate) tree: GitId,
     /// Whether a template may have read all data of the assignment. The result is then valid only for a digest of inputs that includes all data.
     pub(crate) is_wide: bool,
+    /// The digest of the warnings about its files.
+    pub(crate) warnings: Option<WarningsDigest>,
 }
 
 /// The reason why a saved memo can't be used. The file can be deleted; all results are then computed again.
@@ -84,9 +87,10 @@ impl Memo {
         let mut writer = Writer::new(counts.iter().zip(ENTRY_BYTES).map(|(count, bytes)| count * bytes).sum());
         writer.table(&self.compositions, |values: Digest, bytes| bytes.extend_from_slice(values.as_bytes()));
         writer.table(&self.checks, |has_sensitive, bytes| bytes.push(u8::from(has_sensitive)));
-        writer.table(&self.renderings, |Rendering { tree, is_wide }, bytes| {
+        writer.table(&self.renderings, |Rendering { tree, is_wide, warnings }, bytes| {
             bytes.extend_from_slice(tree.as_bytes());
             bytes.push(u8::from(is_wide));
+            bytes.extend_from_slice(&WarningsDigest::number(warnings).to_le_bytes());
         });
         writer.finish()
     }
@@ -161,7 +165,9 @@ impl Memo {
             self.checks.insert(key, *has_sensitive != 0);
         } else {
             let (tree, rest) = value.split_first_chunk::<20>()?;
-            self.set_rendering(key, Rendering { tree: GitId::from_bytes(*tree), is_wide: rest.first()? == &1 });
+            let (is_wide, warnings) = rest.split_first()?;
+            let warnings = WarningsDigest::from_number(u64::from_le_bytes(warnings.try_into().ok()?));
+            self.set_rendering(key, Rendering { tree: GitId::from_bytes(*tree), is_wide: is_wide == &1, warnings });
         }
         Some(())
     }
@@ -209,7 +215,10 @@ mod tests {
     }
 
     fn rendering(number: u8, is_wide: bool) -> Rendering {
-        Rendering { tree: GitId::from_bytes([number; 20]), is_wide }
+        {
+            let warnings = WarningsDigest::from_number(u64::from(number % 2));
+            Rendering { tree: GitId::from_bytes([number; 20]), is_wide, warnings }
+        }
     }
 
     fn memo() -> Memo {

@@ -21,7 +21,7 @@ use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::Schemas;
-use crate::settings::{LongNames, MissingValues};
+use crate::settings::{LongNames, MissingValues, Precedence};
 use crate::target::Target;
 use classes::Matching;
 
@@ -67,6 +67,7 @@ pub(crate) struct PreparedTarget {
 pub(crate) struct Settings {
     missing: MissingValues,
     pub(crate) long_names: LongNames,
+    pub(crate) precedence: Precedence,
 }
 
 /// The differences between two fleets that can affect assignments.

@@ -3,8 +3,11 @@
 mod application_text;
 mod fields;
 mod folder_cache;
+mod missing_field;
 mod namespace;
 mod not_yaml;
+mod output_check;
+mod review;
 mod shared;
 mod template;
 
@@ -29,7 +32,7 @@ pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
-pub(crate) use self::not_yaml::ValidFiles;
+pub(crate) use self::output_check::{CheckedOutlines, OutputWarning};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
 use self::template::ParsedTemplate;
@@ -91,10 +94,8 @@ pub(crate) struct Context<'a> {
     /// Whether some value is itself a template. Such a template may use all data.
     pub(crate) has_nested: bool,
     pub(crate) long_names: LongNames,
-    /// Whether the output must be valid YAML. Not required if the output is only compared.
-    pub(crate) must_be_yaml: bool,
-    /// A cache of files that are valid YAML.
-    pub(crate) valid_files: &'a ValidFiles,
+    /// The outlines of checked files. None if the output is only compared: it is not checked then.
+    pub(crate) checked_outlines: Option<&'a CheckedOutlines>,
     /// Whether messages must not show a template's output, because it may contain a sensitive value.
     pub(crate) hides_output: bool,
     /// The paths of values that are sensitive. They may have no values.
@@ -107,6 +108,10 @@ pub(crate) struct Context<'a> {
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) files: Result<BTreeMap<Arc<str>, Content>, Vec<Diagnostic>>,
+    /// The warnings about files that were rendered only for this assignment.
+    pub(crate) warnings: Vec<OutputWarning>,
+    /// The digest of the warnings about all files. None without warnings.
+    pub(crate) warnings_digest: Option<Digest>,
     /// Whether output that contained template text was rendered again. It may have read any data.
     pub(crate) has_read_anything: bool,
     /// The number of files that were rendered only for this assignment.
@@ -133,6 +138,12 @@ impl Content {
 }
 
 impl Rendered {
+    /// The result if nothing can be rendered.
+    pub(crate) fn failed(problems: Vec<Diagnostic>) -> Self {
+        let (warnings, warnings_digest) = (Vec::new(), None);
+        Self { files: Err(problems), warnings, warnings_digest, has_read_anything: false, own_files: 0 }
+    }
+
     /// The files with their bytes. The assignment must have been rendered without [`SharedFiles`]; otherwise shared files are missing.
     ///
     /// # Errors
@@ -249,7 +260,8 @@ impl Templates {
         let dot = LazyCell::new(|| fields::data(context, composition, version));
         // The contents of files are needed if a namespace name may have to be reported.
         let shared = shared.filter(|_| !context.has_nested && !is_too_long(context));
-        let (mut files, mut problems) = (BTreeMap::new(), Vec::new());
+        let (mut files, mut problems, mut warnings) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let mut warning_digests = Vec::new();
         let (mut has_read_anything, mut own_files) = (context.has_nested, 0);
         for file in &self.files {
             let known = shared.filter(|_| file.is_shared(context)).map(|shared| {
@@ -257,13 +269,21 @@ impl Templates {
                 shared.get(inputs, || file.rendered_for_all(&dot, (context, composition), shared))
             });
             match known {
-                Some(CachedFile::File(id)) => drop(files.insert(Arc::clone(&file.name), Content::Shared(id))),
+                Some(CachedFile::File(id, found)) => {
+                    warning_digests.extend(found);
+                    files.insert(Arc::clone(&file.name), Content::Shared(id));
+                }
                 Some(CachedFile::NoFile) => {}
                 None | Some(CachedFile::NotShared) => {
                     own_files += 1;
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
-                        Ok(Some(bytes)) => drop(files.insert(Arc::clone(&file.name), Content::Bytes(bytes))),
-                        Ok(None) => {}
+                        Ok((bytes, found)) => {
+                            warning_digests.extend(digest_of(&found));
+                            warnings.extend(found);
+                            if let Some(bytes) = bytes {
+                                files.insert(Arc::clone(&file.name), Content::Bytes(bytes));
+                            }
+                        }
                         Err(found) => problems.extend(found),
                     }
                 }
@@ -272,8 +292,14 @@ impl Templates {
         problems.extend(check_namespace(context, &files));
         // A problem with a text of the target is reported once, also if several files contain the text.
         let mut reported = BTreeSet::new();
-        problems.retain(|problem| reported.insert(problem.clone()));
-        Rendered { files: if problems.is_empty() { Ok(files) } else { Err(problems) }, has_read_anything, own_files }
+        problems.retain(|problem| reported.insert((problem.code, problem.message.clone(), problem.labels.clone())));
+        Rendered {
+            files: if problems.is_empty() { Ok(files) } else { Err(problems) },
+            warnings,
+            warnings_digest: (!warning_digests.is_empty()).then(|| Digest::of(&warning_digests)),
+            has_read_anything,
+            own_files,
+        }
     }
 }
 
@@ -323,13 +349,16 @@ impl FileTemplate {
     ) -> CachedFile {
         let mut has_read_anything = false;
         match self.render(dot, assignment, &mut has_read_anything) {
-            Ok(Some(bytes)) if !has_read_anything && shared.folder_cache().is_open() => {
+            Ok((Some(bytes), warnings)) if !has_read_anything => {
+                let warnings = digest_of(&warnings);
+                if !shared.folder_cache().is_open() {
+                    return CachedFile::File(GitId::of_blob(&bytes), warnings);
+                }
                 let file = Blob::new(bytes);
                 shared.folder_cache().add_file(&file);
-                CachedFile::File(file.id())
+                CachedFile::File(file.id(), warnings)
             }
-            Ok(Some(bytes)) if !has_read_anything => CachedFile::File(GitId::of_blob(&bytes)),
-            Ok(None) if !has_read_anything => CachedFile::NoFile,
+            Ok((None, warnings)) if !has_read_anything && warnings.is_empty() => CachedFile::NoFile,
             _ => CachedFile::NotShared,
         }
     }
@@ -339,8 +368,8 @@ impl FileTemplate {
         dot: &Value,
         assignment: (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
-        let made = self.template.render(dot, assignment, has_read_anything)?;
+    ) -> Result<(Option<Vec<u8>>, Vec<OutputWarning>), Vec<Diagnostic>> {
+        let (made, mut warnings) = self.template.render(dot, assignment, has_read_anything)?;
         if let Some(made) = made.as_ref().filter(|_| self.is_checked) {
             let context = assignment.0;
             if let Some(problem) = self.template.check_texts(context.target, made) {
@@ -348,14 +377,22 @@ impl FileTemplate {
                 *has_read_anything = true;
                 return Err(vec![problem]);
             }
-            if context.must_be_yaml {
-                not_yaml::check(&self.template, &self.name, (dot, context), made)
-                    .map_or(Ok(()), |problem| Err(vec![problem]))?;
+            if let Some(known) = context.checked_outlines {
+                warnings.extend(output_check::check(&self.template, &self.name, (dot, context), (made, known))?);
             }
         }
         let bytes = made.map(|made| made.text.into_bytes());
-        Ok(if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) })
+        Ok((if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) }, warnings))
     }
+}
+
+/// The digest of warnings without the places of objects. None without warnings.
+fn digest_of(warnings: &[OutputWarning]) -> Option<Digest> {
+    let meanings = warnings.iter().map(|warning| {
+        let Diagnostic { code, message, labels, .. } = &warning.diagnostic;
+        (code, message, labels, &warning.value_key)
+    });
+    (!warnings.is_empty()).then(|| Digest::of(&meanings.collect::<Vec<_>>()))
 }
 
 /// Adds unread files to a diagnostic about the templates of a cluster type: they may contain the missing template.

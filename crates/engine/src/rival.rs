@@ -1,4 +1,5 @@
-//! Rivals: containers of the same priority that set one key to different values for the same assignment. Their names decide the order.
+//! Rivals: containers of the same priority that set one key to different values for the same assignment, where only their names decide the order, or where a
+//! more special one loses by its name.
 //!
 //! The rivals of a pair of classes are computed together with its containers, and stored with the pair. After a change, only the new pairs are examined.
 
@@ -84,14 +85,11 @@ fn rivals_of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s S
     })
 }
 
-/// Whether only the names decide which of two containers comes last: same priority, and neither has all conditions of the other one, or
-/// both have the same conditions.
-fn are_rivals(one: &Container, other: &Container) -> bool {
-    one.priority().is_some()
-        && one.priority() == other.priority()
-        && one.name != other.name
-        && (one.conditions == other.conditions
-            || !(one.conditions.has_all(&other.conditions) || other.conditions.has_all(&one.conditions)))
+/// Whether only the names decide that `last` comes after `first`: same priority, and `last` is not the more special one, which has all conditions of
+/// `first` and more.
+fn are_rivals(first: &Container, last: &Container) -> bool {
+    let is_override = first.conditions != last.conditions && last.conditions.has_all(&first.conditions);
+    first.priority().is_some() && first.priority() == last.priority() && first.name != last.name && !is_override
 }
 
 fn is_final(entry: &Entry) -> bool {
@@ -100,19 +98,33 @@ fn is_final(entry: &Entry) -> bool {
 
 /// Warns about rivals: one warning for two containers and a key.
 pub(crate) fn diagnostics(prepared: &Prepared, rivals: &BTreeSet<Rivals>) -> Vec<Diagnostic> {
-    let mut nested: HashMap<(u32, u32), bool> = HashMap::new();
+    let mut relations: HashMap<(u32, u32), Relation> = HashMap::new();
     let found = rivals.iter().filter_map(|rivals| {
         let list = &prepared.containers.list;
         let (first, last) = (list.get(rivals.first as usize)?, list.get(rivals.last as usize)?);
         let is_nested_in =
             |one: &Container, other: &Container| is_part_of(prepared, &one.conditions, &other.conditions);
-        let is_nested = nested.entry((rivals.first, rivals.last));
-        if *is_nested.or_insert_with(|| is_nested_in(first, last) || is_nested_in(last, first)) {
-            return None;
-        }
-        diagnostic(first, last, last.entries.get(rivals.entry as usize)?)
+        let relation = *relations.entry((rivals.first, rivals.last)).or_insert_with(|| {
+            match (is_nested_in(first, last), is_nested_in(last, first)) {
+                (true, false) => Relation::SpecialLoses,
+                (false, true) => Relation::Override,
+                _ => Relation::Equal,
+            }
+        });
+        diagnostic((first, last), last.entries.get(rivals.entry as usize)?, relation)
     });
     found.collect()
+}
+
+/// How the assignments of two rivals are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// Neither is more special, or both have the same labels.
+    Equal,
+    /// The earlier one is more special, so its value is not used.
+    SpecialLoses,
+    /// The later one is more special.
+    Override,
 }
 
 /// Whether the assignments that meet `one` are a part of those that meet `other`, because a label of `one` names an object. Example:
@@ -141,19 +153,40 @@ fn implies(prepared: &Prepared, (key, name): &(Arc<str>, Arc<str>), (label, valu
     }
 }
 
-fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diagnostic> {
+fn diagnostic((first, last): (&Container, &Container), later: &Entry, relation: Relation) -> Option<Diagnostic> {
     let earlier = first.entries.iter().find(|entry| entry.key == later.key)?;
     let mut path = FieldPath::default().key(Arc::clone(&later.key));
     if !differ((&earlier.value.value, &later.value.value), later.strategy, &mut path) {
         return None;
     }
     let (one, other) = (&first.name, &last.name);
+    let is_lost = match relation {
+        Relation::Override => return None,
+        Relation::SpecialLoses => true,
+        Relation::Equal => false,
+    };
+    if is_lost {
+        let message =
+            format!("ConfigMap `{one}` is more special than `{other}`, but its value of `{path}` is not used");
+        let diagnostic = Diagnostic::warning(Code::SpecialValueLost, message)
+            .at(first.origin(earlier, Part::Key), "this value is not used")
+            .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
+            .note(conditions_note(&first.conditions, &last.conditions))
+            .help(format!("give `{one}` a higher `config.kalypso.io/priority`, or a name that comes after `{other}`"))
+            .help("`config.kalypso.io/precedence: specificity` on the environment lets more special values take precedence; `kalypso plan` shows what that changes")
+            .because(&**other.as_arc());
+        return Some(diagnostic.about(&first.key()));
+    }
     let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");
     let diagnostic = Diagnostic::warning(Code::ConflictingValues, message)
         .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
         .at(first.origin(earlier, Part::Key), format!("`{one}` sets a different value"))
         .note(conditions_note(&first.conditions, &last.conditions))
-        .help("give the ConfigMap that should take precedence a higher `config.kalypso.io/priority`, or more labels")
+        .help(if first.conditions == last.conditions {
+            "give the ConfigMap that should take precedence a higher `config.kalypso.io/priority`, or remove the key from the other one"
+        } else {
+            "give the ConfigMap that should take precedence a higher `config.kalypso.io/priority`, or add one for the assignments that both match"
+        })
         .because(&**other.as_arc());
     Some(diagnostic.about(&last.key()))
 }

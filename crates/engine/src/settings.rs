@@ -3,7 +3,7 @@
 use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Part};
 use model::field_path::FieldPath;
 use model::label::Labels;
-use model::object::{config_map, environment, gitops_repo};
+use model::object::{config_map, environment, gitops_repo, template};
 use model::object_key::ObjectKey;
 
 /// What happens when no container sets a value that a schema requires.
@@ -24,6 +24,16 @@ pub enum LongNames {
     Error,
     /// The name is cut, and a short hash is appended.
     Shorten,
+}
+
+/// Which of several containers that set one key counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precedence {
+    /// The one with the highest priority, then the one whose name comes last.
+    #[default]
+    Name,
+    /// The most special one by its labels, then as [`Precedence::Name`].
+    Specificity,
 }
 
 /// How the values of a container are merged into the values of earlier containers.
@@ -61,6 +71,18 @@ pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result
 pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Option<LongNames>, Diagnostic> {
     let choices = [("error", LongNames::Error), ("shorten", LongNames::Shorten)];
     choice(object, annotations, environment::LONG_NAMES, &choices)
+}
+
+/// Reads the annotation `config.kalypso.io/precedence`. None if it is not set.
+pub(crate) fn precedence(object: &ObjectKey, annotations: &Labels) -> Result<Option<Precedence>, Diagnostic> {
+    let choices = [("name", Precedence::Name), ("specificity", Precedence::Specificity)];
+    choice(object, annotations, environment::PRECEDENCE, &choices)
+}
+
+/// Reads the annotation `template.kalypso.io/missingkey`: whether a template that looks up a missing key fails, as with Go's option of this name.
+pub(crate) fn requires_keys(object: &ObjectKey, annotations: &Labels) -> Result<bool, Diagnostic> {
+    choice(object, annotations, template::MISSING_KEY, &[("default", false), ("error", true)])
+        .map(Option::unwrap_or_default)
 }
 
 /// Reads the annotation `output.kalypso.io/fan-out`. None if it is not set.

@@ -7,7 +7,7 @@ use model::digest::Digest;
 use crate::compose::Composition;
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
-use crate::render::{Context, Files, Pinned, PlaceFields, ValidFiles};
+use crate::render::{Context, Files, Pinned, PlaceFields};
 
 /// An assignment with its own or other values.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,7 @@ impl Variant<'_> {
             values: self.composition.digest,
             has_nested: self.has_nested,
             long_names: prepared.settings.long_names,
-            must_be_yaml: false,
-            valid_files: &ValidFiles::default(),
+            checked_outlines: None,
             hides_output: false,
             // The reason of a failure is not used.
             sensitive: &BTreeSet::new(),

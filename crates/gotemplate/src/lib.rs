@@ -53,9 +53,10 @@ mod reference_page;
 
 pub use budget::Limits;
 pub use error::{ErrorKind, TemplateError};
+pub use kalypso::short_label;
 pub use part_cache::PartCache;
 pub use reads::Reads;
 pub use taint::{Taint, TaintedRange};
-pub use template::{Options, Rendered, Template};
+pub use template::{MissingField, Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;

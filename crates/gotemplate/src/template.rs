@@ -35,6 +35,8 @@ pub struct Options<'a> {
     /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`. These references are replaced before output is rendered again.
     /// All other text in tainted text that looks like an action is an error, unless the output is literal.
     pub references: &'a [&'a str],
+    /// Whether looking up a field that a map does not have is an error, as with the option `missingkey=error` in Go. Otherwise its value is missing.
+    pub requires_keys: bool,
 }
 
 /// The result of a rendering.
@@ -47,6 +49,35 @@ pub struct Rendered {
     pub passes: u32,
     /// The ranges of the output that come from tainted texts, in order.
     pub tainted_ranges: Vec<TaintedRange>,
+    /// The missing values that were printed, such as `<no value>`, each place once.
+    pub missing: Vec<MissingField>,
+}
+
+/// A place in a template that printed a missing value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingField {
+    /// The field as the template writes it, such as `.Manifests.branch`. For other values that are missing, the whole action.
+    pub field: String,
+    /// Line and column in the template, both from 1. None if output was rendered again, and its text prints the value.
+    pub position: Option<(usize, usize)>,
+}
+
+impl MissingField {
+    /// `at` is a byte of `source`, the text of pass `pass`.
+    fn of(template: &str, source: &[u8], at: usize, pass: u32) -> Self {
+        let rest = source.get(at..).unwrap_or_default();
+        let is_of_field =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$') || !byte.is_ascii();
+        let end = if rest.starts_with(b".") || rest.starts_with(b"$") {
+            rest.iter().position(|byte| !is_of_field(byte))
+        } else {
+            rest.windows(2).position(|two| two == b"}}")
+        };
+        let place = ErrorPlace { template, source, at, pass };
+        let written = String::from_utf8_lossy(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default());
+        let field = written.trim_end_matches(['-', ' ', '\n', '\t']).to_owned();
+        Self { field, position: (pass == 0).then(|| place.line_and_column()) }
+    }
 }
 
 impl Template {
@@ -109,6 +140,8 @@ impl Template {
             changes: MapChanges::with_cache(options.part_cache.cloned()),
             budget: Budget::new(*limits),
             pass: 0,
+            requires_keys: options.requires_keys,
+            missing: Vec::new(),
         };
         let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
         while !options.is_literal
@@ -127,7 +160,8 @@ impl Template {
             let program = parse(name, output.bytes.into(), (output.tainted_ranges, rendering.pass))?;
             output = execute(&self.name, &program, dot, &mut rendering)?;
         }
-        Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, tainted_ranges: output.tainted_ranges })
+        let Rendering { pass, missing, .. } = rendering;
+        Ok(Rendered { bytes: output.bytes, passes: pass + 1, tainted_ranges: output.tainted_ranges, missing })
     }
 
     /// Returns the place in the template that writes the byte `at` of the first pass's output: line and column, both from 1.
@@ -179,13 +213,17 @@ fn parse(
 }
 
 fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Output, TemplateError> {
-    exec::execute(program, dot, &mut rendering.changes, &mut rendering.budget).map_err(|stop| {
+    let state = (&mut rendering.changes, &mut rendering.budget);
+    let executed = exec::execute(program, dot, state, rendering.requires_keys).map_err(|stop| {
         let place = ErrorPlace { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
         match stop.0.failure {
             Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
             Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
         }
-    })
+    })?;
+    let missing = executed.missing.iter().map(|at| MissingField::of(name, &program.source, *at, rendering.pass));
+    rendering.missing.extend(missing);
+    Ok(executed.output)
 }
 
 /// The state that all passes of one rendering share.
@@ -193,6 +231,8 @@ struct Rendering {
     changes: MapChanges,
     budget: Budget,
     pass: u32,
+    requires_keys: bool,
+    missing: Vec<MissingField>,
 }
 
 #[cfg(test)]

@@ -954,6 +954,21 @@ codes! {
     ///
     /// Give one of them a higher priority with the annotation `config.kalypso.io/priority`. Or add a map for the assignments that both match.
     ConflictingValues = "K0304",
+    /// The value of a more special `ConfigMap` is not used, because a more general one has a name that comes later.
+    ///
+    /// Both have the same priority, so the name decides, as in Microsoft's Kalypso. A value for one region then loses against a value for all.
+    ///
+    /// ```yaml
+    /// # standard-values, no labels
+    /// data: {LOG_LEVEL: info}         # is used everywhere
+    /// # east-values, labels: {region: east}
+    /// data: {LOG_LEVEL: debug}        # is used nowhere
+    /// ```
+    ///
+    /// Give the special map a higher priority with the annotation `config.kalypso.io/priority`, or another name. Or set the annotation
+    /// `config.kalypso.io/precedence: specificity` on the environment: then the map with more labels counts, and one for a cluster before one for a cluster
+    /// type. `kalypso plan` shows what changes.
+    SpecialValueLost = "K0305",
     /// A JSON schema can't be used.
     ///
     /// The text is not JSON, or not a valid JSON schema. The assignments that it applies to can't be checked, so they keep their last good output:
@@ -1072,9 +1087,9 @@ codes! {
     /// A namespace name is too long.
     ///
     /// `.Namespace` is `<environment>-<cluster type>-<deployment target>`, and Kubernetes rejects namespaces with more than 63 characters. The cluster
-    /// would report this error late, so Kalypso reports it before publishing.
+    /// would report this error late, so Kalypso reports it before publishing. A name with dots is an error where a manifest uses it as a namespace.
     ///
-    /// Shorten one of the three names. Or configure Kalypso to cut long names and to add a short, stable hash at the end:
+    /// Shorten one of the three names. Or configure Kalypso to cut long names, to replace dots, and to add a short, stable hash at the end:
     ///
     /// ```yaml
     /// kind: Environment
@@ -1149,6 +1164,58 @@ codes! {
     /// `toJson` or `toYaml`, and indent values with several lines: `{{ .ConfigData.GREETING | toJson }}`. A template whose output is not YAML needs another
     /// extension (`template.kalypso.io/extension`), or the annotation `template.kalypso.io/unchecked: "true"`.
     NotYamlRendered = "K0409",
+    /// A name or label in the output is one that Kubernetes refuses.
+    ///
+    /// Kalypso compares names, namespaces and labels in rendered manifests with the rules of Kubernetes: a namespace has lower case letters, digits and `-`;
+    /// other names may also have dots; the value of a label has at most 63 characters. Flux, Argo CD and Fleet also write the names of their own
+    /// objects into labels. A cluster would refuse the manifest, and Flux then applies nothing of the folder. So the assignment fails, and keeps its last published
+    /// output.
+    ///
+    /// ```yaml
+    /// metadata:
+    ///   name: "{{ .DeploymentTargetName }}"     # fails for a Flux `Kustomization` if the name has more than 63 characters
+    /// ```
+    ///
+    /// `shortName 63` returns a name that fits, with a short hash if it had to change: `name: "{{ shortName 63 .DeploymentTargetName }}"`.
+    NameRefused = "K0410",
+    /// A template prints a value that does not exist.
+    ///
+    /// Go prints `<no value>` for a key that a map does not have: a manifest that an application misspelled, or a wrong word in a template. The output is
+    /// published as it is, as by Microsoft's Kalypso.
+    ///
+    /// ```yaml
+    /// ref:
+    ///   branch: "{{ .Manifests.branch }}"     # `<no value>` for a target whose manifests have `brach`
+    /// ```
+    ///
+    /// Correct the key. Read optional keys with `with`, `default` or `index`: `{{ with .Manifests.commit }}`. The annotation
+    /// `template.kalypso.io/missingkey: error` on the template makes a missing key an error, as Go's option of this name: the assignment then keeps its last
+    /// published output.
+    MissingFieldPrinted = "K0411",
+    /// A value in the output is read as another type than text.
+    ///
+    /// YAML reads `1.10`, `on`, `0755`, `83e2` and `null` as numbers, booleans and null if they are not in quotes. Where Kubernetes or the reconciler requires a
+    /// text, it refuses the manifest, or sees another value, such as branch `8300`.
+    ///
+    /// ```yaml
+    /// ref:
+    ///   branch: {{ .Manifests.branch }}     # write {{ .Manifests.branch | toJson }}
+    /// ```
+    ///
+    /// Print texts with `toJson` or in quotes.
+    TypeChanged = "K0412",
+    /// A `ConfigMap` or `Secret` in the output is one that Kubernetes refuses.
+    ///
+    /// Values of `data` are texts: a number, a boolean, a list or a mapping is refused. A key has letters, digits, `-`, `_` and `.`, and at most 253
+    /// characters. All data together have at most 1 MiB. Flux applies nothing of a folder with such an object.
+    ///
+    /// ```yaml
+    /// data:
+    /// {{ toYaml .ConfigData | indent 2 }}     # write {{ stringify .ConfigData | indent 2 }}
+    /// ```
+    ///
+    /// `stringify` prints all values as texts.
+    DataRefused = "K0413",
 
     /// A foreign folder has the name of a cluster type or cluster.
     ///

@@ -45,6 +45,20 @@ pub fn check(text: &str) -> Result<(), NameError> {
     if text.split('.').any(is_edged) { Err(NameError::Edge) } else { Ok(()) }
 }
 
+/// The longest DNS label, in bytes.
+pub const LABEL_LENGTH_MAX: usize = 63;
+
+/// Whether `text` is a DNS label as Kubernetes defines it (RFC 1123): lower case letters, digits and `-`, at most [`LABEL_LENGTH_MAX`] characters. The name of
+/// a namespace is one.
+pub fn is_dns_label(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !text.is_empty()
+        && text.len() <= LABEL_LENGTH_MAX
+        && text.bytes().all(is_allowed)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
 macro_rules! names {
     ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
         $(#[doc = $doc])+
@@ -171,6 +185,12 @@ mod tests {
         for good in ["a", "0", "west-us.large", "a--b", &"x".repeat(253)] {
             check_name(good, Ok(()));
         }
+    }
+
+    #[test]
+    fn a_dns_label_has_no_dots_and_at_most_63_characters() {
+        assert!(["a", "0-a", &"x".repeat(63)].into_iter().all(is_dns_label));
+        assert!(!["", "a.b", "A", "-a", "a-", "ä", &"x".repeat(64)].into_iter().any(is_dns_label));
     }
 
     #[test]

@@ -1,12 +1,42 @@
 //! The files of a new environment: its declaration on `main`, and its branch.
 
+use std::sync::Arc;
+
 use model::name::EnvironmentName;
+use model::object::environment::{NEXT, PRECEDENCE};
 
 use super::file::NewFile;
 use super::words::yaml;
 
 /// The branch of the control plane with the objects for all environments.
 pub const MAIN: &str = "main";
+
+/// An annotation of an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentSetting {
+    /// The line above it. May be empty.
+    pub comment: &'static str,
+    /// The key of the annotation.
+    pub key: Arc<str>,
+    /// The value of the annotation.
+    pub value: Arc<str>,
+}
+
+impl EnvironmentSetting {
+    /// The settings of the environments of a new platform.
+    pub fn of_new_platform() -> Vec<Self> {
+        vec![Self {
+            comment: "If several ConfigMaps set a key, the most special one counts: for a cluster, for a cluster type, with more labels.",
+            key: PRECEDENCE.into(),
+            value: "specificity".into(),
+        }]
+    }
+
+    fn lines(&self) -> String {
+        let comment = if self.comment.is_empty() { String::new() } else { format!("    # {}\n", self.comment) };
+        format!("{comment}    {}: {}\n", self.key, yaml(&self.value))
+    }
+}
 
 /// An environment that does not exist yet.
 #[derive(Clone, Copy, Debug)]
@@ -27,16 +57,16 @@ impl NewEnvironment<'_> {
         format!(".environments/{name}.yaml")
     }
 
-    /// The `Environment` object on `main`. `next` is the environment that changes reach afterwards.
-    pub fn declaration(&self, next: Option<&EnvironmentName>) -> NewFile {
+    /// The `Environment` object on `main`. `settings` are its annotations; `next` is the environment that changes reach afterwards.
+    pub fn declaration(&self, settings: &[EnvironmentSetting], next: Option<&EnvironmentName>) -> NewFile {
         let (name, url, path) = (yaml(self.name.as_str()), yaml(self.control_plane), yaml(self.path));
-        let order = match next {
-            Some(next) => format!(
-                "  annotations:\n    # The environment that changes reach next.\n    promotion.kalypso.io/next: {}\n",
-                yaml(next.as_str())
-            ),
-            None => String::new(),
-        };
+        let next = next.map(|next| EnvironmentSetting {
+            comment: "The environment that changes reach next.",
+            key: NEXT.into(),
+            value: next.as_str().into(),
+        });
+        let lines = settings.iter().chain(&next).map(EnvironmentSetting::lines).collect::<String>();
+        let annotations = if lines.is_empty() { String::new() } else { format!("  annotations:\n{lines}") };
         let text = format!(
             "\
 # The environment {0}: its cluster types, policies and values are on the branch `{0}` of this repository.
@@ -44,7 +74,7 @@ apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Environment
 metadata:
   name: {name}
-{order}spec:
+{annotations}spec:
   controlPlane:
     repo: {url}
     branch: {name}
@@ -164,7 +194,8 @@ mod tests {
             gitops: "git@git.example:b/c",
             path: ".",
         };
-        let files = new.branch().into_iter().chain([new.declaration(Some(&name))]);
+        let files =
+            new.branch().into_iter().chain([new.declaration(&EnvironmentSetting::of_new_platform(), Some(&name))]);
         let mut found = Vec::new();
         for file in files.filter(|file| model::read::is_read(&file.path)) {
             let read = model::read::read_file(FileId::default(), &file.path, file.text.as_bytes());

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::environment::NEXT;
+use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
 use model::source::Source;
 use model::yaml::Node;
 
-use super::environment::NewEnvironment;
+use super::environment::{EnvironmentSetting, NewEnvironment};
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
@@ -19,6 +19,9 @@ use crate::value::Value;
 
 /// The kinds that a copy without clusters leaves out.
 const OF_CLUSTERS: [Kind; 4] = [Kind::ClusterType, Kind::Cluster, Kind::SchedulingPolicy, Kind::ReleasePin];
+
+/// The annotations of an environment that say how its output is made.
+const SETTINGS: [&str; 3] = [MISSING_VALUES, LONG_NAMES, PRECEDENCE];
 
 /// The files of a branch.
 pub type Contents = BTreeMap<Arc<str>, Arc<[u8]>>;
@@ -151,7 +154,7 @@ impl Declarations<'_> {
         let change = Change::Set(next_path(), Value::text(new.name.as_str()));
         let mut edits = FileEdits::default();
         edit_object(&files, object, &change, &mut edits)?;
-        let declaration = new.declaration(next.as_ref());
+        let declaration = new.declaration(&settings_of(object), next.as_ref());
         edits.write(declaration.path, declaration.text.into_bytes());
         Ok(edits)
     }
@@ -209,6 +212,17 @@ fn edit_object(
 
 fn next_path() -> FieldPath {
     FieldPath::from(["metadata", "annotations", NEXT])
+}
+
+/// The settings of an environment, which a copy keeps.
+fn settings_of(object: &FoundObject) -> Vec<EnvironmentSetting> {
+    let annotations = object.root.get("metadata").and_then(|metadata| metadata.get("annotations"));
+    let entries = annotations.and_then(Node::as_mapping).unwrap_or_default().iter();
+    let setting = |(key, value): &(Node, Node)| {
+        let (key, value) = (Arc::clone(&key.as_scalar()?.text), Arc::clone(&value.as_scalar()?.text));
+        SETTINGS.contains(&&*key).then_some(EnvironmentSetting { comment: "", key, value })
+    };
+    entries.filter_map(setting).collect()
 }
 
 fn next_of(object: &FoundObject) -> Option<Arc<str>> {

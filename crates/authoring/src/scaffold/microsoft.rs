@@ -34,7 +34,7 @@ impl MicrosoftPlatform {
             path: ".",
         };
         vec![
-            new.declaration(None),
+            new.declaration(&[], None),
             NewFile::new(".sourceignore", SOURCE_IGNORE),
             NewFile::new("README.md", README),
             NewFile::new("templates/arc-flux.yaml", ARC_FLUX),

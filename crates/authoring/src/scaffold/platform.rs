@@ -3,7 +3,7 @@
 use model::name::EnvironmentName;
 
 pub use super::environment::MAIN;
-use super::environment::NewEnvironment;
+use super::environment::{EnvironmentSetting, NewEnvironment};
 use super::file::NewFile;
 use super::packs::Pack;
 
@@ -79,7 +79,9 @@ impl Platform {
             NewFile::new("configs/common.yaml", COMMON),
         ];
         let next = self.environments.iter().skip(1).map(Some).chain([None]);
-        files.extend(self.environments.iter().zip(next).map(|(name, next)| self.environment(name).declaration(next)));
+        let settings = EnvironmentSetting::of_new_platform();
+        let declared = self.environments.iter().zip(next);
+        files.extend(declared.map(|(name, next)| self.environment(name).declaration(&settings, next)));
         files.extend(self.packs().iter().map(|pack| pack.file(None)));
         files.sort_by(|left, right| left.path.cmp(&right.path));
         files

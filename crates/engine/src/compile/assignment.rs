@@ -106,6 +106,15 @@ impl<'a> Assignment<'a> {
         RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&AssignmentInputs { target, pair })
     }
 
+    /// The warnings about its files.
+    pub(super) fn warnings(&self) -> Vec<Diagnostic> {
+        let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
+            return Vec::new();
+        };
+        let context = RowContext::new(&self.compiled.prepared, &self.compiled.shared, place);
+        context.warnings(&AssignmentInputs { target, pair })
+    }
+
     fn pair(&self) -> Option<&'a ClassPair> {
         self.compiled.pair(self.place, self.target)
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::class_pairs::NO_PAIR;
-use super::{ClassPair, ClassPairs, Compiled, Row};
+use super::{ClassPair, ClassPairs, Compiled, Row, WarningsDigest};
 use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
@@ -35,7 +35,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
         reached.entry(source).or_default().push(id);
     }
     for (source, ids) in reached {
-        for mut diagnostic in diagnostics_of(compiled, source) {
+        for mut diagnostic in diagnostics_of(compiled, source, &ids) {
             diagnostic.assignments.extend(ids.iter().cloned());
             diagnostics.push(diagnostic);
         }
@@ -43,17 +43,20 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     with_examples(model::diagnostic::merged(diagnostics))
 }
 
+/// The codes whose notes show the output of one assignment.
+const HAS_EXAMPLE: [Code; 2] = [Code::NotYamlRendered, Code::NameRefused];
+
 /// Merges the reports about one place of a template for many assignments. The merged report shows the line of the first one as an example.
 fn with_examples(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.dedup_by(|next, kept| {
-        let is_same = kept.code == Code::NotYamlRendered
+        let is_same = HAS_EXAMPLE.contains(&kept.code)
             && (kept.code, &kept.message, &kept.labels) == (next.code, &next.message, &next.labels);
         if is_same {
             kept.assignments.append(&mut next.assignments);
         }
         is_same
     });
-    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == Code::NotYamlRendered) {
+    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| HAS_EXAMPLE.contains(&diagnostic.code)) {
         diagnostic.assignments.sort_unstable();
         diagnostic.assignments.dedup();
     }
@@ -140,6 +143,8 @@ enum DiagnosticSource {
     Values(u32),
     /// The rendering. Place id and target id.
     Rendering(u32, u32),
+    /// The rendered files of assignments with the same warnings.
+    Output(WarningsDigest),
 }
 
 fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) -> Vec<(DiagnosticSource, AssignmentId)> {
@@ -147,7 +152,7 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) ->
     let is_place_stopped = of_place(prepared, compiled.place(place)).next().is_some();
     let class = prepared.class_of_place(place);
     let mut found = Vec::new();
-    for target in row.targets.iter().copied() {
+    for (target, slot) in row.targets.iter().copied().zip(&row.slots) {
         let pair = require(compiled.pairs.position(class, prepared.class_of_target(target)), NO_PAIR);
         used_pairs.add(pair);
         let has_diagnostics = require(compiled.pairs.at(pair), NO_PAIR).has_diagnostics;
@@ -156,6 +161,7 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) ->
             of_target(prepared, place, target).next().map(|_| DiagnosticSource::Target(place, target)),
             has_diagnostics.then_some(DiagnosticSource::Values(pair)),
             compiled.failures.contains_key(&(place, target)).then_some(DiagnosticSource::Rendering(place, target)),
+            slot.warnings.filter(|_| slot.is_rendered).map(DiagnosticSource::Output),
         ];
         let mut sources = sources.into_iter().flatten().peekable();
         if sources.peek().is_some() {
@@ -166,7 +172,8 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) ->
     found
 }
 
-fn diagnostics_of(compiled: &Compiled, source: DiagnosticSource) -> Vec<Diagnostic> {
+/// The diagnostics of a source. `ids` are the assignments that have them.
+fn diagnostics_of(compiled: &Compiled, source: DiagnosticSource, ids: &[AssignmentId]) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     match source {
         DiagnosticSource::Place(place) => of_place(prepared, compiled.place(place)).collect(),
@@ -176,5 +183,8 @@ fn diagnostics_of(compiled: &Compiled, source: DiagnosticSource) -> Vec<Diagnost
         DiagnosticSource::Rendering(place, target) => of_pins(prepared, place, target)
             .or_else(|| compiled.failures.get(&(place, target)).cloned())
             .unwrap_or_default(),
+        DiagnosticSource::Output(_) => {
+            ids.iter().min().and_then(|id| Some(compiled.get(id)?.warnings())).unwrap_or_default()
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Rows: the assignments of one place, in a compact form.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
@@ -14,7 +15,7 @@ use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Content, Context, Files, Pinned, PlaceFields, Rendered, SharedFiles, ValidFiles};
+use crate::render::{Content, Context, Files, OutputWarning, Pinned, PlaceFields, Rendered, SharedFiles};
 
 /// The assignments of a place.
 #[derive(Debug)]
@@ -40,6 +41,29 @@ pub(crate) struct Slot {
     pub(crate) is_known: bool,
     /// Whether its folder is in the place's folder. It is if there are no errors.
     pub(crate) is_rendered: bool,
+    /// The digest of the warnings about its files. Assignments with equal digests have the same warnings.
+    pub(crate) warnings: Option<WarningsDigest>,
+}
+
+/// Half of the digest of warnings. A fleet has few different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WarningsDigest(NonZeroU64);
+
+impl WarningsDigest {
+    fn of(digest: Digest) -> Self {
+        let half = digest.as_bytes().first_chunk().copied().unwrap_or_default();
+        Self(NonZeroU64::new(u64::from_le_bytes(half)).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// The digest as a number. 0 stands for no warnings.
+    pub(crate) fn number(digest: Option<Self>) -> u64 {
+        digest.map_or(0, |digest| digest.0.get())
+    }
+
+    /// The digest that [`Self::number`] returned as a number.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
 }
 
 /// The result of evaluating an assignment.
@@ -73,7 +97,6 @@ pub(crate) struct RowContext<'a> {
     shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
-    valid_files: ValidFiles,
 }
 
 /// What is broken if a row has no assignment at a position.
@@ -120,6 +143,7 @@ impl Slot {
         is_wide: false,
         is_known: false,
         is_rendered: false,
+        warnings: None,
     };
 
     /// An evaluated assignment without a folder.
@@ -142,7 +166,7 @@ impl Evaluated {
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place), valid_files: ValidFiles::default() }
+        Self { prepared, shared, place, fields: PlaceFields::of(place) }
     }
 
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
@@ -165,7 +189,8 @@ impl<'a> RowContext<'a> {
             return None;
         }
         if before.is_known && before.rendering == found.rendering {
-            return Some(Evaluated { failures: None, ..Evaluated::of(Slot { tree: before.tree, ..found }) });
+            let Slot { tree, warnings, .. } = *before;
+            return Some(Evaluated { failures: None, ..Evaluated::of(Slot { tree, warnings, ..found }) });
         }
         if let Err(conflicts) = pinned {
             return Some(Evaluated { failures: Some(conflicts), ..Evaluated::of(found) });
@@ -174,15 +199,17 @@ impl<'a> RowContext<'a> {
         // A rendering that may have read all data is stored under a digest of all data.
         let saved = [false, true].into_iter().filter(|is_wide| !is_wide || memo.has_wide()).find_map(|is_wide| {
             let found = slot_with(is_wide);
-            let tree = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
-            Some(Evaluated { was_saved: true, ..Evaluated::of(Slot { tree: Some(tree), ..found }) })
+            let saved = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?;
+            let slot = Slot { tree: Some(saved.tree), warnings: saved.warnings, ..found };
+            Some(Evaluated { was_saved: true, ..Evaluated::of(slot) })
         });
         if saved.is_some() {
             return saved;
         }
-        let Rendered { files, has_read_anything, own_files } =
+        let Rendered { files, warnings_digest, has_read_anything, own_files, .. } =
             self.render(assignment.pair, &context, Some(self.shared));
-        let found = slot_with(has_read_anything);
+        let warnings = warnings_digest.filter(|_| files.is_ok()).map(WarningsDigest::of);
+        let found = Slot { warnings, ..slot_with(has_read_anything) };
         let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::of(found) };
         Some(match files {
             Ok(files) => {
@@ -221,8 +248,26 @@ impl<'a> RowContext<'a> {
         let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
         match self.prepared.templates(self.place) {
             Ok(templates) => templates.render(context, composition, shared),
-            Err(_) => Rendered { files: Err(self.template_problems()), has_read_anything: false, own_files: 0 },
+            Err(_) => Rendered::failed(self.template_problems()),
         }
+    }
+
+    /// The warnings about the files of an assignment. It is rendered again.
+    pub(crate) fn warnings(&self, assignment: &AssignmentInputs<'_>) -> Vec<Diagnostic> {
+        let pinned = self.prepared.pinned(self.place, assignment.target).ok().flatten();
+        let rendered = self.render(assignment.pair, &self.context(assignment, pinned.as_ref()), None);
+        let containers = self.prepared.containers_at(&assignment.pair.containers);
+        let described = |OutputWarning { mut diagnostic, value_key }: OutputWarning| {
+            let set_here =
+                value_key.and_then(|key| containers.iter().rev().find_map(|container| container.origin_of(&key)));
+            if let Some(origin) = set_here {
+                let printed = diagnostic.labels.drain(..).collect::<Vec<_>>();
+                diagnostic = diagnostic.at(origin, "this value");
+                diagnostic.labels.extend(printed);
+            }
+            diagnostic
+        };
+        rendered.warnings.into_iter().map(described).collect()
     }
 
     fn template_problems(&self) -> Vec<Diagnostic> {
@@ -241,8 +286,7 @@ impl<'a> RowContext<'a> {
             values: pair.values.digest,
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
-            must_be_yaml: true,
-            valid_files: &self.valid_files,
+            checked_outlines: Some(self.shared.checked_outlines()),
             hides_output: pair.checked.has_sensitive,
             sensitive: &pair.sensitive,
             sensitive_digest: pair.sensitive_digest,

@@ -199,11 +199,12 @@ impl Prepared {
 
     /// Reads the containers. Returns whether their order or their conditions changed.
     fn read_containers(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) -> bool {
-        if before.is_some_and(|before| !differ(&before.config_maps, &fleet.config_maps)) {
+        let has_same_order = self.containers.precedence == self.settings.precedence;
+        if has_same_order && before.is_some_and(|before| !differ(&before.config_maps, &fleet.config_maps)) {
             return false;
         }
         let old = std::mem::take(&mut self.containers);
-        self.containers = Containers::of(fleet, &old);
+        self.containers = Containers::of(fleet, &old, self.settings.precedence);
         let pairs = || old.list.iter().zip(&self.containers.list);
         let is_in_place =
             old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.has_same_position(new));
@@ -273,7 +274,10 @@ fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> Set
     let key = declaration.key();
     let missing = settings::missing_values(&key, &declaration.annotations);
     let long = settings::long_names(&key, &declaration.annotations);
+    let precedence = settings::precedence(&key, &declaration.annotations);
     let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
     let long_names = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
-    Settings { missing, long_names }
+    let precedence =
+        precedence.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
+    Settings { missing, long_names, precedence }
 }

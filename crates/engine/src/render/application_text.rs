@@ -186,6 +186,14 @@ fn word_not_in(text: &str) -> String {
     format!("word-{}", crate::digest::hex(text.as_bytes(), 32))
 }
 
+/// The texts of a target that are printed in this range of a file.
+pub(super) fn origins_of(target: &Target, made: &RenderedText, at: &Range<usize>) -> Vec<Origin> {
+    let printed =
+        made.tainted_ranges.iter().filter(|tainted| tainted.range.start < at.end && at.start < tainted.range.end);
+    let printed: Vec<&str> = printed.filter_map(|tainted| made.text.get(tainted.range.clone())).collect();
+    texts(target).filter(|(text, _)| printed.contains(text)).map(|(_, origin)| origin).collect()
+}
+
 /// The place of a target.
 fn place(target: &Target) -> Origin {
     let (object, path) = &target.origin;

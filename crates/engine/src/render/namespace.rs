@@ -13,18 +13,14 @@ use crate::settings::LongNames;
 /// The maximum length of a namespace name in Kubernetes, in bytes.
 pub const NAMESPACE_LENGTH_MAX: usize = 63;
 
-/// The number of hash digits at the end of a shortened namespace name.
-const HASH_DIGITS: usize = 8;
-
-/// The namespace name as in Microsoft's Kalypso: `<environment>-<place>-<target>`. If the setting is [`LongNames::Shorten`], a name that is too
-/// long is shortened.
+/// The namespace name as in Microsoft's Kalypso: `<environment>-<place>-<target>`. If the setting is [`LongNames::Shorten`], a name that is no DNS label is
+/// shortened.
 pub(super) fn namespace(context: &Context<'_>) -> String {
     let whole = whole_namespace(context);
-    if whole.len() <= NAMESPACE_LENGTH_MAX || context.long_names == LongNames::Error {
-        return whole;
+    match context.long_names {
+        LongNames::Error => whole,
+        LongNames::Shorten => gotemplate::short_label(&whole, NAMESPACE_LENGTH_MAX),
     }
-    let start = whole[..NAMESPACE_LENGTH_MAX - HASH_DIGITS - 1].trim_end_matches(['-', '.']);
-    format!("{start}-{}", crate::digest::hex(whole.as_bytes(), HASH_DIGITS))
 }
 
 /// Whether the namespace name is too long for Kubernetes and is not shortened.
@@ -45,24 +41,30 @@ pub(super) fn check_namespace(context: &Context<'_>, files: &BTreeMap<Arc<str>, 
         return None;
     }
     let name = namespace(context);
+    // Other names that Kubernetes refuses are found where a manifest uses them as a namespace.
     let contains = |content: &Content| match content {
         Content::Bytes(bytes) => String::from_utf8_lossy(bytes).contains(&name),
         Content::Shared(_) => false,
     };
     let (file, _) = files.iter().find(|(_, content)| contains(content))?;
+    Some(refused(context, file))
+}
+
+/// Reports that Kubernetes refuses the namespace name that a file contains.
+pub(super) fn refused(context: &Context<'_>, file: &str) -> Diagnostic {
+    let name = namespace(context);
     let key = context.place.key();
     let what = context.place.kind();
-    let message =
-        format!("the namespace `{name}` has {} characters, Kubernetes allows {NAMESPACE_LENGTH_MAX}", name.len());
+    let message = if name.len() > NAMESPACE_LENGTH_MAX {
+        format!("the namespace `{name}` has {} characters, Kubernetes allows {NAMESPACE_LENGTH_MAX}", name.len())
+    } else {
+        format!("Kubernetes refuses the namespace `{name}`: only lower case letters, digits and `-` are allowed")
+    };
     let (object, path) = &context.target.origin;
     let path = if object.kind == Kind::Workload { path.key("name") } else { FieldPath::from(["metadata", "name"]) };
-    Some(
-        Diagnostic::error(Code::NamespaceTooLong, message)
-            .at(Origin::field(object, path), "the target's part of the name")
-            .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("the {what}'s part of the name"))
-            .note(format!("it is used in {file}"))
-            .help(
-                "shorten one of the names, or put the annotation `names.kalypso.io/long: shorten` on the environment",
-            ),
-    )
+    Diagnostic::error(Code::NamespaceTooLong, message)
+        .at(Origin::field(object, path), "the target's part of the name")
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("the {what}'s part of the name"))
+        .note(format!("it is used in {file}"))
+        .help("shorten one of the names, or put the annotation `names.kalypso.io/long: shorten` on the environment")
 }

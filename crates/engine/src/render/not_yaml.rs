@@ -1,24 +1,19 @@
 //! Reports rendered files that are not valid YAML, with the line of the template that renders the error.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
-use gotemplate::template::{Options, Rendered};
+use gotemplate::template::Rendered;
 use gotemplate::{Limits, Value};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
-use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::object::template::MANIFESTS;
-use model::yaml::{YamlProblem, first_error, is_surely_good, is_surely_good_like};
+use model::yaml::{YamlProblem, first_error};
 
 use super::Context;
 use super::application_text::RenderedText;
-use super::fields::REFERENCES;
 use super::template::{ParsedTemplate, SEPARATOR, extension, with_canaries};
 use crate::canary::Canary;
 
 /// The maximum number of characters of a line in a message.
-const EXCERPT_CHARS_MAX: usize = 200;
+pub(super) const EXCERPT_CHARS_MAX: usize = 200;
 
 /// The first YAML error in a file. Valid JSON has no error: JSON is YAML, except for a few escapes.
 fn error_in(file: &str, text: &str) -> Option<YamlProblem> {
@@ -27,32 +22,6 @@ fn error_in(file: &str, text: &str) -> Option<YamlProblem> {
         return None;
     }
     first_error(text)
-}
-
-/// A cache of valid files, one for each template and set of values. Files of the same template and values differ only in a few lines. Only these
-/// lines are checked.
-#[derive(Debug, Default)]
-pub(crate) struct ValidFiles(RefCell<BTreeMap<(Digest, Digest), String>>);
-
-/// Checking a smaller file is as fast as comparing it.
-const COMPARED_BYTES_MIN: usize = 1_024;
-
-impl ValidFiles {
-    /// Whether a fast check shows that a file is valid.
-    fn contains(&self, made_by: (Digest, Digest), text: &str) -> bool {
-        if text.len() < COMPARED_BYTES_MIN {
-            return is_surely_good(text);
-        }
-        let mut files = self.0.borrow_mut();
-        if files.get(&made_by).is_some_and(|known| is_surely_good_like(text, known)) {
-            return true;
-        }
-        let is_good = is_surely_good(text);
-        if is_good {
-            files.insert(made_by, text.to_owned());
-        }
-        is_good
-    }
 }
 
 /// An error in a file.
@@ -80,9 +49,6 @@ pub(super) fn check(
     (dot, context): (&Value, &Context<'_>),
     made: &RenderedText,
 ) -> Option<Diagnostic> {
-    if context.valid_files.contains((template.digest, context.values), &made.text) {
-        return None;
-    }
     let problem = error_in(file, &made.text)?;
     let outputs = outputs(template, dot).unwrap_or_default();
     let place = |at: u32| place(template, &outputs, (at as usize).min(made.text.len().saturating_sub(1)), dot);
@@ -114,13 +80,8 @@ pub(super) fn check(
 }
 
 /// Renders the texts of a template again. None if one of them can't be rendered.
-fn outputs(template: &ParsedTemplate, dot: &Value) -> Option<Vec<Rendered>> {
-    let options = Options {
-        limits: Limits::default(),
-        is_literal: template.is_literal,
-        part_cache: None,
-        references: &REFERENCES,
-    };
+pub(super) fn outputs(template: &ParsedTemplate, dot: &Value) -> Option<Vec<Rendered>> {
+    let options = template.options(None);
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 
@@ -135,7 +96,7 @@ fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// The place in a template that writes the byte `at` of a file, with a label for the place.
-fn place(template: &ParsedTemplate, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
+pub(super) fn place(template: &ParsedTemplate, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
     let Some((index, begin, _)) = parts(outputs).find(|(_, _, end)| at < *end) else {
         return (Origin::field(&template.key, FieldPath::from(MANIFESTS)), "");
     };

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
+use super::CheckedOutlines;
 use super::folder_cache::{FolderCache, FolderStore};
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
@@ -18,13 +19,14 @@ pub(crate) struct SharedFiles {
     parts: [Mutex<HashMap<Digest, Arc<OnceLock<CachedFile>>>>; PARTS],
     rendered: AtomicUsize,
     folders: FolderCache,
+    checked_outlines: CheckedOutlines,
 }
 
 /// The cached result of rendering a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CachedFile {
-    /// The file has this git id.
-    File(GitId),
+    /// The file has this git id. The digest is that of the warnings about it.
+    File(GitId, Option<Digest>),
     /// There is no such file.
     NoFile,
     /// The file can't be rendered, or its template read unexpected data. It is rendered for each assignment.
@@ -44,6 +46,7 @@ impl SharedFiles {
             parts: std::array::from_fn(|_| Mutex::default()),
             rendered: AtomicUsize::new(0),
             folders: FolderCache::new(store),
+            checked_outlines: CheckedOutlines::default(),
         }
     }
 
@@ -61,6 +64,11 @@ impl SharedFiles {
     /// The rendered folders that are still in memory.
     pub(crate) fn folder_cache(&self) -> &FolderCache {
         &self.folders
+    }
+
+    /// The outlines of checked files.
+    pub(crate) fn checked_outlines(&self) -> &CheckedOutlines {
+        &self.checked_outlines
     }
 
     /// Returns the number of files rendered since the last call.

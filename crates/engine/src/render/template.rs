@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gotemplate::template::{Options, Rendered};
 use gotemplate::value::{Struct, Value};
-use gotemplate::{ErrorKind, Limits, Reads, TemplateError};
+use gotemplate::{ErrorKind, Limits, PartCache, Reads, TemplateError};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
@@ -17,8 +17,11 @@ use model::object_key::ObjectKey;
 use super::Context;
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::REFERENCES;
+use super::missing_field;
+use super::output_check::OutputWarning;
 use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
+use crate::settings;
 use crate::target::Target;
 
 /// The separator between the manifests of a file.
@@ -30,6 +33,8 @@ pub(crate) struct ParsedTemplate {
     pub(super) key: ObjectKey,
     pub(super) texts: Vec<gotemplate::Template>,
     pub(super) is_literal: bool,
+    /// Whether looking up a field that a map does not have is an error.
+    requires_keys: bool,
     /// Whether the output is not checked: texts of applications may change its structure, and it need not be valid YAML.
     is_unchecked: bool,
     pub(super) extension: Arc<str>,
@@ -79,11 +84,27 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> ParsedTemplate {
             by_type.into()
         }
     };
+    let requires_keys = settings::requires_keys(&key, &object.annotations).unwrap_or_else(|refused| {
+        problem.get_or_insert(refused);
+        false
+    });
     let is_set = |annotation| object.annotations.get(annotation).is_some_and(|value| &**value == "true");
     let (is_literal, is_unchecked) = (is_set(LITERAL), is_set(UNCHECKED));
     let reads = texts.iter().fold(Reads::default(), |reads, text| reads.union(text.reads()));
-    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, is_literal, is_unchecked, &extension));
-    ParsedTemplate { key, texts, is_literal, is_unchecked, extension, problem, reads, digest, object: object.digest }
+    let annotations = (is_literal, is_unchecked, requires_keys);
+    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, annotations, &extension));
+    ParsedTemplate {
+        key,
+        texts,
+        is_literal,
+        requires_keys,
+        is_unchecked,
+        extension,
+        problem,
+        reads,
+        digest,
+        object: object.digest,
+    }
 }
 
 fn is_extension(text: &str) -> bool {
@@ -109,18 +130,17 @@ impl ParsedTemplate {
         self.problem.clone()
     }
 
-    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Sets `has_read_anything` if output that
+    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Also returns warnings about missing values. Sets `has_read_anything` if output that
     /// contained template text was rendered again.
     pub(super) fn render(
         &self,
         dot: &Value,
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<Option<RenderedText>, Vec<Diagnostic>> {
+    ) -> Result<(Option<RenderedText>, Vec<OutputWarning>), Vec<Diagnostic>> {
         let part_cache = composition.part_cache.as_ref();
-        let options =
-            Options { limits: Limits::default(), is_literal: self.is_literal, part_cache, references: &REFERENCES };
-        let mut joined: Option<RenderedText> = None;
+        let options = self.options(part_cache);
+        let (mut joined, mut warnings): (Option<RenderedText>, Vec<_>) = (None, Vec::new());
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
             let rendered = rendered.map_err(|error| {
@@ -128,11 +148,13 @@ impl ParsedTemplate {
                 if error.kind == ErrorKind::Tainted {
                     return template_in_data(context.target, &error.refused);
                 }
-                let reveals = context.hides_output && reveals(text, &error, (dot, context.sensitive), self.is_literal);
+                let reveals =
+                    context.hides_output && reveals(text, &error, (dot, context.sensitive), &self.options(None));
                 vec![failure(&self.key, index, &if reveals { without_reason(error) } else { error })]
             })?;
             *has_read_anything |= rendered.passes > 1;
-            let Rendered { bytes, tainted_ranges, .. } = rendered;
+            let Rendered { bytes, tainted_ranges, missing, .. } = rendered;
+            warnings.extend(missing.iter().map(|field| missing_field::warning(self, (index, field), (dot, context))));
             if bytes.is_empty() {
                 continue;
             }
@@ -145,7 +167,18 @@ impl ParsedTemplate {
                 }
             }
         }
-        Ok(joined)
+        Ok((joined, warnings))
+    }
+
+    /// The options of its renderings.
+    pub(super) fn options<'c>(&self, part_cache: Option<&'c Arc<PartCache>>) -> Options<'c> {
+        Options {
+            limits: Limits::default(),
+            is_literal: self.is_literal,
+            part_cache,
+            references: &REFERENCES,
+            requires_keys: self.requires_keys,
+        }
     }
 
     /// Whether the output is checked if it is written to a file with this name.
@@ -175,12 +208,11 @@ fn reveals(
     text: &gotemplate::Template,
     error: &TemplateError,
     (dot, sensitive): (&Value, &BTreeSet<FieldPath>),
-    is_literal: bool,
+    options: &Options<'_>,
 ) -> bool {
     let is_other = |canary: Canary| {
         let dot = with_canaries(dot, canary, sensitive);
-        let options = Options { limits: Limits::default(), is_literal, part_cache: None, references: &REFERENCES };
-        text.render_with(&dot, &options).err().as_ref() != Some(error)
+        text.render_with(&dot, options).err().as_ref() != Some(error)
     };
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)
 }
@@ -245,7 +277,7 @@ mod tests {
         let text = gotemplate::Template::parse("t", template).unwrap();
         let error = text.render(&dot, &Limits::default()).unwrap_err();
         let sensitive = BTreeSet::from([FieldPath::from(["PASSWORD"])]);
-        let reveals = reveals(&text, &error, (&dot, &sensitive), false);
+        let reveals = reveals(&text, &error, (&dot, &sensitive), &Options::default());
         assert_eq!(reveals, !shows_reason, "{}", error.message);
         let hidden = without_reason(error.clone());
         assert!(!hidden.message.contains("hunter2"), "{}", hidden.message);

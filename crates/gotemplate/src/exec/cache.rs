@@ -14,6 +14,7 @@ struct Checkpoint {
     tainted_ranges: usize,
     has_expressions: bool,
     expression_lookups: u64,
+    missing_prints: usize,
 }
 
 impl<'a> Run<'a> {
@@ -106,14 +107,16 @@ impl<'a> Run<'a> {
             tainted_ranges: self.output.tainted_ranges.len(),
             has_expressions: !self.changes.expressions.is_empty(),
             expression_lookups: self.changes.expression_lookups,
+            missing_prints: self.missing_prints(),
         }
     }
 
     /// Whether the cost and the effects of computing the part are known. An expression that was compiled before the part costs nothing. So if there are
-    /// such expressions, the part must not have looked up any.
+    /// such expressions, the part must not have looked up any. Each rendering records the missing values that it prints.
     fn can_store(&self, checkpoint: &Checkpoint) -> bool {
         let has_looked_up = self.changes.expression_lookups != checkpoint.expression_lookups;
-        self.changes.is_unchanged() && !(has_looked_up && checkpoint.has_expressions)
+        let is_complete = self.missing_prints() == checkpoint.missing_prints;
+        is_complete && self.changes.is_unchanged() && !(has_looked_up && checkpoint.has_expressions)
     }
 
     fn store(&self, (slot, checkpoint): (&Slot, &Checkpoint), result: impl FnOnce() -> PartResult, bytes: usize) {

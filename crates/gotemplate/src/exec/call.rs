@@ -70,6 +70,9 @@ impl Run<'_> {
             return Err(error(at, parameters.mismatch(arguments.count())));
         }
         let base = self.arguments.len();
+        // The value of the command before was looked up before this call.
+        let is_missing = matches!(arguments.last, Some(Value::Missing));
+        let lookups = self.missing_count().wrapping_sub(usize::from(is_missing));
         let mut hidden = self.changes.taint;
         if let Some(receiver) = arguments.receiver {
             hidden = hidden.max(self.push(receiver));
@@ -83,6 +86,7 @@ impl Run<'_> {
             hidden = hidden.max(self.push(argument));
         }
         self.spend(at, 1)?;
+        self.note_written(at, function, (base, lookups));
         let result = self.execute(function, base, hidden);
         self.arguments.truncate(base);
         result.map_err(|failure| failed(at, function, failure))

@@ -74,8 +74,8 @@ impl Run<'_> {
             Term::Field(path) => self.fields(dot, path, Arguments::none(dot)),
             Term::Variable(variable, path) if path.is_empty() => self.variable(*at, *variable).cloned(),
             Term::Variable(variable, path) => {
-                let (value, rest) = super::fields::reach(self.changes, self.variable(*at, *variable)?, path)?;
-                self.fields(&value, rest, Arguments::none(dot))
+                let receiver = self.variable(*at, *variable)?.clone();
+                self.fields(&receiver, path, Arguments::none(dot))
             }
             Term::Function(callee) => self.function(*at, *callee, Arguments::none(dot)),
             Term::Pipeline(pipeline) => {

@@ -9,10 +9,10 @@ use crate::taint::Taint;
 use crate::types::type_name;
 use crate::value::{Key, Value};
 
-/// Follows `path` through maps and structs. Returns the value at its end.
+/// Follows `path`. Returns the value at its end.
 /// If a value on the way is neither a map nor a struct, returns that value and the fields that are left. Only the returned value is cloned, so the
 /// reference counters of shared values on the way do not change.
-pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
     let mut taint = changes.taint;
@@ -42,6 +42,18 @@ pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field
 }
 
 impl Run<'_> {
+    /// Follows `path` through maps and structs, and records whether it ends at a key that does not exist.
+    fn reach<'p>(&mut self, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+        let reached = reach(self.changes, receiver, path)?;
+        if !path.is_empty() && matches!(reached.0, Value::Missing) {
+            if let Some(field) = path.last().filter(|_| self.requires_keys) {
+                return Err(error(field.at, format!("map has no entry for key {:?}", shown(field))));
+            }
+            self.note_missing(path);
+        }
+        Ok(reached)
+    }
+
     /// Follows `path`. If there are arguments, the last field must be a method, and gets them.
     pub(super) fn fields(&mut self, receiver: &Value, path: &[Field], mut arguments: Arguments<'_>) -> Eval<Value> {
         let has_arguments = !arguments.is_empty();
@@ -49,10 +61,10 @@ impl Run<'_> {
             Some((last, before)) if has_arguments => (before, std::slice::from_ref(last)),
             _ => (path, &[][..]),
         };
-        let (mut value, mut rest) = reach(self.changes, receiver, plain)?;
+        let (mut value, mut rest) = self.reach(receiver, plain)?;
         while let Some((field, after)) = rest.split_first() {
             value = self.method(value, field, Arguments::none(arguments.dot))?;
-            (value, rest) = reach(self.changes, &value, after)?;
+            (value, rest) = self.reach(&value, after)?;
         }
         match method {
             [] => Ok(value),

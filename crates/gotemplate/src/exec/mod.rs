@@ -5,12 +5,14 @@ mod cache;
 mod call;
 mod evaluate;
 mod fields;
+mod missing;
 mod number;
 mod range;
 mod walk;
 
 use std::sync::Arc;
 
+use self::missing::MissingKeys;
 use crate::budget::{Budget, Exhausted};
 use crate::function::Failure;
 use crate::map_changes::MapChanges;
@@ -32,15 +34,27 @@ pub(crate) struct Cause {
 
 type Eval<T> = Result<T, Stop>;
 
-/// Executes the main template of `program` with `dot` and returns its output.
-pub(crate) fn execute(program: &Program, dot: &Value, changes: &mut MapChanges, budget: &mut Budget) -> Eval<Output> {
+/// The result of an execution.
+pub(crate) struct Executed {
+    pub(crate) output: Output,
+    /// The bytes of the fields in the text whose missing values were printed.
+    pub(crate) missing: Vec<usize>,
+}
+
+/// Executes the main template of `program` with `dot`. `requires_keys`: looking up a field that a map does not have is an error.
+pub(crate) fn execute(
+    program: &Program,
+    dot: &Value,
+    (changes, budget): (&mut MapChanges, &mut Budget),
+    requires_keys: bool,
+) -> Eval<Executed> {
     let cache = changes.cache.as_ref().filter(|cache| program.parts > 0 && cache.applies_to(dot)).map(Arc::clone);
     let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
     let cache_access =
         cache.as_deref().zip(slots.as_deref()).map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
-    let mut run = Run { cache_access, ..Run::new(program, dot, changes, budget) };
+    let mut run = Run { cache_access, requires_keys, ..Run::new(program, dot, changes, budget) };
     run.main(dot)?;
-    Ok(run.output)
+    Ok(Executed { output: run.output, missing: run.missing.printed })
 }
 
 /// Finds the byte of the template that writes the byte `byte` of the output. If an action writes it, returns the start of the action. None if the
@@ -91,14 +105,30 @@ struct Run<'a> {
     budget: &'a mut Budget,
     watched: Option<WatchedByte>,
     cache_access: Option<CacheAccess<'a>>,
+    /// Whether looking up a field that a map does not have is an error, as with `missingkey=error` in Go.
+    requires_keys: bool,
+    missing: MissingKeys,
 }
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, dot: &Value, changes: &'a mut MapChanges, budget: &'a mut Budget) -> Self {
         let output = Output { bytes: Vec::with_capacity(program.source.len()), tainted_ranges: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
-        let (arguments, watched, cache_access) = (Vec::new(), None, None);
-        Self { program, output, variables, frame: 0, arguments, depth: 0, changes, budget, watched, cache_access }
+        let (arguments, missing) = (Vec::new(), MissingKeys::default());
+        Self {
+            program,
+            output,
+            variables,
+            frame: 0,
+            arguments,
+            depth: 0,
+            changes,
+            budget,
+            watched: None,
+            cache_access: None,
+            requires_keys: false,
+            missing,
+        }
     }
 }
 

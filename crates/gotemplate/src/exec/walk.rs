@@ -132,7 +132,10 @@ impl Run<'_> {
         let taint = taint_of(&value, self.changes, self.budget).map_err(|exhausted| stop(at, exhausted))?;
         let taint = taint.max(self.changes.taint);
         match value.plain() {
-            Value::Missing | Value::Nil => self.write(at, b"<no value>", Taint::None),
+            Value::Missing | Value::Nil => {
+                self.note_printed(at);
+                self.write(at, b"<no value>", Taint::None)
+            }
             Value::Text(text) => self.write(at, text.as_bytes(), taint),
             whole @ (Value::List(_) | Value::Map(_) | Value::Struct(_)) => {
                 let whole = nesting::resolve(whole, self.changes, self.budget).map_err(|failure| stop(at, failure))?;

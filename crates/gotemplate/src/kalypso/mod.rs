@@ -1,16 +1,19 @@
 //! The functions that Kalypso adds to those of sprig.
 
 mod hash;
+mod short_name;
 mod stringify;
 mod to_yaml;
 mod unquote;
 
+pub use self::short_name::short_label;
 use crate::function::Function;
 use crate::text::Text;
 use crate::value::Value;
 
 /// The functions, each with its name.
-pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
+pub(crate) const FUNCTIONS: &[Function] =
+    &[hash::FUNCTION, short_name::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
 
 /// A YAML document without the newline at its end, as templates insert it.
 fn without_newline(mut yaml: Vec<u8>) -> Value {

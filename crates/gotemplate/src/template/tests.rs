@@ -186,3 +186,48 @@ fn the_position_that_writes_a_byte_is_found() {
     );
     assert_eq!(template.source_position(output.len(), &data(), &limits), None);
 }
+
+/// Checks which missing values a template prints, with their places.
+fn check_missing(text: &str, expected: &[(&str, usize)]) {
+    let rendered = Template::parse("t", text).unwrap().render_with(&data(), &Options::default()).unwrap();
+    let found: Vec<_> = rendered
+        .missing
+        .iter()
+        .map(|missing| (&*missing.field, missing.position.map_or(0, |(_, column)| column)))
+        .collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn printed_values_that_are_missing_are_returned_with_their_places() {
+    check_missing("a {{ .missing }} {{ .name }}", &[(".missing", 6)]);
+    check_missing(
+        "{{ .missing.x.y }}{{ .missing | quote }}{{ toJson .missing }}",
+        &[(".missing.x.y", 4), (".missing", 22), (".missing", 51)],
+    );
+    check_missing("{{ or .missing .other }}", &[(".other", 16)]);
+    check_missing("{{ $x := .missing }}{{ $x }}", &[("$x", 24)]);
+    check_missing("{{ range .list }}{{ $.missing }}{{ end }}", &[(".missing", 22)]);
+    check_missing("{{ .none }}{{ get . \"none\" -}}", &[(".none", 4), ("get . \"none\"", 15)]);
+}
+
+#[test]
+fn missing_values_that_are_only_tested_are_not_returned() {
+    check_missing("{{ if .missing }}x{{ end }}{{ with .missing }}{{ . }}{{ end }}", &[]);
+    check_missing("{{ or .missing .name }}{{ .missing | default \"x\" | quote }}{{ empty .missing }}", &[]);
+    check_missing("{{ if .missing }}{{ end }}{{ quote .name }}", &[]);
+}
+
+#[test]
+fn required_keys_are_as_with_missingkey_error_in_go() {
+    let options = Options { requires_keys: true, ..Options::default() };
+    let render = |text: &str| {
+        let rendered = Template::parse("t", text).unwrap().render_with(&data(), &options);
+        rendered.map(|rendered| String::from_utf8(rendered.bytes).unwrap()).map_err(|error| error.message)
+    };
+    let refused = Err("map has no entry for key \"missing\"".to_owned());
+    for text in ["{{ .missing }}", "{{ if .missing }}{{ end }}", "{{ $x := . }}{{ $x.missing }}"] {
+        assert_eq!(render(text), refused, "{text}");
+    }
+    assert_eq!(render("{{ .name }}{{ if index . \"missing\" }}x{{ end }}"), Ok("kalypso".to_owned()));
+}

@@ -3,9 +3,9 @@
 use model::kind::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
-use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
+use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
 use model::object::gitops_repo::FAN_OUT;
-use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
+use model::object::template::{EXTENSION, LITERAL, MISSING_KEY, UNCHECKED};
 use model::object::workload_registration::RELEASE;
 use model::owners::OWNERS;
 
@@ -59,6 +59,14 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
     },
     Setting {
         kinds: &[Kind::Environment],
+        key: PRECEDENCE,
+        pattern: Some("^(name|specificity)$"),
+        values: "`name` (if left out) or `specificity`",
+        doc: "Which `ConfigMap` counts if several set a key. `name`: the one with the highest priority, then the one whose name comes last, as in Microsoft's \
+              Kalypso. `specificity`: one for a cluster, then one for a cluster type, then the one with the most labels, then by priority and name.",
+    },
+    Setting {
+        kinds: &[Kind::Environment],
         key: NEXT,
         pattern: None,
         values: "the name of an environment",
@@ -96,6 +104,14 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         doc: "Texts of application teams must not change the structure of the YAML or JSON that they are printed into. `\"true\"` lets them: only \
               for templates that print whole pieces of YAML out of labels or manifests. And `.yaml`, `.yml` and `.json` files must be YAML; \
               `\"true\"` lets them be anything.",
+    },
+    Setting {
+        kinds: &[Kind::Template],
+        key: MISSING_KEY,
+        pattern: Some("^(default|error)$"),
+        values: "`default` (if left out) or `error`",
+        doc: "What happens if the template looks up a key that does not exist, such as `.Manifests.brach`. `default` prints `<no value>`, with a \
+              warning. `error` stops the assignment, as Go's option `missingkey=error`. Optional keys are then read with `index .Manifests \"commit\"`.",
     },
     Setting {
         kinds: &[Kind::Template],

@@ -1,9 +1,9 @@
 //! The annotations that Kalypso uses.
 
 use super::config_map::{MERGE, PRIORITY};
-use super::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
+use super::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
 use super::gitops_repo::FAN_OUT;
-use super::template::{EXTENSION, LITERAL, UNCHECKED};
+use super::template::{EXTENSION, LITERAL, MISSING_KEY, UNCHECKED};
 use super::workload_registration::RELEASE;
 use crate::expiry::Expiry;
 use crate::kind::Kind;
@@ -37,12 +37,14 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MERGE, &[Kind::ConfigMap]),
     (MISSING_VALUES, &[Kind::Environment, Kind::ConfigSchema]),
     (LONG_NAMES, &[Kind::Environment]),
+    (PRECEDENCE, &[Kind::Environment]),
     (NEXT, &[Kind::Environment]),
     (RELEASE, &[Kind::WorkloadRegistration]),
     (FAN_OUT, &[Kind::GitOpsRepo]),
     (LITERAL, &[Kind::Template]),
     (UNCHECKED, &[Kind::Template]),
     (EXTENSION, &[Kind::Template]),
+    (MISSING_KEY, &[Kind::Template]),
     (OWNERS, &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration]),
 ];
 

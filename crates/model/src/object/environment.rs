@@ -44,6 +44,8 @@ impl RepositoryPlace {
 pub const MISSING_VALUES: &str = "schema.kalypso.io/missing";
 /// The annotation that sets what happens if a namespace name is too long: `error` (default) or `shorten`.
 pub const LONG_NAMES: &str = "names.kalypso.io/long";
+/// The annotation that sets which of two values counts: `name` (default) or `specificity`.
+pub const PRECEDENCE: &str = "config.kalypso.io/precedence";
 /// The annotation that names the next environment in the order of promotion.
 pub const NEXT: &str = "promotion.kalypso.io/next";
 

@@ -27,6 +27,8 @@ pub const LITERAL: &str = "template.kalypso.io/literal";
 pub const UNCHECKED: &str = "template.kalypso.io/unchecked";
 /// The annotation with the file extension of a configuration template's output.
 pub const EXTENSION: &str = "template.kalypso.io/extension";
+/// The annotation that says what happens if a template looks up a key that a map does not have, as Go's option `missingkey`: `default` or `error`.
+pub const MISSING_KEY: &str = "template.kalypso.io/missingkey";
 /// The path of the field with the texts.
 pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
 
@@ -58,7 +60,7 @@ spec:
         name: platform-config
         namespace: {{ .Namespace }}
       data:
-      {{ toYaml .ConfigData | indent 2 }}
+      {{ stringify .ConfigData | indent 2 }}
 ";
 
     fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {

@@ -1,14 +1,17 @@
 //! Checks simple YAML texts without the parser.
 
 use std::iter;
+use std::ops::Range;
 
 use memchr::memchr_iter;
+
+use super::outline::{Outline, ScalarForm};
 
 use super::reader::read_each;
 use super::{Options, ProblemKind, YamlProblem};
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.
-const BYTES_MAX: usize = 256 << 10;
+pub(super) const BYTES_MAX: usize = 256 << 10;
 /// The limit of levels. Deeper texts go to the parser.
 const LEVELS_MAX: usize = 50;
 /// The limit of keys in one mapping, because all are compared with each other.
@@ -65,7 +68,7 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
     })
 }
 
-fn has_plain_characters(text: &str) -> bool {
+pub(super) fn has_plain_characters(text: &str) -> bool {
     let is_odd = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
     // The loop has no early exit, so that the compiler can process many bytes at once.
     let found = text.bytes().fold(0, |found, byte| found | u8::from(is_odd(byte)) | byte & 0x80);
@@ -76,13 +79,15 @@ fn has_plain_characters(text: &str) -> bool {
 
 /// The open collections at a line.
 #[derive(PartialEq, Eq)]
-struct Scan<'t> {
+pub(super) struct Scan<'t> {
     levels: Vec<Level>,
     /// The keys of all open mappings. Those of the innermost mapping are last.
     keys: Vec<Key<'t>>,
     /// Whether a deeper line would be the value of the last key or item, or the document.
     is_open: bool,
     block: Option<Block>,
+    /// Receives the form of each line.
+    outline: Outline,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,7 +132,7 @@ struct Block {
 
 impl Default for Scan<'_> {
     fn default() -> Self {
-        Self { levels: Vec::new(), keys: Vec::new(), is_open: true, block: None }
+        Self { levels: Vec::new(), keys: Vec::new(), is_open: true, block: None, outline: Outline::default() }
     }
 }
 
@@ -135,14 +140,37 @@ impl<'t> Scan<'t> {
     /// The state after a text. None if only the parser can decide.
     fn of(text: &'t str) -> Option<Self> {
         let mut scan = Self::default();
-        let mut begin = 0;
-        let mut ends = memchr_iter(b'\n', text.as_bytes()).chain(iter::once(text.len()));
-        let is_good = ends.all(|end| {
+        (scan.read(text, |_| false) == text.len()).then_some(scan)
+    }
+
+    /// A scan that records the outline of a text with this length.
+    pub(super) fn recording(length: usize) -> Self {
+        Self { outline: Outline::recorded(length), ..Self::default() }
+    }
+
+    /// The recorded outline.
+    pub(super) fn into_outline(self) -> Vec<u8> {
+        self.outline.into_bytes()
+    }
+
+    /// Reads the lines of a text. Returns its length, or the start of the line before the first one that only the parser can read: that line may continue
+    /// a scalar. `is_marked` says whether the outline marks the line in this range.
+    pub(super) fn read(&mut self, text: &'t str, mut is_marked: impl FnMut(Range<usize>) -> bool) -> usize {
+        let (mut begin, mut last) = (0, 0);
+        for end in memchr_iter(b'\n', text.as_bytes()).chain(iter::once(text.len())) {
+            if self.outline.is_recorded() && is_marked(begin..end) {
+                self.outline.mark();
+            }
             let line = text.as_bytes().get(begin..end).unwrap_or_default();
+            if !self.line(line) {
+                return last;
+            }
+            if !matches!(line.get(blanks(line)), None | Some(b'#')) {
+                last = begin;
+            }
             begin = end + 1;
-            scan.line(line)
-        });
-        is_good.then_some(scan)
+        }
+        text.len()
     }
 
     /// Processes a line. False if only the parser can decide.
@@ -164,6 +192,7 @@ impl<'t> Scan<'t> {
         match rest {
             [] | [b'#', ..] => true,
             b"---" if column == 0 => {
+                self.outline.add(b"---");
                 self.levels.clear();
                 self.keys.clear();
                 self.is_open = true;
@@ -184,6 +213,7 @@ impl<'t> Scan<'t> {
             if !self.enter(Kind::Sequence, column) {
                 return false;
             }
+            self.outline.enter(b'-', column);
             dash = Some(column);
             let spaces = blanks(behind);
             column += 1 + spaces;
@@ -194,6 +224,8 @@ impl<'t> Scan<'t> {
             }
         }
         if let Some((key, value)) = split_key(rest) {
+            self.outline.enter(b':', column);
+            self.outline.key(key);
             return self.enter(Kind::Mapping, column) && self.add_key(key) && self.value(value, column);
         }
         // A scalar that is a whole document, or that continues the line before, goes to the parser.
@@ -243,17 +275,31 @@ impl<'t> Scan<'t> {
         match text {
             [] | [b'#', ..] => {
                 self.is_open = true;
+                self.outline.add(b"");
                 true
             }
             [b'|' | b'>', header @ ..] => {
+                self.outline.add(text);
                 self.block = Some(Block { parent: column, column: None });
                 let header = header.strip_prefix(b"-").or_else(|| header.strip_prefix(b"+")).unwrap_or(header);
                 blanks(header) == header.len()
             }
-            [b'"', inner @ ..] => is_double_quoted(inner),
-            [b'\'', inner @ ..] => is_single_quoted(inner),
-            b"{}" | b"[]" => true,
-            _ => is_plain(text),
+            [b'"', inner @ ..] => {
+                self.outline.scalar(ScalarForm::Quoted(b'"'), inner);
+                is_double_quoted(inner)
+            }
+            [b'\'', inner @ ..] => {
+                self.outline.scalar(ScalarForm::Quoted(b'\''), inner);
+                is_single_quoted(inner)
+            }
+            b"{}" | b"[]" => {
+                self.outline.add(text);
+                true
+            }
+            _ => {
+                self.outline.scalar(ScalarForm::Plain, text);
+                is_plain(text)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of Kubernetes for the keys and values of labels.
 
 /// The longest value of a label, and the longest name in a key, in bytes.
-const LENGTH_MAX: usize = 63;
+pub const LENGTH_MAX: usize = 63;
 
 /// Checks the key of a label: a name, or a DNS subdomain with a name behind `/`.
 ///
@@ -9,7 +9,7 @@ const LENGTH_MAX: usize = 63;
 /// The broken rule.
 pub fn check_key(key: &str) -> Result<(), &'static str> {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    if prefix.is_some_and(|prefix| model::name::check(prefix).is_err()) {
+    if prefix.is_some_and(|prefix| crate::name::check(prefix).is_err()) {
         return Err("before `/` is a DNS name");
     }
     if name.is_empty() {

@@ -1,0 +1,140 @@
+//! Checks rendered files: whether they are valid YAML, and what Kubernetes refuses or reads differently.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use gotemplate::Value;
+use model::diagnostic::{Code, Diagnostic};
+use model::digest::Digest;
+use model::yaml::outline;
+
+use super::Context;
+use super::application_text::{RenderedText, origins_of};
+use super::namespace;
+use super::not_yaml::{self, outputs, place};
+use super::review::{Finding, review};
+use super::template::{ParsedTemplate, extension};
+
+/// The number of locks of [`CheckedOutlines`]. There are more locks than processors, so that threads seldom wait for the same one.
+const PARTS: usize = 64;
+/// The cache is cleared above this number of outlines. A fleet has one for each form of each template.
+const OUTLINES_MAX: usize = 1 << 20;
+
+/// The outlines of files without findings, for all assignments. A file with a known outline is not read again.
+#[derive(Debug)]
+pub(crate) struct CheckedOutlines {
+    parts: [RwLock<HashSet<Digest>>; PARTS],
+    /// The bytes of the files that were read completely.
+    bytes: AtomicUsize,
+}
+
+impl Default for CheckedOutlines {
+    fn default() -> Self {
+        Self { parts: std::array::from_fn(|_| RwLock::default()), bytes: AtomicUsize::new(0) }
+    }
+}
+
+impl CheckedOutlines {
+    fn part(&self, outline: Digest) -> Option<&RwLock<HashSet<Digest>>> {
+        self.parts.get(usize::from(outline.as_bytes()[0]) % PARTS)
+    }
+
+    fn contains(&self, outline: Digest) -> bool {
+        let part = self.part(outline);
+        part.is_some_and(|part| part.read().unwrap_or_else(PoisonError::into_inner).contains(&outline))
+    }
+
+    fn insert(&self, outline: Digest) {
+        if let Some(part) = self.part(outline) {
+            let mut known = part.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= OUTLINES_MAX / PARTS {
+                known.clear();
+            }
+            known.insert(outline);
+        }
+    }
+
+    /// The bytes of the files that were read completely, because no file with the same outline was known.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// A warning about a rendered file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutputWarning {
+    pub(crate) diagnostic: Diagnostic,
+    /// The key of the platform's value that it is about.
+    pub(crate) value_key: Option<Arc<str>>,
+}
+
+/// Checks a rendered file. Returns the warnings.
+///
+/// # Errors
+/// If it is not valid YAML, or Kubernetes refuses a name in it.
+pub(super) fn check(
+    template: &ParsedTemplate,
+    file: &str,
+    (dot, context): (&Value, &Context<'_>),
+    (made, known): (&RenderedText, &CheckedOutlines),
+) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+    let application_texts: Vec<Range<usize>> =
+        made.tainted_ranges.iter().filter(|tainted| tainted.is_raw).map(|tainted| tainted.range.clone()).collect();
+    let outline = outline(&made.text, &application_texts);
+    let outline = outline.map(|outline| Digest::of(&(extension(file) == Some("json"), outline)));
+    if outline.is_some_and(|outline| known.contains(outline)) {
+        return Ok(Vec::new());
+    }
+    known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
+    if let Some(problem) = not_yaml::check(template, file, (dot, context), made) {
+        return Err(vec![problem]);
+    }
+    let findings = review(&made.text, &application_texts);
+    if findings.is_empty() {
+        outline.into_iter().for_each(|outline| known.insert(outline));
+        return Ok(Vec::new());
+    }
+    let outputs = outputs(template, dot).unwrap_or_default();
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    for finding in findings {
+        let (value_key, diagnostic) = described(template, file, (dot, context), (made, &outputs), finding);
+        if diagnostic.is_error() {
+            errors.push(diagnostic);
+        } else {
+            warnings.push(OutputWarning { diagnostic, value_key });
+        }
+    }
+    if errors.is_empty() { Ok(warnings) } else { Err(errors) }
+}
+
+/// A finding as a diagnostic at the template, with the text of the application that it is about.
+fn described(
+    template: &ParsedTemplate,
+    file: &str,
+    (dot, context): (&Value, &Context<'_>),
+    (made, outputs): (&RenderedText, &[gotemplate::Rendered]),
+    finding: Finding,
+) -> (Option<Arc<str>>, Diagnostic) {
+    let Finding { code, severity, at, message, help, namespace, value_key, is_of_application } = finding;
+    if namespace.as_deref() == Some(&*namespace::namespace(context)) {
+        return (None, namespace::refused(context, file));
+    }
+    let (origin, label) = place(template, outputs, at.start, dot);
+    let mut diagnostic = Diagnostic { severity, ..Diagnostic::error(code, message) };
+    if is_of_application {
+        for origin in origins_of(context.target, made, &at) {
+            diagnostic = diagnostic.at(origin, "this text");
+        }
+    }
+    let label = if diagnostic.labels.is_empty() { label } else { "printed here" };
+    diagnostic = diagnostic.at(origin, label);
+    let excerpt = made.text.get(at).filter(|text| code == Code::NameRefused && !text.contains('\n'));
+    if let Some(excerpt) = excerpt.filter(|_| !context.hides_output) {
+        let excerpt: String = excerpt.chars().take(not_yaml::EXCERPT_CHARS_MAX).collect();
+        diagnostic = diagnostic.note(format!("in {file}: {excerpt}"));
+    }
+    let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::help).about(&template.key);
+    (value_key, diagnostic)
+}
