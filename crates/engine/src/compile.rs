@@ -7,6 +7,7 @@
 mod advance;
 mod assignment;
 mod class_pairs;
+mod duplicate_objects;
 mod problems;
 mod rows;
 mod single;

@@ -6,6 +6,7 @@ mod folder_cache;
 mod missing_field;
 mod namespace;
 mod not_yaml;
+mod objects;
 mod output_check;
 mod review;
 mod shared;
@@ -32,6 +33,7 @@ pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
+pub(crate) use self::objects::{ObjectId, RenderedObject};
 pub(crate) use self::output_check::{CheckedOutlines, OutputWarning};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
@@ -208,6 +210,11 @@ impl Templates {
             digest.digest(file.template.digest);
         });
         Self { digest: digest.finish(), files, reads }
+    }
+
+    /// The digest of the three templates.
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// Whether both render the same output.

@@ -1216,6 +1216,20 @@ codes! {
     ///
     /// `stringify` prints all values as texts.
     DataRefused = "K0413",
+    /// An object is more than once in the folder of a place.
+    ///
+    /// Two assignments of a place, or two templates of one, render an object with the same kind, namespace and name. Flux builds one set of objects from the
+    /// folder, finds the duplicate, and applies nothing, for all workloads of the cluster. Argo CD applies one of them, and warns.
+    ///
+    /// ```yaml
+    /// kind: Namespace
+    /// metadata:
+    ///   name: "{{ .Workload }}"     # each target of the workload renders it
+    /// ```
+    ///
+    /// Put `.DeploymentTargetName` or `.Namespace` into the name or the namespace, or render the object for one target only. If your reconciler applies each
+    /// assignment's folder on its own, acknowledge the warning.
+    DuplicateOutput = "K0414",
 
     /// A foreign folder has the name of a cluster type or cluster.
     ///

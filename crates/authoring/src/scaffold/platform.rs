@@ -196,6 +196,9 @@ mod tests {
         ];
         assert_eq!(paths, expected);
         assert!(files[0].text.contains("promotion.kalypso.io/next: prod"));
-        assert!(!files[1].text.contains("annotations"));
+        assert!(!files[1].text.contains("promotion.kalypso.io/next"));
+        for declaration in &files[..2] {
+            assert!(declaration.text.contains("    config.kalypso.io/precedence: specificity\n"));
+        }
     }
 }

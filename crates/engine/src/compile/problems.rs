@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::class_pairs::NO_PAIR;
+use super::duplicate_objects;
 use super::{ClassPair, ClassPairs, Compiled, Row, WarningsDigest};
 use crate::invariant::require;
 use crate::place::Place;
@@ -29,6 +30,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     diagnostics.extend(unassigned_values::wrong_values(prepared, &containers, &is_covered));
     diagnostics.extend(unused::unused_labels(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
+    diagnostics.extend(duplicate_objects::diagnostics(compiled));
     // Diagnostics of one object are the same for all its assignments. Each is created once.
     let mut reached: BTreeMap<DiagnosticSource, Vec<AssignmentId>> = BTreeMap::new();
     for (source, id) in found.into_iter().flatten() {

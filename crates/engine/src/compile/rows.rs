@@ -15,7 +15,9 @@ use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Content, Context, Files, OutputWarning, Pinned, PlaceFields, Rendered, SharedFiles};
+use crate::render::{
+    Content, Context, Files, OutputWarning, Pinned, PlaceFields, Rendered, RenderedObject, SharedFiles,
+};
 
 /// The assignments of a place.
 #[derive(Debug)]
@@ -249,6 +251,18 @@ impl<'a> RowContext<'a> {
         match self.prepared.templates(self.place) {
             Ok(templates) => templates.render(context, composition, shared),
             Err(_) => Rendered::failed(self.template_problems()),
+        }
+    }
+
+    /// The objects in the files of an assignment. Empty if it can't be rendered, or if their names may be sensitive.
+    pub(crate) fn objects(&self, assignment: &AssignmentInputs<'_>) -> Vec<RenderedObject> {
+        let pinned = self.prepared.pinned(self.place, assignment.target).ok().flatten();
+        let context = self.context(assignment, pinned.as_ref());
+        let pair = assignment.pair;
+        let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
+        match self.prepared.templates(self.place) {
+            Ok(templates) if !context.hides_output => templates.objects(&context, composition),
+            _ => Vec::new(),
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) const SEPARATOR: &str = "---\n";
 pub(crate) struct ParsedTemplate {
     pub(super) key: ObjectKey,
     pub(super) texts: Vec<gotemplate::Template>,
+    /// The same texts, as they are written.
+    manifests: Vec<Arc<str>>,
     pub(super) is_literal: bool,
     /// Whether looking up a field that a map does not have is an error.
     requires_keys: bool,
@@ -96,6 +98,7 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> ParsedTemplate {
     ParsedTemplate {
         key,
         texts,
+        manifests: object.spec.manifests.clone(),
         is_literal,
         requires_keys,
         is_unchecked,
@@ -168,6 +171,11 @@ impl ParsedTemplate {
             }
         }
         Ok((joined, warnings))
+    }
+
+    /// The texts as they are written.
+    pub(super) fn manifests(&self) -> &[Arc<str>] {
+        &self.manifests
     }
 
     /// The options of its renderings.

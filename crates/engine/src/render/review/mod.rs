@@ -52,15 +52,15 @@ impl Finding {
 }
 
 /// A Kubernetes object in a file.
-struct Manifest<'n> {
+pub(super) struct Manifest<'n> {
     root: &'n Node,
-    group: &'n str,
-    kind: &'n str,
+    pub(super) group: &'n str,
+    pub(super) kind: &'n str,
 }
 
 impl<'n> Manifest<'n> {
     /// The objects in a document: itself, or the items of a list.
-    fn all_in(root: &'n Node) -> Vec<Self> {
+    pub(super) fn all_in(root: &'n Node) -> Vec<Self> {
         let field = |name: &str| root.get(name).and_then(Node::as_scalar).map(|scalar| &*scalar.text);
         let (Some(version), Some(kind)) = (field("apiVersion"), field("kind")) else { return Vec::new() };
         let items = root.get("items").and_then(Node::as_sequence).filter(|_| kind.ends_with("List"));
@@ -72,7 +72,7 @@ impl<'n> Manifest<'n> {
     }
 
     /// The value at a path.
-    fn at(&self, path: &[&str]) -> Option<&'n Node> {
+    pub(super) fn at(&self, path: &[&str]) -> Option<&'n Node> {
         path.iter().try_fold(self.root, |node, key| node.get(key))
     }
 }
