@@ -44,13 +44,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `templates`, `yaml`, `hub`,
+    /// The benchmarks to run: `fleet`, `million`, `sets`, `nested`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `templates`, `yaml`, `hub`,
     /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`. All if none is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
-    /// Write the fleet of a benchmark (`fleet`, `million`, `sets` or `clusters`) into this directory, and measure nothing.
+    /// Write the fleet of a benchmark (`fleet`, `million`, `sets`, `nested` or `clusters`) into this directory, and measure nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
@@ -98,6 +98,7 @@ const BENCHMARKS: [Benchmark; 18] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
+    ("nested", scale::nested),
     ("clusters", scale::clusters),
     ("warm", warm::warm),
     ("memo", warm::memo),
@@ -186,7 +187,8 @@ fn write(names: &[String], options: &Options, directory: &Path) -> Result<()> {
         "fleet" => Ok(generator::write(directory, generator::fleet(Size::HUNDRED, SEED))?),
         "million" => scale::write_million(options, directory),
         "sets" => scale::write_sets(options, directory),
+        "nested" => scale::write_nested(options, directory),
         "clusters" => scale::write_clusters(options, directory),
-        other => bail!("{other:?} has no fleet to write: `fleet`, `million`, `sets` and `clusters` have"),
+        other => bail!("{other:?} has no fleet to write: `fleet`, `million`, `sets`, `nested` and `clusters` have"),
     }
 }

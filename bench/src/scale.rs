@@ -54,6 +54,21 @@ pub(crate) fn sets(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// A million assignments whose values are nested: texts of several lines, lists of maps and maps of maps.
+pub(crate) fn nested(options: &Options) -> Result<Vec<Row>> {
+    let size = million_size(options);
+    let directory = tempfile::tempdir()?;
+    write_nested(options, directory.path())?;
+    let cold = compiled(directory.path(), size.assignments(), 1)?;
+    let what = |what: &str| format!("{} assignments with nested values, {what}", grouped(size.assignments()));
+    let mut rows = vec![
+        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(15.0),
+        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(1.5 * 1024.0),
+    ];
+    rows.extend(cold.details(floor::seconds_per_byte()?));
+    Ok(rows)
+}
+
 /// A million clusters with three targets each.
 pub(crate) fn clusters(options: &Options) -> Result<Vec<Row>> {
     let size = clusters_size(options);
@@ -79,12 +94,17 @@ pub(crate) fn write_sets(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, generator::sets(million_size(options), SEED))?)
 }
 
+/// Writes the fleet of the benchmark `nested`.
+pub(crate) fn write_nested(options: &Options, directory: &Path) -> Result<()> {
+    Ok(generator::write(directory, generator::nested(million_size(options), SEED))?)
+}
+
 /// Writes the fleet of the benchmark `clusters`.
 pub(crate) fn write_clusters(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, clusters::files(clusters_size(options), SEED))?)
 }
 
-/// The size of the fleets of `million` and `sets`.
+/// The size of the fleets of `million`, `sets` and `nested`.
 pub(crate) fn million_size(options: &Options) -> Size {
     Size { cluster_types: options.share_of(Size::MILLION.cluster_types), ..Size::MILLION }
 }

@@ -36,6 +36,24 @@ fn each_further_schema_checks_each_composition_once() -> Result<()> {
     Ok(())
 }
 
+/// The bytes of rendered files that were read completely, for each assignment of a fleet with nested values.
+fn checked_bytes(cluster_types: usize, targets: usize) -> Result<usize> {
+    let size = Size { cluster_types, targets, config_maps: 100, schemas: 1 };
+    let files = generator::nested(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes()));
+    let (fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT)?;
+    let compiled = Compiled::new(&fleet.into());
+    assert_eq!(compiled.rendered_count(), cluster_types * targets);
+    Ok(compiled.checked_bytes() / compiled.len())
+}
+
+#[test]
+fn files_of_a_known_form_are_not_read_again_to_check_them() -> Result<()> {
+    let (small, large) = (checked_bytes(20, 16)?, checked_bytes(60, 48)?);
+    assert!(large <= small / 2, "{small} bytes of each assignment, {large} in a fleet nine times as large");
+    assert!(small > 0);
+    Ok(())
+}
+
 /// A target on clusters of one type. Only the namespace's template reads data of the place.
 const CLUSTERS: &str = r#"
 apiVersion: scheduler.kalypso.io/v1alpha1

@@ -62,6 +62,19 @@ pub fn sets(size: Size, seed: u64) -> BTreeMap<String, String> {
     files
 }
 
+/// The files of a fleet of [`Size::MILLION`] or smaller, whose values are nested: texts of several lines, lists of maps and maps of maps. A fifth of the maps
+/// is for single cluster types, and a fifth for single workloads. All cluster types use the config template of [`sets`].
+pub fn nested(size: Size, seed: u64) -> BTreeMap<String, String> {
+    let mut files = files(size, Spread::Nested, seed);
+    files.extend(objects::hashing());
+    for index in 1..size.config_maps {
+        if let Some(text) = files.get_mut(&config::path(index)) {
+            text.push_str(&config::script(index));
+        }
+    }
+    files
+}
+
 fn files(size: Size, spread: Spread, seed: u64) -> BTreeMap<String, String> {
     let mut random = Random::new(seed);
     let mut files: BTreeMap<_, _> = objects::fixed().into_iter().collect();

@@ -280,7 +280,12 @@ impl<'t> Scan<'t> {
             }
             [b'|' | b'>', header @ ..] => {
                 self.outline.add(text);
-                self.block = Some(Block { parent: column, column: None });
+                let (header, indentation) = match header {
+                    [digit @ b'1'..=b'9', header @ ..] => (header, Some(usize::from(digit - b'0'))),
+                    _ => (header, None),
+                };
+                self.block =
+                    Some(Block { parent: column, column: indentation.map(|indentation| column + indentation) });
                 let header = header.strip_prefix(b"-").or_else(|| header.strip_prefix(b"+")).unwrap_or(header);
                 blanks(header) == header.len()
             }
@@ -433,6 +438,7 @@ mod tests {
             "data:\n  A: |\n    x: [\n\n      y\n   \n  B: >-\n    z\n  C: |\n---\nA: ~",
             "\"a.b/c\": 1 # c\n'd': x#y\ne: a:b -c [d]\n",
             "name: 가나다\n",
+            "a:\n  b: |2-\n      c\n    d\n\n  e: |4\n      f\n",
         ] {
             check(text, true, true);
         }
@@ -449,7 +455,7 @@ mod tests {
             "a: &x 1\nb: *x\n",
             "a: !!str b\n",
             "a: b\r\n",
-            "a: |2\n    b\n",
+            "a: |-2\n    b\n",
             "a:\n  b\n",
             "--- a\n",
             "%YAML 1.2\n---\na: b\n",
@@ -550,8 +556,8 @@ mod tests {
 
     const WORDS: &[&str] = &[
         "\n", "\n", "\n", "\n  ", "\n  ", "\n    ", "\n   ", " ", "  ", "- ", "- ", "-", "a: ", "a:", "b: ", "c:",
-        "d: ", "'a': ", "\"b\": ", "|", "|-", ">", "#", " # c", "x", "x y", "1", "~", "-x", "'", "\"", "''", "\\n",
-        "\\", ":", "---", "---\n", "...", "\t", "[", "]", "{}", "[]", "\u{e9}", "\u{a0}", "%", "&a", "*a", "!", "?",
-        "<<: ", "'x'", "\"x\"", "\r", ".", "/", "=", "(", "- - ", "- a: ",
+        "d: ", "'a': ", "\"b\": ", "|", "|-", "|2", "|1-", ">", "#", " # c", "x", "x y", "1", "~", "-x", "'", "\"",
+        "''", "\\n", "\\", ":", "---", "---\n", "...", "\t", "[", "]", "{}", "[]", "\u{e9}", "\u{a0}", "%", "&a", "*a",
+        "!", "?", "<<: ", "'x'", "\"x\"", "\r", ".", "/", "=", "(", "- - ", "- a: ",
     ];
 }

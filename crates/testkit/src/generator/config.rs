@@ -43,6 +43,14 @@ pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> Fil
     (path(index), text)
 }
 
+/// A text of several lines, one of 40 keys. The first line is indented, and one is empty.
+pub(super) fn script(index: usize) -> String {
+    let (key, word) = (index % 40, WORDS[index % WORDS.len()]);
+    format!(
+        "  SCRIPT_{key:02}: |2\n      # {word} {index}\n    set -e\n\n    if [ -n \"$A\" ]; then\n      echo \"{word}: {index}\"\n    fi\n"
+    )
+}
+
 /// The path of the file of a map.
 pub(super) fn path(index: usize) -> String {
     format!("configs/config-{index:05}.yaml")

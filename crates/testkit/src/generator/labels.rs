@@ -16,6 +16,8 @@ pub(super) enum Spread {
     Wide,
     /// As many labels as `Wide`, but more of the maps are for a single workload.
     Fine,
+    /// As many labels as `Wide`, with 200 of 1,000 maps for single cluster types and 200 for single workloads.
+    Nested,
 }
 
 /// The assignments to which a `ConfigMap` applies.
@@ -34,6 +36,13 @@ enum Audience {
     Assignment,
 }
 
+const NESTED: [(usize, Audience); 5] = [
+    (2, Audience::Everybody),
+    (24, Audience::Region),
+    (4, Audience::Team),
+    (10, Audience::ClusterType),
+    (10, Audience::Workload),
+];
 const WIDE: [(usize, Audience); 10] = large(120, 10);
 const FINE: [(usize, Audience); 10] = large(117, 13);
 
@@ -61,14 +70,14 @@ impl Spread {
     fn regions(self) -> usize {
         match self {
             Self::Narrow => 10,
-            Self::Wide | Self::Fine => 20,
+            Self::Wide | Self::Fine | Self::Nested => 20,
         }
     }
 
     fn teams(self) -> usize {
         match self {
             Self::Narrow => 10,
-            Self::Wide | Self::Fine => 25,
+            Self::Wide | Self::Fine | Self::Nested => 25,
         }
     }
 
@@ -87,6 +96,7 @@ impl Spread {
             ],
             Self::Wide => &WIDE,
             Self::Fine => &FINE,
+            Self::Nested => &NESTED,
         }
     }
 
@@ -103,7 +113,7 @@ impl Spread {
         let turn = match self {
             Self::Narrow => cluster_type / 3,
             // Each ring occurs in each region with each size.
-            Self::Wide | Self::Fine => {
+            Self::Wide | Self::Fine | Self::Nested => {
                 cluster_type + cluster_type / self.regions() + cluster_type / (self.regions() * SIZES.len())
             }
         };
