@@ -339,6 +339,7 @@ fn report(reconciler: String, kind: &str, status: Status, observed_on: Timestamp
         version: None,
         workload: None,
         status,
+        is_waiting: false,
         message: String::new(),
         observed_on,
         heartbeat: None,

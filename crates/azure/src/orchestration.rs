@@ -148,6 +148,7 @@ pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Pol
         version,
         workload: Some(WorkloadName { name: solution.to_owned(), environment: None }),
         status: status_of(status.status.as_deref().unwrap_or_default()),
+        is_waiting: false,
         message: status.message(),
         observed_on: timestamp.map_or(now, |timestamp| timestamp.min(now)),
         heartbeat: None,

@@ -18,6 +18,7 @@ pub fn report() -> Report {
         version: None,
         workload: None,
         status: Status::Success,
+        is_waiting: false,
         message: "applied".into(),
         observed_on: Timestamp::from_millis(1_000),
         heartbeat: None,

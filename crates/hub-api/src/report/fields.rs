@@ -28,7 +28,11 @@ const STATUS_WORDS: &[(&str, Status)] = &[
     ("progressing", Status::InProgress),
     ("running", Status::InProgress),
     ("pending", Status::InProgress),
+    (WAITING, Status::InProgress),
 ];
+
+/// The word for a reconciler that only waits: [`crate::report::Report::is_waiting`].
+pub(super) const WAITING: &str = "waiting";
 
 /// An object whose fields are read one by one.
 pub struct Fields {
@@ -162,6 +166,11 @@ pub fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
         let meant = nearest(word, &known).unwrap_or("success`, `failure` or `in_progress");
         ReportError::new(field, format!("`{}` is no status: did you mean `{meant}`?", shown(word)))
     })
+}
+
+/// Whether a status says that the reconciler only waits.
+pub fn is_waiting(word: Option<&str>) -> bool {
+    word.is_some_and(|word| plain(word) == WAITING)
 }
 
 /// The message for an unknown name, with a suggestion.

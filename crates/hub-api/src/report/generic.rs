@@ -75,6 +75,7 @@ pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
     let value: Value =
         serde_json::from_slice(json).map_err(|error| ReportError::new("report", format!("is no JSON: {error}")))?;
     let mut fields = Fields::of(value, "report")?;
+    let status = fields.text("status")?;
     let report = Report {
         host: fields.text("host")?.unwrap_or_default(),
         reconciler: fields.text("reconciler")?.unwrap_or_default(),
@@ -84,7 +85,8 @@ pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
         tree: fields.text("tree")?,
         version: fields.text("version")?,
         workload: fields::workload(fields.text("workload")?, fields.text("environment")?, "workload")?,
-        status: fields::status("status", fields.text("status")?.as_deref())?,
+        status: fields::status("status", status.as_deref())?,
+        is_waiting: fields::is_waiting(status.as_deref()),
         message: fields.text("message")?.unwrap_or_default(),
         observed_on: observed_at(&mut fields)?.unwrap_or(now),
         heartbeat: fields.number("heartbeatSeconds")?.map(Duration::from_secs),
@@ -112,7 +114,7 @@ pub fn write(report: &Report) -> String {
         put("workload", name);
         put("environment", environment.as_deref().unwrap_or_default());
     }
-    put("status", report.status.as_str());
+    put("status", if report.is_waiting { fields::WAITING } else { report.status.as_str() });
     put("message", &report.message);
     put("observedAt", &report.observed_on.to_string());
     if let Some(endpoint) = &report.endpoint {

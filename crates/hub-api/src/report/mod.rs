@@ -104,6 +104,8 @@ pub struct Report {
     pub workload: Option<WorkloadName>,
     /// The status.
     pub status: Status,
+    /// Whether the reconciler only waits, for example for a dependency. It applies nothing meanwhile, so content that it has applied stays applied.
+    pub is_waiting: bool,
     /// The status message. Empty if there is none.
     pub message: String,
     /// The time of the status, by the clock of the reporter.

@@ -15,7 +15,8 @@ use super::retally::recount;
 use super::subjects::{self, Own, ReconcilerChange, State, Subject};
 use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
-use super::timeline::{Added, Entry, Origin, Statement, Timeline};
+use super::timeline::{Added, Arrival, Entry, Origin, Statement, Timeline};
+use super::waiting::{self, Waiting};
 use super::work::Work;
 use super::{apart, labels, registry, silences};
 use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, Transaction};
@@ -28,7 +29,7 @@ pub enum Outcome {
     Stored,
     /// The report has the same content as a neighbouring one, at another timestamp. So the reconciler is alive.
     Confirmed,
-    /// The report had arrived before, or another report with the same timestamp counts.
+    /// The report had arrived before.
     Repeated,
     /// The report is kept apart: the host of the token is not registered for its place.
     Apart(ApartReason),
@@ -77,8 +78,9 @@ async fn store_counted(
         groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;
     let mut outcomes = vec![Outcome::Repeated; reports.len()];
+    let waiting = waiting::read(transaction, contents, &works).await?;
     for work in &mut works {
-        work.enter(&mut outcomes);
+        work.enter(&mut outcomes, &waiting);
     }
     registry::follow(transaction, &mut works, now).await?;
     report_places::follow(transaction, &mut works).await?;
@@ -110,11 +112,10 @@ fn groups<'a>(reports: &[&'a Submitted]) -> Vec<Group<'a>> {
 }
 
 fn work(reports: Group<'_>, subject: Subject) -> Option<Work<'_>> {
-    let (_, last) = *reports.last()?;
-    let newest = Some(last).filter(|report| subject.state.seen_on.is_none_or(|seen| report.observed_on >= seen));
+    reports.last()?;
     let (timeline, place_id) = (head(&subject.state), subject.place_id);
     let (rows, elsewhere) = (BTreeMap::new(), BTreeMap::new());
-    let mut work = Work { subject, reports, timeline, rows, newest, endpoint: None, place_id, elsewhere };
+    let mut work = Work { subject, reports, timeline, rows, newest: None, endpoint: None, place_id, elsewhere };
     work.endpoint = work.endpoint_before().map(str::to_owned);
     Some(work)
 }
@@ -149,15 +150,28 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
 }
 
 impl<'a> Work<'a> {
-    fn enter(&mut self, outcomes: &mut [Outcome]) {
-        for (number, report) in &self.reports {
-            let statement = Statement { status: report.status.number(), digest: report.digest };
-            outcomes[*number] = match self.timeline.add(*report, report.observed_on, statement) {
+    /// The reports of a reconciler that only waits.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &'a Submitted> {
+        self.reports.iter().map(|(_, report)| *report).filter(|report| report.is_waiting)
+    }
+
+    fn enter(&mut self, outcomes: &mut [Outcome], waiting: &Waiting) {
+        let seen_on = self.subject.state.seen_on;
+        for (number, report) in self.reports.clone() {
+            let statement = waiting.statement(self, report);
+            let (at, is_present_state) = (report.observed_on, report.is_present_state);
+            outcomes[number] = match self.timeline.add(Arrival { report, at, statement, is_present_state }) {
                 Added::Entered => Outcome::Stored,
                 Added::Confirmed => Outcome::Confirmed,
                 Added::Repeated => Outcome::Repeated,
             };
+            // A report that is delivered again after another one of the same timestamp says nothing about now.
+            let is_latest = self.timeline.entries().last().is_some_and(|entry| entry.statement == statement);
+            if is_latest && seen_on.is_none_or(|seen| at >= seen) {
+                self.newest = Some(report);
+            }
         }
+        self.timeline.order_rows();
     }
 
     /// The state after the reports: last contact, heartbeat, profile and place. The other fields are set later.
@@ -168,7 +182,6 @@ impl<'a> Work<'a> {
             let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
             state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
             state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
-            // If two reports have the same timestamp, the other one may count.
             let is_here = newest.endpoint == self.endpoint && self.place_id.is_some();
             state.profile = newest.profile.filter(|_| is_here && !self.subject.is_retired);
             state.place_id = self.place_id.filter(|_| state.profile.is_some());

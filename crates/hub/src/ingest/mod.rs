@@ -17,6 +17,7 @@ pub(crate) mod subjects;
 pub(crate) mod submitted;
 pub(crate) mod tally;
 mod timeline;
+mod waiting;
 mod work;
 pub(crate) mod workloads;
 

@@ -60,7 +60,7 @@ fn row(
     let named = work.named_endpoint().map(str::to_owned);
     // The place that a report names has precedence over the name of the reconciler, even if both give the same place.
     let mut is_named = own.is_named && named.is_none();
-    let mut endpoint = named.or_else(|| own.endpoint.clone().filter(|_| !work.is_unnamed()));
+    let mut endpoint = named.or_else(|| own.endpoint.clone());
     let mut place_id = work.place_id;
     if endpoint != own.endpoint || work.subject.place_id.is_none() {
         place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
@@ -71,7 +71,9 @@ fn row(
     let (kind, heartbeat, is_by_version) = match work.newest {
         Some(newest) => {
             let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
-            (newest.kind.as_str(), heartbeat, newest.is_by_version())
+            // A report that waits names no content that it has applied.
+            let is_by_version = if newest.is_waiting { own.is_by_version } else { newest.is_by_version() };
+            (newest.kind.as_str(), heartbeat, is_by_version)
         }
         None => (own.kind.as_str(), own.heartbeat_seconds, own.is_by_version),
     };

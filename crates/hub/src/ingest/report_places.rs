@@ -83,12 +83,6 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Whether the only report that named a place is replaced by another report with the same timestamp.
-    pub(super) fn is_unnamed(&self) -> bool {
-        let is_named = |entry| matches!(self.names(entry), Names::It(_));
-        self.is_whole() && self.first_named().is_some() && !self.timeline.entries().iter().any(is_named)
-    }
-
     /// The place of each entry, in order: the place that the entry names, or the one of the latest earlier entry that names a place, or the one of the
     /// first later entry that does.
     fn endpoints(&self) -> Vec<Option<String>> {

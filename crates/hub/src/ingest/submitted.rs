@@ -7,6 +7,7 @@ use hub_api::hosts::RegisteredBy;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
+use crate::inputs;
 use crate::speaker::Speaker;
 
 /// A report that waits to be stored.
@@ -19,13 +20,15 @@ pub(crate) struct Submitted {
     pub(super) digest: i64,
     /// The commit that the report names.
     pub(super) commit: String,
+    /// Whether its sender sends its present state each time, and never an earlier report again.
+    pub(super) is_present_state: bool,
     /// The digest of the report's data about its reconciler: [`Report::profile`].
     pub(super) profile: Option<i64>,
     /// The endpoint of the report, as text.
     pub(super) endpoint: Option<String>,
 }
 
-/// The reports of one reconciler, ordered by timestamp, each with its number in the batch.
+/// The reports of one reconciler, ordered by timestamp and arrival, each with its number in the batch.
 pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 impl Submitted {
@@ -35,6 +38,7 @@ impl Submitted {
             digest: report.digest(),
             profile: report.profile(),
             commit: report.commit().to_owned(),
+            is_present_state: inputs::sends_present_state(&report.kind),
             endpoint: report.endpoint.as_ref().map(ToString::to_string),
             report,
         }

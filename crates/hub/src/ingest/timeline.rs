@@ -2,8 +2,12 @@
 //!
 //! An entry is in effect from its timestamp until the next entry. A report that arrives twice is stored once. A report with the same content at
 //! another timestamp is a confirmation: it adds no row, and only the timestamp of the last confirmation is stored. A late report is inserted before
-//! the newer ones and does not become the latest. Of two reports with the same timestamp, one counts, independent of their arrival: the one with the
-//! higher status number, or with the same status the one with the greater digest.
+//! the newer ones and does not become the latest.
+//!
+//! Of reports with the same timestamp and different content, all are entries, in the order of their arrival: many senders write whole seconds, and what
+//! arrives later is what happened later. A report whose content was already reported at exactly this timestamp is a repetition, also if other content
+//! arrived in between: senders deliver a report again if they got no answer. Only senders that always send their present state
+//! ([`Arrival::is_present_state`]) are taken at their word.
 
 use hub_api::timestamp::Timestamp;
 
@@ -19,12 +23,23 @@ pub(super) enum Origin<R> {
 }
 
 /// The parts of a report that decide about its position in the timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// The severity of the status: [`hub_api::report::Status::number`].
+    /// The number of the status: [`hub_api::report::Status::number`].
     pub(super) status: i64,
     /// The digest of the whole report, without its timestamp.
     pub(super) digest: i64,
+}
+
+/// A report that has just arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival<R> {
+    pub(super) report: R,
+    /// The timestamp that the report is about.
+    pub(super) at: Timestamp,
+    pub(super) statement: Statement,
+    /// Whether its sender sends its present state each time, and never an earlier report again.
+    pub(super) is_present_state: bool,
 }
 
 /// A state, with the time from which it was in effect.
@@ -36,7 +51,7 @@ pub(super) struct Entry<R> {
     pub(super) until: Timestamp,
     pub(super) statement: Statement,
     /// The entry repeats its origin in a new row. This happens when a report arrives late, and its timestamp lies between the origin's first timestamp
-    /// and its last confirmation.
+    /// and its last confirmation. It also happens to keep the ids of rows with the same timestamp in order.
     pub(super) is_resumed: bool,
 }
 
@@ -51,12 +66,17 @@ impl<R> Entry<R> {
         Self { until: self.since.max(until), ..self }
     }
 
+    /// The id of the stored row with its content; none if its report has just arrived.
+    pub(super) fn stored(&self) -> Option<DeploymentId> {
+        match self.origin {
+            Origin::Stored(id) => Some(id),
+            Origin::New(_) => None,
+        }
+    }
+
     /// The id of its row; none if the row has to be written.
     pub(super) fn row(&self) -> Option<DeploymentId> {
-        match self.origin {
-            Origin::Stored(id) if !self.is_resumed => Some(id),
-            Origin::Stored(_) | Origin::New(_) => None,
-        }
+        self.stored().filter(|_| !self.is_resumed)
     }
 }
 
@@ -75,7 +95,7 @@ pub(super) enum Added {
     Entered,
     /// The report confirmed the entry before or after it.
     Confirmed,
-    /// The report had arrived before, or another report with the same timestamp counts.
+    /// The report had arrived before.
     Repeated,
 }
 
@@ -95,57 +115,41 @@ impl<R: Copy> Timeline<R> {
         self.seen_on
     }
 
-    /// Adds a report about a timestamp.
-    pub(super) fn add(&mut self, report: R, at: Timestamp, statement: Statement) -> Added {
+    /// The entry that is in effect at a timestamp.
+    pub(super) fn at(&self, timestamp: Timestamp) -> Option<&Entry<R>> {
+        let next = self.entries.partition_point(|entry| entry.since <= timestamp);
+        next.checked_sub(1).and_then(|index| self.entries.get(index))
+    }
+
+    /// Adds a report.
+    pub(super) fn add(&mut self, arrival: Arrival<R>) -> Added {
+        let Arrival { report, at, statement, is_present_state } = arrival;
         self.seen_on = self.seen_on.max(at);
         let next = self.entries.partition_point(|entry| entry.since <= at);
-        if let Some(entry) = next.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
-            if entry.statement == statement {
-                let is_known = at == entry.since || at == entry.until;
-                entry.until = entry.until.max(at);
-                return if is_known { Added::Repeated } else { Added::Confirmed };
-            }
-            if at == entry.since || at == entry.until {
-                if statement < entry.statement {
-                    return Added::Repeated;
-                }
-                return self.outrank(next - 1, Entry::new(Origin::New(report), at, statement));
-            }
+        if let Some(entry) = self.entries[..next].last_mut().filter(|entry| entry.statement == statement) {
+            let is_known = at == entry.since || at == entry.until;
+            entry.until = entry.until.max(at);
+            return if is_known { Added::Repeated } else { Added::Confirmed };
+        }
+        if !is_present_state && self.has_reported(statement, at) {
+            return Added::Repeated;
         }
         self.insert(next, Entry::new(Origin::New(report), at, statement))
     }
 
-    /// Replaces the statement of another report about the same timestamp.
-    fn outrank(&mut self, index: usize, entry: Entry<R>) -> Added {
-        let Some(other) = self.entries.get_mut(index) else { return Added::Repeated };
-        if entry.since == other.since && other.until == other.since {
-            let is_stored = matches!(other.origin, Origin::Stored(_));
-            self.entries.remove(index);
-            let added = self.insert(index, entry);
-            if added == Added::Confirmed && is_stored {
-                self.write_again(entry.since);
-            }
-            return added;
-        }
-        if entry.since == other.since {
-            other.since = other.until;
-            return self.insert(index, entry);
-        }
-        other.until = other.since;
-        self.insert(index + 1, entry)
+    /// Whether a report with this content and exactly this timestamp has arrived.
+    fn has_reported(&self, statement: Statement, at: Timestamp) -> bool {
+        let before = self.entries.iter().rev().skip_while(|entry| entry.since > at);
+        before.take_while(|entry| entry.until >= at).any(|entry| entry.statement == statement)
     }
 
-    /// Inserts a report between the existing entries. It may confirm one of them.
+    /// Inserts a report between the existing entries. It may confirm the next one.
     fn insert(&mut self, index: usize, entry: Entry<R>) -> Added {
         let before = index.checked_sub(1);
         if let Some(before) = before.filter(|before| self.entries[*before].until > entry.since) {
             let confirmed = self.entries[before];
             self.entries[before].until = confirmed.since;
             self.entries.insert(index, Entry { since: confirmed.until, is_resumed: true, ..confirmed });
-        } else if let Some(before) = before.filter(|before| self.entries[*before].statement == entry.statement) {
-            self.entries[before].until = entry.since;
-            self.join(before);
-            return Added::Confirmed;
         }
         if let Some(next) = self.entries.get_mut(index).filter(|next| next.statement == entry.statement) {
             next.since = entry.since;
@@ -155,27 +159,23 @@ impl<R: Copy> Timeline<R> {
         Added::Entered
     }
 
-    /// Marks the entry at a timestamp to be written as a new row. The new row gets a higher id than the deleted one, because ids are never reused.
-    fn write_again(&mut self, at: Timestamp) {
-        let index = self.entries.partition_point(|entry| entry.since <= at);
-        if let Some(entry) = index.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
-            entry.is_resumed = true;
-        }
-    }
-
-    /// Merges an entry with the next one if both have the same statement.
-    fn join(&mut self, index: usize) {
-        let [Some(entry), Some(next)] = [self.entries.get(index), self.entries.get(index + 1)] else { return };
-        if entry.statement == next.statement {
-            self.entries[index].until = next.until;
-            self.entries.remove(index + 1);
+    /// Marks rows to be written again, so that of rows with the same timestamp, the later entry has the higher id. Queries order rows by timestamp and id.
+    /// New rows get higher ids than all stored ones.
+    pub(super) fn order_rows(&mut self) {
+        let mut before: Option<(Timestamp, Option<DeploymentId>)> = None;
+        for entry in &mut self.entries {
+            let is_out_of_order = |row: DeploymentId| {
+                before.is_some_and(|(since, id)| since == entry.since && id.is_none_or(|id| id > row))
+            };
+            entry.is_resumed |= entry.row().is_some_and(is_out_of_order);
+            before = Some((entry.since, entry.row()));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
 
@@ -183,10 +183,15 @@ mod tests {
 
     fn of(reports: &[(i64, i64)]) -> Timeline<usize> {
         let mut timeline = Timeline::new(Vec::new(), Timestamp::default());
-        for (number, (at, digest)) in reports.iter().enumerate() {
-            timeline.add(number, Timestamp::from_millis(*at), Statement { status: 0, digest: *digest });
+        for (number, report) in reports.iter().enumerate() {
+            timeline.add(arriving(number, *report));
         }
         timeline
+    }
+
+    fn arriving(report: usize, (at, digest): (i64, i64)) -> Arrival<usize> {
+        let statement = Statement { status: 0, digest };
+        Arrival { report, at: Timestamp::from_millis(at), statement, is_present_state: false }
     }
 
     fn check(reports: &[(i64, i64)]) -> Vec<(i64, i64)> {
@@ -234,25 +239,52 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_the_same_timestamp_one_counts_whichever_arrives_first() {
-        assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 2)]);
-        assert_eq!(check(&[(10, 2), (10, 1)]), [(10, 2)]);
-        assert_eq!(check(&[(10, 1), (20, 1), (20, 2)]), check(&[(10, 1), (20, 2), (20, 1)]));
-        assert_eq!(check(&[(10, 1), (20, 1), (10, 2)]), [(10, 2), (20, 1)]);
-        assert_eq!(check(&[(10, 3), (20, 1), (30, 3), (20, 3)]), [(10, 3)]);
-        let graver = Statement { status: 3, digest: 0 };
-        assert!(graver > Statement { status: 2, digest: 9 });
+    fn of_two_with_the_same_timestamp_the_later_to_arrive_counts() {
+        assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 1), (10, 2)]);
+        assert_eq!(check(&[(10, 2), (10, 1)]), [(10, 2), (10, 1)]);
+        assert_eq!(check(&[(10, 1), (20, 1), (20, 2)]), [(10, 1), (20, 2)]);
+        assert_eq!(check(&[(10, 1), (20, 1), (10, 2)]), [(10, 1), (10, 2), (20, 1)]);
+        assert_eq!(check(&[(10, 1), (20, 2), (10, 2)]), [(10, 1), (10, 2)]);
     }
 
     #[test]
-    fn what_never_was_a_row_is_taken_out_without_a_trace() {
-        let says = |digest| Statement { status: 0, digest };
-        let timestamp = Timestamp::from_millis;
-        let stored = Entry::new(Origin::Stored(DeploymentId::new(7)), timestamp(30), says(2));
-        let mut timeline = Timeline::new(vec![stored], timestamp(30));
-        assert_eq!(timeline.add(0, timestamp(90), says(1)), Added::Entered);
-        assert_eq!(timeline.add(1, timestamp(90), says(2)), Added::Confirmed);
-        assert_eq!(timeline.entries(), [stored.until(timestamp(90))]);
+    fn a_report_that_is_delivered_again_changes_nothing() {
+        assert_eq!(check(&[(10, 1), (10, 2), (10, 1), (10, 2)]), [(10, 1), (10, 2)]);
+        assert_eq!(check(&[(10, 1), (20, 1), (20, 2), (20, 1), (10, 1)]), [(10, 1), (20, 2)]);
+        assert_eq!(
+            check(&[(10, 1), (10, 2), (10, 3), (20, 2), (10, 2), (10, 1)]),
+            [(10, 1), (10, 2), (10, 3), (20, 2)]
+        );
+    }
+
+    #[test]
+    fn a_present_state_may_return_at_the_same_timestamp() {
+        let mut timeline = of(&[(10, 1), (10, 2)]);
+        let again = |report| Arrival { is_present_state: true, ..arriving(report, (10, 1)) };
+        assert_eq!([timeline.add(again(2)), timeline.add(again(3))], [Added::Entered, Added::Repeated]);
+        assert_eq!(timeline.entries().iter().map(|entry| entry.statement.digest).collect::<Vec<_>>(), [1, 2, 1]);
+        assert_eq!(timeline.add(Arrival { is_present_state: true, ..arriving(4, (5, 2)) }), Added::Entered);
+        assert_eq!(at(&timeline, 10), Some(1));
+    }
+
+    #[test]
+    fn rows_with_the_same_timestamp_have_ids_in_their_order() {
+        let stored = |id, at, digest| {
+            let timestamp = Timestamp::from_millis(at);
+            Entry::<usize>::new(Origin::Stored(DeploymentId::new(id)), timestamp, Statement { status: 0, digest })
+        };
+        let rows = |reports: &[(i64, i64)]| {
+            let known = vec![stored(1, 10, 1).until(Timestamp::from_millis(20)), stored(2, 20, 2)];
+            let mut timeline = Timeline::new(known, Timestamp::from_millis(20));
+            for report in reports {
+                timeline.add(arriving(0, *report));
+            }
+            timeline.order_rows();
+            timeline.entries().iter().map(|entry| entry.row().map(DeploymentId::number)).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&[(20, 3)]), [Some(1), Some(2), None]);
+        // The first state is in effect again at 20, before the row 2, which is written again.
+        assert_eq!(rows(&[(15, 3)]), [Some(1), None, None, None]);
     }
 
     /// The digest that is in effect at a timestamp.
@@ -261,14 +293,11 @@ mod tests {
         before.map(|entry| entry.statement.digest)
     }
 
-    /// The reports that count: the greatest digest of each timestamp.
+    /// The reports that count: the last different one of each timestamp.
     fn counting(reports: &[(i64, i64)]) -> BTreeMap<i64, i64> {
-        let mut counting = BTreeMap::new();
-        for (at, digest) in reports {
-            let known = counting.entry(*at).or_insert(*digest);
-            *known = (*known).max(*digest);
-        }
-        counting
+        let mut arrived = BTreeSet::new();
+        let new = reports.iter().copied().filter(|report| arrived.insert(*report));
+        new.collect()
     }
 
     proptest! {
@@ -295,7 +324,7 @@ mod tests {
             }
             let ends: Vec<_> = timeline.entries().iter().map(|entry| (entry.since, entry.until)).collect();
             prop_assert!(ends.iter().all(|(since, until)| since <= until));
-            prop_assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", ends);
+            prop_assert!(ends.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{:?}", ends);
             let last = counting.last_key_value().map(|(_, digest)| *digest);
             prop_assert_eq!(at(&timeline, i64::MAX), last);
             prop_assert_eq!(timeline.entries().first().map(|entry| entry.since.millis()), counting.keys().next().copied());
@@ -306,7 +335,7 @@ mod tests {
             reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
         ) {
             let mut ordered = reports.clone();
-            ordered.sort_unstable();
+            ordered.sort_by_key(|(at, _)| *at);
             let timeline = of(&ordered);
             for (timestamp, digest) in counting(&reports) {
                 prop_assert_eq!(at(&timeline, timestamp), Some(digest));

@@ -15,7 +15,7 @@ pub(super) struct Work<'a> {
     pub(super) timeline: Timeline<&'a Submitted>,
     /// The rows of the timeline, if more than its last entry was read.
     pub(super) rows: BTreeMap<DeploymentId, ChainRow>,
-    /// The newest of these reports, if it is newer than every stored report.
+    /// The newest of these reports that says something about now. None if all are older than a stored report, or were known.
     pub(super) newest: Option<&'a Submitted>,
     /// The folder that the reconciler applies now.
     pub(super) endpoint: Option<String>,

@@ -5,7 +5,6 @@
 //! sent as well.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use hub_api::endpoint::Endpoint;
 use hub_api::limits::REPORT_BYTES_MAX;
@@ -15,6 +14,8 @@ use hub_api::report::{Report, ReportError, Status};
 use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
+
+use super::SECONDS_OFFSET;
 
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "argocd";
@@ -157,8 +158,9 @@ impl Application {
             version: self.annotation("version").map(ToOwned::to_owned),
             workload: None,
             status,
+            is_waiting: false,
             message: self.message(status),
-            observed_on: self.observed_on(status)?.unwrap_or(now),
+            observed_on: self.observed_on()?.unwrap_or(now),
             heartbeat: None,
             labels: BTreeMap::new(),
         })
@@ -249,9 +251,9 @@ impl Application {
         failed.into_iter().chain(health).chain(conditions).collect::<Vec<_>>().join("\n")
     }
 
-    /// The latest time in the status. Argo CD writes whole seconds. If two notifications have the same second, the one with a final status is treated
-    /// as the later one.
-    fn observed_on(&self, status: Status) -> Result<Option<Timestamp>, ReportError> {
+    /// The latest time in the status. Argo CD writes whole seconds. Not every change sets one of the times: `lastTransitionTime` does not exist before 2.14,
+    /// in 3.0.0 and with older CRDs, and a comparison with recent state does not set `reconciledAt`. So different states may have the same time.
+    fn observed_on(&self) -> Result<Option<Timestamp>, ReportError> {
         let (state, health) = (self.status.operation_state.as_ref(), self.status.health.as_ref());
         let times = [
             ("status.operationState.startedAt", state.and_then(|state| text(state.started_at.as_ref()))),
@@ -266,8 +268,7 @@ impl Application {
                 .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new(field, error.to_string()))?;
             latest = latest.max(Some(time));
         }
-        let ending = if status == Status::InProgress { Duration::ZERO } else { Duration::from_millis(1) };
-        Ok(latest.map(|time| time.after(ending)))
+        Ok(latest.map(|time| time.after(SECONDS_OFFSET)))
     }
 }
 

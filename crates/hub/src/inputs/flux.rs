@@ -19,6 +19,8 @@ use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 
+use super::SECONDS_OFFSET;
+
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "flux";
 
@@ -111,8 +113,9 @@ impl Event {
             version: Some(text("version")).filter(|version| !version.is_empty()),
             workload: None,
             status,
+            is_waiting: false,
             message: self.message(),
-            observed_on: self.observed_on(now, status)?,
+            observed_on: self.observed_on(now)?,
             heartbeat: self.heartbeat()?,
             labels: BTreeMap::new(),
         })
@@ -160,13 +163,13 @@ impl Event {
         }
     }
 
-    /// The time of the event. Flux writes whole seconds. If two events have the same second, the one with a final status is treated as the later one.
-    fn observed_on(&self, now: Timestamp, status: Status) -> Result<Timestamp, ReportError> {
+    /// The time of the event. Flux writes whole seconds.
+    fn observed_on(&self, now: Timestamp) -> Result<Timestamp, ReportError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
         let time: Timestamp = timestamp
             .parse()
             .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new("timestamp", error.to_string()))?;
-        Ok(if status == Status::InProgress { time } else { time.after(Duration::from_millis(1)) })
+        Ok(time.after(SECONDS_OFFSET))
     }
 
     fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {

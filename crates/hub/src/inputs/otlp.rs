@@ -111,6 +111,7 @@ impl Attributes<'_> {
         let (branch, path) = (self.text("kalypso.place.branch")?, self.text("kalypso.place.path")?);
         let endpoint = fields::endpoint(repository.as_deref(), branch.as_deref(), path.as_deref())
             .map_err(|error| ReportError::new("kalypso.place", error.message))?;
+        let status = self.text("kalypso.status")?;
         Ok(Report {
             host: self.host()?,
             reconciler: self.text("kalypso.reconciler")?.unwrap_or_default(),
@@ -120,7 +121,8 @@ impl Attributes<'_> {
             tree: self.text("kalypso.tree")?,
             version: self.text("kalypso.version")?,
             workload: self.workload()?,
-            status: fields::status("kalypso.status", self.text("kalypso.status")?.as_deref())?,
+            status: fields::status("kalypso.status", status.as_deref())?,
+            is_waiting: fields::is_waiting(status.as_deref()),
             message: self.text("kalypso.message")?.or_else(|| self.body()).unwrap_or_default(),
             observed_on: self.observed_on().unwrap_or(now),
             heartbeat: self.heartbeat()?,

@@ -121,6 +121,7 @@ fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
         version: None,
         workload: None,
         status: Status::Success,
+        is_waiting: false,
         message: String::new(),
         observed_on: Timestamp::from_millis(at),
         heartbeat: None,

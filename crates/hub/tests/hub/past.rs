@@ -97,6 +97,7 @@ impl Case {
             version: None,
             workload: None,
             status: STATUSES[said.status],
+            is_waiting: false,
             message: String::new(),
             observed_on: Timestamp::from_millis(millis(said.time)),
             heartbeat: None,
@@ -136,38 +137,34 @@ fn publication(commit: i64) -> BranchContent {
     }
 }
 
-/// A report that counts: the greatest one of its timestamp.
-type Counting = (i64, i64, Said);
-
-/// The expected history of a host: the first and the last report of each range of equal reports.
+/// The expected history of a host: the digests and the reports, ordered by their timestamps and then by their arrival. Of each range of equal reports, only the
+/// first and the last one are kept.
 #[derive(Default)]
-struct Host(BTreeMap<usize, Counting>);
+struct Host(Vec<(i64, Said)>);
 
 /// A range of equal reports: the first timestamp, the report, and its place.
 type Run = (usize, Said, Option<usize>);
 
 impl Host {
     fn hear(&mut self, said: Said, report: &Report) {
-        let counting = (report.status.number(), report.digest(), said);
-        let known = self.0.entry(said.time).or_insert(counting);
-        if (known.0, known.1) < (counting.0, counting.1) {
-            *known = counting;
+        let digest = report.digest();
+        if self.0.iter().any(|(known, at)| (*known, at.time) == (digest, said.time)) {
+            return;
         }
-        let times: Vec<_> = self.0.iter().map(|(time, (_, digest, _))| (*time, *digest)).collect();
-        for three in times.windows(3) {
-            if three[0].1 == three[1].1 && three[1].1 == three[2].1 {
-                self.0.remove(&three[1].0);
-                break;
-            }
+        let index = self.0.partition_point(|(_, known)| known.time <= said.time);
+        self.0.insert(index, (digest, said));
+        let is_between = |three: &[(i64, Said)]| three.iter().all(|(digest, _)| *digest == three[0].0);
+        if let Some(before) = self.0.windows(3).position(is_between) {
+            self.0.remove(before + 1);
         }
     }
 
     fn runs(&self, named: &[Option<usize>]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut digest = None;
-        for (time, (_, of, said)) in &self.0 {
+        for (of, said) in &self.0 {
             if digest.replace(*of) != Some(*of) {
-                runs.push((*time, *said, None));
+                runs.push((said.time, *said, None));
             }
         }
         let first = runs.iter().find_map(|(time, ..)| named[*time]);
@@ -325,7 +322,7 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     });
     assert_eq!(reported.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{host}");
     let now = deployments(database, &filter, &page, None).await.unwrap().items;
-    let last = model.hosts[number].0.keys().last().map(|time| Timestamp::from_millis(millis(*time)));
+    let last = model.hosts[number].0.last().map(|(_, said)| Timestamp::from_millis(millis(said.time)));
     assert_eq!(now.first().and_then(|row| row.last_report_on), last, "{host}");
 }
 
@@ -347,9 +344,9 @@ const FOUND: [(&[i64], Arrival); 7] = [
     (&[5, 2], &[&[(None, 0, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 6, 0, 1)]]),
     // A row that is written again gets the place, too.
     (&[5, 2], &[&[(None, 0, 0, 2), (None, 4, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 2, 0, 1)]]),
-    // Of two reports with the same timestamp that arrive together, the one that counts confirms the stored report.
+    // Two reports with the same timestamp arrive together. The later one equals the stored report.
     (&[2], &[&[(None, 0, 0, 1), (None, 2, 2, 2)], &[(None, 9, 0, 1), (None, 9, 2, 2)]]),
-    // The first row is deleted, because the next one equals the report that replaces it.
+    // A report with the timestamp of the first row equals the next row.
     (&[1], &[&[(None, 1, 2, 1)], &[(Some(0), 4, 0, 1)], &[(None, 0, 0, 1)], &[(None, 0, 2, 1)], &[(Some(1), 2, 0, 1)]]),
 ];
 

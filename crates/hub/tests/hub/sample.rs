@@ -66,6 +66,7 @@ pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at)
         version: None,
         workload: None,
         status: Status::Success,
+        is_waiting: false,
         message: String::new(),
         observed_on: Timestamp::from_millis(at),
         heartbeat: None,

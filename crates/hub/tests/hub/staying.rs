@@ -3,6 +3,7 @@
 use hub::desired::DesiredUpdate;
 use hub::export::MICROSOFT_TABLES;
 use hub::hosts;
+use hub::ingest::Outcome;
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
 use hub::writer::Writer;
@@ -22,7 +23,8 @@ twins![
     what_was_reported_of_a_place_stays_of_it,
     a_report_without_a_place_is_of_the_place_named_before_it,
     places_that_nobody_wants_anything_at_yet_stay_theirs_too,
-    of_two_reports_with_the_same_timestamp_one_counts,
+    of_reports_with_the_same_timestamp_the_last_to_arrive_counts,
+    a_reconciler_that_waits_keeps_what_it_has_applied,
     a_confirmation_is_known_though_a_report_comes_late,
     what_a_branch_held_before_it_was_reset_stays_known,
     a_branch_that_is_reset_names_each_assignment_once,
@@ -127,28 +129,54 @@ async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground
     assert_eq!(workload(&ground.database, "berlin", 22).await, "portal");
 }
 
-async fn of_two_reports_with_the_same_timestamp_one_counts(ground: Ground) {
+async fn of_reports_with_the_same_timestamp_the_last_to_arrive_counts(ground: Ground) {
     let ingest = hub(&ground).await;
     let good = |host: &str| said(host, Some("cart"), (1, 10));
     let failed = |host: &str| Report { status: Status::Failure, ..good(host) };
-    ingest.submit(vec![good("a"), failed("a")]).await.unwrap();
-    ingest.submit(vec![failed("b"), good("b")]).await.unwrap();
-    for (first, second) in [(good("c"), failed("c")), (failed("d"), good("d"))] {
-        ingest.submit(vec![first]).await.unwrap();
-        ingest.submit(vec![second]).await.unwrap();
+    ingest.submit(vec![failed("a"), good("a"), failed("a")]).await.unwrap();
+    for report in [failed("b"), good("b"), failed("b"), good("b")] {
+        ingest.submit(vec![report]).await.unwrap();
+    }
+    // The same for a timestamp at which the first state was only confirmed.
+    for (status, at) in [(Status::Failure, 5), (Status::Failure, 10), (Status::Success, 10), (Status::Failure, 10)] {
+        ingest.submit(vec![Report { status, ..said("c", Some("cart"), (1, at)) }]).await.unwrap();
     }
     let rows = "select d.status, s.status, (select count(*) from deployment o where o.reconciler_id = r.id) \
         from reconciler r join reconciler_state s on s.reconciler_id = r.id join deployment d on d.id = s.deployment_id";
     let rows = lines(&ground.database, rows).await;
-    assert_eq!(rows.len(), 4);
-    assert!(rows.iter().all(|row| *row == rows[0] && row.contains("failure")), "{rows:?}");
-    let twice = "select reconciler_id from deployment group by reconciler_id, created_on having count(*) > 1";
-    assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
-    // A row that is added after a deletion gets a new id.
-    let last = || async { ground.database.one::<i64>("select max(id) from deployment", Vec::new()).await.unwrap() };
-    let before = last().await;
-    ingest.submit(vec![said("a", Some("cart"), (1, 20))]).await.unwrap();
-    assert!(last().await > before);
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| *row == rows[0] && row.contains("success") && row.contains('2')), "{rows:?}");
+    // An older report that arrives late does not become the latest.
+    let late = Report { status: Status::InProgress, ..said("a", Some("cart"), (1, 9)) };
+    ingest.submit(vec![late]).await.unwrap();
+    let filter = Filter { host: Some("a".into()), ..Filter::default() };
+    for (at, status) in [(9, Status::InProgress), (10, Status::Success), (35, Status::Success)] {
+        assert_eq!(then(&ground.database, &filter, at).await.remove(0).status, Some(status), "{at}");
+    }
+}
+
+async fn a_reconciler_that_waits_keeps_what_it_has_applied(ground: Ground) {
+    let ingest = hub(&ground).await;
+    let same = BranchContent { places: publication("dev", 1).places, ..publication("dev", 2) };
+    ingest.publish(same).await.unwrap();
+    ingest.publish(publication("dev", 3)).await.unwrap();
+    let report = |status, (commit, at)| Report { status, ..said("berlin", Some("cart"), (commit, at)) };
+    let waits =
+        |commit, at| Report { is_waiting: true, message: "waits".into(), ..report(Status::InProgress, (commit, at)) };
+    let nameless = |at| Report { revision: String::new(), version: None, endpoint: None, ..waits(1, at) };
+    let elsewhere = |at| Report { endpoint: said("berlin", Some("portal"), (1, at)).endpoint, ..waits(1, at) };
+    let outcome = async |report: Report| ingest.submit(vec![report]).await.unwrap().outcomes[0];
+    assert_eq!(outcome(waits(1, 5)).await, Outcome::Stored, "nothing is applied yet");
+    assert_eq!(outcome(report(Status::Success, (1, 10))).await, Outcome::Stored);
+    assert_eq!(outcome(waits(1, 12)).await, Outcome::Confirmed);
+    assert_eq!(outcome(nameless(13)).await, Outcome::Confirmed);
+    assert_eq!(outcome(waits(2, 14)).await, Outcome::Confirmed, "the commit has the same folder");
+    assert_eq!(outcome(waits(3, 20)).await, Outcome::Stored);
+    assert_eq!(outcome(waits(1, 16)).await, Outcome::Confirmed, "a late report");
+    assert_eq!(outcome(report(Status::Failure, (3, 30))).await, Outcome::Stored);
+    assert_eq!(outcome(waits(3, 31)).await, Outcome::Stored, "the content is not applied");
+    let together = ingest.submit(vec![waits(3, 41), report(Status::Success, (3, 40)), elsewhere(42)]).await.unwrap();
+    assert_eq!(together.outcomes, [Outcome::Confirmed, Outcome::Stored, Outcome::Stored]);
 }
 
 async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {

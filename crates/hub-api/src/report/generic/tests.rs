@@ -43,6 +43,7 @@ fn every_field_is_read() {
         version: Some("1.4.2".into()),
         workload: Some(WorkloadName { name: "shop/checkout".into(), environment: Some("prod".into()) }),
         status: Status::InProgress,
+        is_waiting: false,
         message: "3 of 5 tasks".into(),
         observed_on: "2026-11-21T13:44:01Z".parse().unwrap(),
         heartbeat: Some(Duration::from_mins(5)),
@@ -139,6 +140,9 @@ fn words_for_a_status() {
     for word in ["in_progress", "in-progress", "inProgress", "Running"] {
         assert_eq!(fields::status("status", Some(word)), Ok(Status::InProgress));
     }
+    let waiting = read_one(br#"{"host": "h", "reconciler": "r", "status": "Waiting"}"#, NOW).unwrap();
+    assert_eq!((waiting.status, waiting.is_waiting), (Status::InProgress, true));
+    assert_eq!(read_one(write(&waiting).as_bytes(), NOW), Ok(waiting));
 }
 
 #[test]

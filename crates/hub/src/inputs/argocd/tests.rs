@@ -62,6 +62,12 @@ fn phases_and_health_become_statuses() {
 }
 
 #[test]
+fn the_time_is_the_latest_one_whatever_the_status() {
+    let at = |health: &str| report(&[("/status/health", json!({"status": health}))]).observed_on;
+    assert_eq!([at("Healthy"), at("Degraded")], [at("Progressing"); 2]);
+}
+
+#[test]
 fn the_revision_is_what_was_applied_and_not_what_was_compared_with() {
     let old = ("/status/operationState/syncResult/revision", json!(OLD));
     assert_eq!(check(&[old.clone(), ("/status/sync/status", json!("OutOfSync"))]), (Status::Success, OLD.into()));

@@ -148,6 +148,7 @@ fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, com
         version: None,
         workload: None,
         status: Status::Success,
+        is_waiting: false,
         message: "it's done".into(),
         observed_on: Timestamp::from_millis(at),
         heartbeat: None,
