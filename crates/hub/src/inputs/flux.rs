@@ -3,8 +3,9 @@
 //! The event: <https://fluxcd.io/flux/components/notification/events/#event-structure>; its metadata:
 //! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>. Signatures cover the whole body and are checked together with the token.
 //!
-//! Both providers also get the events at the end of each reconciliation (`ReconciliationSucceeded`), once per interval. Other providers do not get
-//! them.
+//! Both providers also get the events at the end of each reconciliation of a Kustomization (`ReconciliationSucceeded`), once per interval. Other providers
+//! do not get them. A `HelmRelease` and a source report only changes. notification-controller sends no event twice within five minutes if it has the same
+//! object, revision and message.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,6 +31,19 @@ const EVENT_GROUP: &str = "event.toolkit.fluxcd.io";
 /// The kinds of objects whose events describe a place or a source. Events of other kinds (image policies, receivers, charts) are ignored.
 const KINDS: &[&str] = &["Kustomization", "HelmRelease", "GitRepository", "OCIRepository"];
 
+/// The kind of objects that report at the end of each reconciliation. Other kinds report only changes, so they can't promise a next report.
+const HEARTBEAT_KIND: &str = "Kustomization";
+
+/// What an event says about the revision that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Succeeded,
+    Failed,
+    InProgress,
+    /// Nothing is applied. What was applied before stays.
+    Waiting,
+}
+
 /// Reasons that mean success: of kustomize-controller, of helm-controller (`api/v2/condition_types.go`), and of source-controller.
 const SUCCEEDED: &[&str] = &[
     "ReconciliationSucceeded",
@@ -47,8 +61,30 @@ const SUCCEEDED: &[&str] = &[
 /// Reasons that mean failure although the severity is `info`: another release than the desired one runs, or none, or the release was changed.
 const FAILED: &[&str] = &["RollbackSucceeded", "UninstallSucceeded", "DriftDetected"];
 
-/// Reasons that are not final, although some versions send them with severity `error`.
-const UNFINISHED: &[&str] = &["Progressing", "ProgressingWithRetry", "DependencyNotReady", "HealthCheckCanceled"];
+/// Reasons that are not final if the severity is `info`. With severity `error`, the reconciliation failed: kustomize-controller sends the reason of the
+/// last condition, which may not be updated yet.
+const IN_PROGRESS: &[&str] = &["Progressing", "ProgressingWithRetry"];
+
+/// Reasons that mean that nothing was applied, and a next reconciliation follows. helm-controller sends canceled health checks with severity `error`.
+const WAITING: &[&str] = &["DependencyNotReady", "HealthCheckCanceled"];
+
+/// The beginnings of the messages of controllers that send the severity as the reason: helm-controller before Flux 2.2, and the first versions of the others.
+const MESSAGES: &[(&str, Outcome)] = &[
+    ("Helm install succeeded", Outcome::Succeeded),
+    ("Helm upgrade succeeded", Outcome::Succeeded),
+    ("Helm test succeeded", Outcome::Succeeded),
+    ("Helm rollback succeeded", Outcome::Failed),
+    ("Helm uninstall succeeded", Outcome::Failed),
+    ("Helm install has started", Outcome::InProgress),
+    ("Helm upgrade has started", Outcome::InProgress),
+    ("diff in cluster resources compared to release", Outcome::Failed),
+    (RECONCILED, Outcome::Succeeded),
+    ("Fetched revision", Outcome::Succeeded),
+    ("stored artifact", Outcome::Succeeded),
+];
+
+/// The beginning of the message of kustomize-controller at the end of each successful reconciliation.
+const RECONCILED: &str = "Reconciliation finished in";
 
 /// An event as Flux sends it. Unknown fields are ignored.
 #[derive(Deserialize)]
@@ -99,7 +135,7 @@ impl Event {
             return Err(ReportError::new("involvedObject.name", "is missing"));
         }
         let text = |key: &str| self.metadata(key).unwrap_or_default().to_owned();
-        let status = self.status();
+        let outcome = self.outcome();
         let object = &self.involved_object;
         Ok(Report {
             host: self.metadata("host").or_else(|| self.metadata("cluster")).unwrap_or_default().to_owned(),
@@ -112,8 +148,8 @@ impl Event {
             tree: None,
             version: Some(text("version")).filter(|version| !version.is_empty()),
             workload: None,
-            status,
-            is_waiting: false,
+            status: outcome.status(),
+            is_waiting: outcome == Outcome::Waiting,
             message: self.message(),
             observed_on: self.observed_on(now)?,
             heartbeat: self.heartbeat()?,
@@ -141,25 +177,33 @@ impl Event {
             .map_err(|error| ReportError::new("metadata", format!("{}: {}", error.field, error.message)))
     }
 
-    fn status(&self) -> Status {
+    /// An unknown reason of severity `info` says nothing about the applied revision.
+    fn outcome(&self) -> Outcome {
         let reason = self.reason.as_str();
-        if UNFINISHED.contains(&reason) {
-            Status::InProgress
-        } else if self.severity == "error" || FAILED.contains(&reason) {
-            Status::Failure
-        } else if SUCCEEDED.contains(&reason) {
-            Status::Success
+        let is_reason = |list: &[&str]| list.contains(&reason);
+        if is_reason(WAITING) {
+            Outcome::Waiting
+        } else if self.severity == "error" || is_reason(FAILED) {
+            Outcome::Failed
+        } else if is_reason(SUCCEEDED) {
+            Outcome::Succeeded
+        } else if is_reason(IN_PROGRESS) {
+            Outcome::InProgress
+        } else if reason.is_empty() || reason == self.severity {
+            let known = MESSAGES.iter().find(|(beginning, _)| self.message.starts_with(beginning));
+            known.map_or(Outcome::Waiting, |(_, outcome)| *outcome)
         } else {
-            Status::InProgress
+            Outcome::Waiting
         }
     }
 
-    /// Of a successful event, the message without the duration and the time of the next run. So each interval has the same message, and the history
-    /// does not grow.
+    /// At the end of a successful reconciliation, the message without the duration and the time of the next run. So each interval has the same message,
+    /// and the history does not grow.
     fn message(&self) -> String {
-        match self.reason.as_str() {
-            "ReconciliationSucceeded" => format!("Applied revision: {}", self.revision()),
-            _ => self.message.clone(),
+        if self.reason == "ReconciliationSucceeded" || self.message.starts_with(RECONCILED) {
+            format!("Applied revision: {}", self.revision())
+        } else {
+            self.message.clone()
         }
     }
 
@@ -172,13 +216,24 @@ impl Event {
         Ok(time.after(SECONDS_OFFSET))
     }
 
+    /// The promise of a next report, for kinds that report again without a change.
     fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {
         let Some(text) = self.metadata("heartbeatSeconds") else { return Ok(None) };
         let seconds = text.parse().map_err(|_| {
             let message = format!("`{}` is no whole number of seconds", fields::shown(text));
             ReportError::new("metadata.heartbeatSeconds", message)
         })?;
-        Ok(Some(Duration::from_secs(seconds)))
+        Ok(Some(Duration::from_secs(seconds)).filter(|_| self.involved_object.kind == HEARTBEAT_KIND))
+    }
+}
+
+impl Outcome {
+    fn status(self) -> Status {
+        match self {
+            Self::Succeeded => Status::Success,
+            Self::Failed => Status::Failure,
+            Self::InProgress | Self::Waiting => Status::InProgress,
+        }
     }
 }
 

@@ -39,7 +39,18 @@ fn check(kind: &str, name: &str, reason: &str) -> String {
     let report = report(&format!(
         r#"{{"involvedObject": {{"kind": "{kind}", "namespace": "{namespace}", "name": "{name}"}}, "reason": "{reason}", "severity": "{severity}"}}"#
     ));
-    format!("{} {}", report.reconciler, report.status)
+    format!("{} {}", report.reconciler, said(&report))
+}
+
+/// The status of a report, and whether its reconciler only waits.
+fn said(report: &Report) -> String {
+    format!("{}{}", report.status, if report.is_waiting { ", waiting" } else { "" })
+}
+
+/// The status of an event of controllers that send the severity as the reason.
+fn check_message(severity: &str, message: &str) -> String {
+    let event = r#"{"involvedObject": {"kind": "HelmRelease", "name": "a"}, "reason": "SEVERITY", "severity": "SEVERITY", "message": "MESSAGE"}"#;
+    said(&report(&event.replace("SEVERITY", severity).replace("MESSAGE", message)))
 }
 
 #[test]
@@ -91,11 +102,22 @@ fn reasons_become_statuses() {
     {
         assert_eq!(check("Kustomization", "a", reason), "a success");
     }
-    for reason in ["Progressing", "error ProgressingWithRetry", "DependencyNotReady", "info", "SomethingNew"] {
+    for reason in ["Progressing", "ProgressingWithRetry"] {
         assert_eq!(check("Kustomization", "a", reason), "a in_progress");
     }
-    let reasons =
-        ["ReconciliationFailed", "HealthCheckFailed", "ArtifactFailed", "BuildFailed", "PruneFailed", "SomethingNew"];
+    for reason in ["DependencyNotReady", "HealthCheckCanceled", "error HealthCheckCanceled", "info", "SomethingNew"] {
+        assert_eq!(check("Kustomization", "a", reason), "a in_progress, waiting");
+    }
+    let reasons = [
+        "Progressing",
+        "ProgressingWithRetry",
+        "ReconciliationFailed",
+        "HealthCheckFailed",
+        "ArtifactFailed",
+        "BuildFailed",
+        "PruneFailed",
+        "SomethingNew",
+    ];
     for reason in reasons {
         assert_eq!(check("Kustomization", "a", &format!("error {reason}")), "a failure");
     }
@@ -104,6 +126,49 @@ fn reasons_become_statuses() {
     }
     assert_eq!(check("GitRepository", "flux-system", "NewArtifact"), "GitRepository/flux-system success");
     assert_eq!(check("OCIRepository", "apps/a", "error OCIArtifactPullFailed"), "OCIRepository/apps/a failure");
+}
+
+#[test]
+fn messages_become_statuses_where_the_reason_is_the_severity() {
+    for message in ["Helm install succeeded", "Helm upgrade succeeded", "Helm test succeeded"] {
+        assert_eq!(check_message("info", message), "success", "{message}");
+    }
+    for message in ["Helm install has started", "Helm upgrade has started"] {
+        assert_eq!(check_message("info", message), "in_progress", "{message}");
+    }
+    let waiting = [
+        "dependencies do not meet ready condition (dependency 'a/b' is not ready), retrying in 30s",
+        "HelmChart 'flux-system/a' is not ready",
+        "no diff in cluster resources compared to release:\\n\\nDeployment/a/b unchanged",
+    ];
+    for message in waiting {
+        assert_eq!(check_message("info", message), "in_progress, waiting", "{message}");
+    }
+    let failed =
+        ["Helm rollback succeeded", "Helm uninstall succeeded", "diff in cluster resources compared to release:"];
+    for message in failed {
+        assert_eq!(check_message("info", message), "failure", "{message}");
+    }
+    for message in [
+        "Helm upgrade failed: timed out",
+        "Helm test failed: pod a failed",
+        "reconciliation failed: upgrade retries exhausted",
+    ] {
+        assert_eq!(check_message("error", message), "failure", "{message}");
+    }
+    let first = |duration: &str| {
+        let event = r#"{"involvedObject": {"kind": "Kustomization", "name": "a"}, "reason": "info", "severity": "info",
+            "message": "Reconciliation finished in DURATION, next run in 10m0s", "metadata": {"revision": "main/1"}}"#;
+        report(&event.replace("DURATION", duration))
+    };
+    assert_eq!((said(&first("1s")), first("1s").digest()), ("success".to_owned(), first("2s").digest()));
+}
+
+#[test]
+fn only_kinds_that_report_each_interval_promise_a_next_report() {
+    let of = |kind: &str| report(&SUCCEEDED.replace("\"Kustomization\"", &format!("\"{kind}\""))).heartbeat;
+    assert_eq!(of("Kustomization"), Some(Duration::from_mins(20)));
+    assert_eq!([of("HelmRelease"), of("GitRepository"), of("OCIRepository")], [None; 3]);
 }
 
 #[test]
