@@ -1,18 +1,19 @@
 //! Writes a tree into a branch of a GitOps repository. The update is atomic, and never overwrites commits of others.
 
+mod foreign;
+
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::tree::{Open, Tree, closed};
 
-use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
 use crate::load::diagnostics;
-use crate::repositories::{
-    Commit, CommitInfo, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision,
-};
+use crate::repositories::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision};
 use crate::trailer;
 use crate::url::RepositoryUrl;
+
+pub use self::foreign::check_commits;
 
 /// The author and committer name of Kalypso's commits.
 pub const AUTHOR_NAME: &str = "Kalypso";
@@ -168,31 +169,26 @@ pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> 
 /// Reads the files in the branches of a destination.
 ///
 /// # Errors
-/// If the repository can't be read. If the proposing branch contains a commit that Kalypso did not make, and it is to be kept.
+/// If the repository can't be read. If the proposing branch contains a commit of a person, and it is to be kept: see [`check_commits`].
 pub fn state_at(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
     heads: Heads,
     foreign: ForeignCommits,
 ) -> Result<DestinationState, PublishError> {
+    if foreign == ForeignCommits::Keep {
+        check_commits(repositories, destination, &heads)?;
+    }
     let Heads { base, branch } = heads;
     let base_tree = repositories.tree(&base)?;
-    let branch_tree = match &branch {
-        Some(branch) => {
-            if foreign == ForeignCommits::Keep {
-                refuse_foreign(repositories, destination, &base, branch)?;
-            }
-            Some(repositories.tree(branch)?)
-        }
-        None => None,
-    };
+    let branch_tree = branch.as_ref().map(|branch| repositories.tree(branch)).transpose()?;
     Ok(DestinationState { base, base_tree, branch, branch_tree })
 }
 
 /// Requests the heads of a destination, and reads the files in its branches.
 ///
 /// # Errors
-/// If the repository can't be read, the base branch does not exist, or the proposing branch contains a commit that Kalypso did not make.
+/// If the repository can't be read, the base branch does not exist, or the proposing branch contains a commit of a person.
 pub fn current_state(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
@@ -200,8 +196,11 @@ pub fn current_state(
     state_at(repositories, destination, heads(repositories, destination)?, ForeignCommits::Keep)
 }
 
-/// Creates one commit on the head of the base branch, and moves the branch of the destination to it. A push to the proposing branch replaces only
-/// Kalypso's own commits. A push to the base branch is a fast-forward.
+/// Creates one commit on the head of the base branch, and moves the branch of the destination to it. A push to the proposing branch replaces all commits
+/// that the base branch does not have: [`state_at`] checks them. A push to the base branch is a fast-forward.
+///
+/// A proposing branch with the same files is replaced, too, unless it is one commit of Kalypso on the head of the base branch: otherwise, the branches may
+/// conflict, or have nothing to merge.
 ///
 /// # Errors
 /// If the repository can't be reached, or refuses the push.
@@ -211,17 +210,20 @@ pub fn publish(
     state: &DestinationState,
     change: &BranchChange<'_>,
 ) -> Result<PushOutcome, PublishError> {
-    let (head, tree) = match destination.branch {
-        None => (Some(&state.base), Some(&state.base_tree)),
-        Some(_) => (state.branch.as_ref(), state.branch_tree.as_ref()),
-    };
-    if let (Some(head), Some(tree)) = (head, tree)
-        && tree == change.tree
-    {
-        return Ok(PushOutcome::Unchanged(head.id));
-    }
     if *change.tree == state.base_tree {
         return Ok(PushOutcome::Unchanged(state.base.id));
+    }
+    let head = match destination.branch {
+        None => Some(&state.base),
+        Some(_) => state.branch.as_ref(),
+    };
+    if let (Some(branch), Some(tree)) = (&state.branch, &state.branch_tree)
+        && tree == change.tree
+    {
+        let info = repositories.info(branch)?;
+        if foreign::is_ours(&info, destination) && info.parents == [state.base.id] {
+            return Ok(PushOutcome::Unchanged(branch.id));
+        }
     }
     let environment = (trailer::ENVIRONMENT, destination.environment.as_str());
     let trailers: Vec<_> = [environment].into_iter().chain(change.trailers.iter().copied()).collect();
@@ -287,53 +289,4 @@ pub fn withdraw(
         Pushed::Removed => PushOutcome::Unchanged(state.base.id),
         Pushed::Moved(_) | Pushed::LostRace => PushOutcome::LostRace,
     })
-}
-
-/// Checks that Kalypso made every commit of the proposing branch that is not in the base branch.
-fn refuse_foreign(
-    repositories: &dyn Repositories,
-    destination: &Destination<'_>,
-    base: &Commit,
-    branch: &Commit,
-) -> Result<(), PublishError> {
-    let mut commit = branch.clone();
-    for _ in 0..OWN_COMMITS_MAX {
-        let info = repositories.info(&commit)?;
-        let parent = info.parents.first().copied().filter(|_| is_ours(&info, destination.environment));
-        // A foreign commit is allowed if it is also in the base branch: for example, a person created the branch from it, or merged the branch.
-        if is_in_base(repositories, base, parent.unwrap_or(commit.id))? {
-            return Ok(());
-        }
-        let before = repositories.history(&commit, 2)?.into_iter().find(|before| Some(before.id) == parent);
-        match before {
-            Some(before) => commit = before,
-            None => return Err(foreign(destination, commit.id, info.author)),
-        }
-    }
-    let author = repositories.info(&commit)?.author;
-    Err(foreign(destination, commit.id, author))
-}
-
-fn foreign(destination: &Destination<'_>, commit: GitId, author: Person) -> PublishError {
-    let branch = destination.branch.unwrap_or(destination.base).to_owned();
-    PublishError::Foreign { url: destination.url.clone(), branch, commit, author }
-}
-
-/// A commit is Kalypso's if it has the trailer, one parent, and Kalypso as the committer. If a person amends such a commit, trailer and author stay,
-/// but the committer changes.
-fn is_ours(info: &CommitInfo, environment: &EnvironmentName) -> bool {
-    let is_for_it = trailer::trailers(&info.message, trailer::ENVIRONMENT) == [environment.as_str()];
-    is_for_it && info.parents.len() == 1 && info.committer.email == AUTHOR_EMAIL
-}
-
-fn is_in_base(repositories: &dyn Repositories, base: &Commit, commit: GitId) -> Result<bool, PublishError> {
-    if commit == base.id {
-        return Ok(true);
-    }
-    for reach in BASE_REACHES {
-        if repositories.is_ancestor(commit, base, reach)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

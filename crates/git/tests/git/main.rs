@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod checkout;
 #[cfg(test)]
+mod foreign_commits;
+#[cfg(test)]
 mod kept;
 #[cfg(test)]
 mod limits;
