@@ -8,11 +8,12 @@ use git::{
 };
 use git_host::HostError;
 use git_host::pull_request::{NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestStates};
-use git_host::sticky::is_same;
+use git_host::sticky::{Put, is_same};
 use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Blob, Child, Entry, Mode, OpenError, Tree};
 
+use crate::pull_requests::authorship::{self, Description};
 use crate::pull_requests::{GitHosts, LABEL, Proposal, PullRequestLink};
 
 /// The trailer of the commit. Its value is the id of the commit's tree, so that a commit that a person changed is not taken for ours.
@@ -160,14 +161,17 @@ fn push(
     }
 }
 
-/// Opens or updates the pull request. None if the repository is on no configured host with pull requests.
+/// Opens or updates the pull request. The title and text of a person stay, and a comment has what they should be. None if the repository is on no configured host with pull requests.
 fn request(hosts: &GitHosts, proposal: &ChangeProposal<'_>) -> Option<Result<Proposal, HostError>> {
     let (settings, repository) =
         hosts.find(proposal.base.url.as_str()).filter(|(found, _)| found.has_pull_requests())?;
     let host = &*settings.host;
     let limits = host.text_limits();
     let title = crate::changes::cut(proposal.title, limits.title);
-    let body = crate::changes::cut(proposal.body, limits.body);
+    let body = authorship::marked(&crate::changes::cut(
+        proposal.body,
+        limits.body.saturating_sub(authorship::MARKER_CHARACTERS),
+    ));
     let (head, base) = (proposal.branch.to_owned(), proposal.base.revision.name().to_string());
     let query =
         PullRequestQuery { head: Some(head.clone()), base: Some(base.clone()), states: PullRequestStates::Open };
@@ -179,6 +183,13 @@ fn request(hosts: &GitHosts, proposal: &ChangeProposal<'_>) -> Option<Result<Pro
             return Ok(Proposal::Opened(PullRequestLink { number: opened.number, url: opened.url }));
         };
         let link = PullRequestLink { number: found.number, url: found.url.clone() };
+        if !authorship::is_ours((host, &repository), &found)? {
+            let description = Description { title: &title, body: &body };
+            return Ok(match authorship::comment((host, &repository), &found, description)? {
+                Put::Unchanged => Proposal::Unchanged(link),
+                Put::Created | Put::Updated => Proposal::Updated(link),
+            });
+        }
         let changes = PullRequestChanges {
             title: Some(title).filter(|title| *title != found.title),
             body: Some(body).filter(|body| !is_same(body, &found.body)),

@@ -94,7 +94,9 @@ pub fn send_changes(
             let sender = Sender { commit: Some((commit.to_string(), *seconds)), ..sender };
             sender.send_commit(&planned.output.tree, Some(&branch.tree))
         }
-        Delivered::UpToDate | Delivered::Withdrawn { .. } => at_head.send_commit(&branch.tree, None),
+        Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::Left(_) => {
+            at_head.send_commit(&branch.tree, None)
+        }
         Delivered::Pushed { .. } | Delivered::Proposed { .. } => {
             let proposed = sender.send_changes(&branch.tree, &planned.output.tree);
             let is_published = planned.earlier.is_some() && proposed.is_ok();

@@ -29,6 +29,7 @@ pub mod loaded;
 pub mod memo_file;
 pub mod named_releases;
 pub mod new_branches;
+mod open_proposal;
 mod owner_file;
 pub mod pin_changes;
 pub mod pinned_repositories;

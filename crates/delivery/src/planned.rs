@@ -11,6 +11,7 @@ use engine::output::rings::RingTree;
 use engine::output::{Contents, Destination, Output, assemble, assemble_contents};
 use engine::place::Place;
 use engine::plan::{ChangeKind, Comparison, FileChange, Plan, PlanDestination, PlannedId};
+use git::Commit;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -24,6 +25,7 @@ pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_tar
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::kept_folders;
 use crate::loaded::Loaded;
+use crate::open_proposal::{self, OpenProposal};
 use crate::renderer::Pending;
 use crate::rings::{BranchSide, Rings};
 
@@ -50,6 +52,8 @@ pub struct Planned {
     sensitive: BTreeSet<FieldPath>,
     /// The assignments that were held at the newest publication, with the commits of the publications that they were rendered from.
     held_before: BTreeMap<AssignmentId, GitId>,
+    /// The output on the proposing branch, if a part of it stays because its application can't be read.
+    proposed: Option<OpenProposal>,
 }
 
 /// An earlier state of an environment, compiled from its sources.
@@ -68,6 +72,8 @@ struct Sides {
     rings: Option<Rings>,
     /// What stays because of another version of Kalypso, with all folders.
     kept: Option<(Pending, RingTree)>,
+    /// What is proposed already, if an application can't be read.
+    proposed: Option<OpenProposal>,
 }
 
 impl Planned {
@@ -100,7 +106,9 @@ impl Planned {
             (_, None) => None,
         };
         let earlier = earlier.map(|(_, earlier)| earlier);
-        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings, kept }, adopt)?)
+        // With rings, the states of the rollouts say what each place has.
+        let proposed = if rings.is_none() { open_proposal::read(loaded, &target)? } else { None };
+        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings, kept, proposed }, adopt)?)
     }
 
     /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
@@ -119,14 +127,15 @@ impl Planned {
         let open = |sealed: &Sealed| earlier.compiled.open(sealed);
         let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
         let target = GitOpsDestination::of_tree(name, previous, (folder, layout));
-        let sides = Sides { target, earlier: Some(earlier), held: HeldNow::default(), rings: None, kept: None };
+        let (earlier, held) = (Some(earlier), HeldNow::default());
+        let sides = Sides { target, earlier, held, rings: None, kept: None, proposed: None };
         Ok(Self::compared(loaded, compiled, sides, false)?)
     }
 
     fn compared(
         loaded: &Loaded,
         compiled: &Arc<Compiled>,
-        Sides { target, earlier, held: HeldNow { held, before }, mut rings, kept }: Sides,
+        Sides { target, earlier, held: HeldNow { held, before }, mut rings, kept, proposed }: Sides,
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
@@ -135,7 +144,8 @@ impl Planned {
         let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?.or(kept);
         let open = |sealed: &Sealed| opened((compiled, earlier.as_ref(), rings.as_ref()), &target, sealed);
         let previous = &target.branch.tree;
-        let contents = Contents { compiled, held: &held, rings: tree.as_ref() };
+        let folders = proposed.as_ref().map(|proposed| &proposed.folders);
+        let contents = Contents { compiled, held: &held, rings: tree.as_ref(), proposed: folders };
         let output = assemble_contents(&contents, previous, &destination, &open)?;
         let mut plan = plan((compiled, earlier.as_ref()), (&target, &output), &open)?;
         if let Some(rings) = &rings {
@@ -158,7 +168,13 @@ impl Planned {
             waiting: None,
             sensitive,
             held_before: before,
+            proposed,
         })
+    }
+
+    /// The commit of the proposing branch of which output stays, because its application can't be read. None: there is none.
+    pub(crate) fn proposed_at(&self) -> Option<&Commit> {
+        self.proposed.as_ref().map(|proposed| &proposed.head)
     }
 
     /// All diagnostics of reading, compiling and assembling.

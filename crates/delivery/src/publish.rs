@@ -9,7 +9,7 @@ use git::publish::{ForeignCommits, PublishError};
 use git_host::error::HostError;
 use hub_api::promotions::Wait;
 use model::count::count;
-use model::diagnostic::Diagnostic;
+use model::diagnostic::{Diagnostic, Severity};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
@@ -332,10 +332,17 @@ pub fn deliver(
     let delivered = match push(options, loaded, &outcome.planned) {
         Err(error) => {
             drop(admission.foreign(&error));
+            if let (Some(hosts), DestinationError::Publish(error @ PublishError::Foreign { .. })) = (hosts, &error) {
+                // The next publication tries again what the git host does not accept now.
+                drop(pull_requests::report_foreign(hosts, &outcome.planned, error));
+            }
             return Err(error);
         }
         Ok(delivered) => delivered,
     };
+    if let Delivered::Left(error) = &delivered {
+        outcome.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error.diagnostic() });
+    }
     if let Some(hosts) = hosts {
         options.check_lease()?;
         // A host that merges by itself must see it first.
@@ -394,6 +401,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         message: &message,
         seconds: options.committed_on,
         held: &held,
+        proposed: planned.proposed_at(),
         rollouts: planned.rings.as_ref().and_then(Rings::commit).or(loaded.admission.as_ref().map(|found| found.state)),
         renderer: loaded
             .access
@@ -401,6 +409,10 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
             .filter(|_| loaded.is_guarded() && planned.renderer.is_none())
             .map(|access| &*access.renderer),
         foreign: options.foreign,
+        was_merged: &|head| {
+            let hosts = options.hosts.filter(|_| !options.is_direct);
+            hosts.is_some_and(|hosts| pull_requests::was_head_merged(hosts, planned, head) == Ok(true))
+        },
         folders: planned.plan.new_folders(),
         lease: options.lease,
         progress: planned.progress(),
@@ -479,7 +491,9 @@ impl PlaceOutcome {
             },
             (None, Some(Delivered::Pushed { branch, commit, .. })) => format!("pushed {} to {branch}", commit.short()),
             (None, Some(Delivered::Proposed { branch })) => format!("proposed on branch {branch}"),
-            (None, Some(Delivered::UpToDate | Delivered::Withdrawn { .. })) => format!("{base} is as it should be"),
+            (None, Some(Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::Left(_))) => {
+                format!("{base} is as it should be")
+            }
             (None, Some(Delivered::LostRace) | None) => "nothing is published".to_owned(),
         }
     }

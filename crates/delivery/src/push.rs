@@ -15,6 +15,7 @@ use model::tree::{Open, Tree};
 
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
+use crate::open_proposal;
 use crate::write_lease::WriteLease;
 
 /// A tree to push, with its destination.
@@ -35,12 +36,16 @@ pub struct Delivery<'a> {
     pub seconds: Option<i64>,
     /// The assignments that are rendered from earlier publications, with the commits of these publications.
     pub held: &'a BTreeMap<AssignmentId, GitId>,
+    /// The commit of the proposing branch of which output stays. None: only output of the branch that clusters pull does.
+    pub proposed: Option<&'a Commit>,
     /// The commit with the states of the rollouts, if the environment has rings.
     pub rollouts: Option<GitId>,
     /// The version of Kalypso that rendered all of the tree. None: several did, or no promotion leads to the environment.
     pub renderer: Option<&'a str>,
     /// What happens to commits of others on the proposing branch.
     pub foreign: ForeignCommits,
+    /// Whether the git host merged this head of the proposing branch: then the commits of others on it are not needed any more.
+    pub was_merged: &'a dyn Fn(GitId) -> bool,
     /// The number of folders that differ from the branch.
     pub folders: usize,
     /// The permission to write. None: it is not limited.
@@ -75,6 +80,8 @@ pub enum Delivered {
         /// Whether its change was merged.
         is_merged: bool,
     },
+    /// The branch that clusters pull already has this tree. The proposing branch has a commit of a person, and stays.
+    Left(PublishError),
     /// Another program pushed at the same time. The caller must read everything again.
     LostRace,
 }
@@ -96,12 +103,18 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     if git::publish::heads(repositories, &destination)? != delivery.heads {
         return Ok(Delivered::LostRace);
     }
-    let state = git::publish::state_at(repositories, &destination, delivery.heads.clone(), delivery.foreign)?;
+    let state = git::publish::state_at(repositories, &destination, delivery.heads.clone(), ForeignCommits::Replace)?;
     delivery.lease.map_or(Ok(()), WriteLease::check)?;
-    if *delivery.tree == state.base_tree {
+    let is_up_to_date = *delivery.tree == state.base_tree;
+    match check_commits(repositories, (&destination, &state), delivery) {
+        Err(error @ PublishError::Foreign { .. }) if is_up_to_date => return Ok(Delivered::Left(error)),
+        checked => checked?,
+    }
+    if is_up_to_date {
         return withdraw(repositories, (&destination, &state), delivery.progress);
     }
-    let (sources, kept) = sources(loaded, (repositories, &state.base)).map_err(PublishError::from)?;
+    let kept_from = delivery.proposed.unwrap_or(&state.base);
+    let (sources, kept) = sources(loaded, (repositories, kept_from)).map_err(PublishError::from)?;
     let trailers = sources.iter().map(|source| (git::publications::SOURCE, source.as_str()));
     let held = held_trailers(delivery.held);
     let kept = kept.iter().map(|kept| (git::publications::KEPT, kept.as_str()));
@@ -137,17 +150,37 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     })
 }
 
+/// Checks that the proposing branch may be replaced. It may if it has the new content already: then the commits of a person lose nothing.
+fn check_commits(
+    repositories: &dyn Repositories,
+    (destination, state): (&Destination<'_>, &DestinationState),
+    delivery: &Delivery<'_>,
+) -> Result<(), PublishError> {
+    let is_same = state.branch_tree.as_ref() == Some(delivery.tree);
+    if delivery.foreign == ForeignCommits::Replace || is_same {
+        return Ok(());
+    }
+    match git::publish::check_commits(repositories, destination, &delivery.heads) {
+        Err(PublishError::Foreign { .. })
+            if delivery.heads.branch.as_ref().is_some_and(|head| (delivery.was_merged)(head.id)) =>
+        {
+            Ok(())
+        }
+        checked => checked,
+    }
+}
+
 /// Whether the base branch has moved, so that the proposed change is outdated. If the repository can't be reached, returns false.
 fn has_moved(repositories: &dyn Repositories, destination: &Destination<'_>, state: &DestinationState) -> bool {
     let base = Destination { branch: None, ..*destination };
     git::publish::heads(repositories, &base).is_ok_and(|now| now.base.id != state.base.id)
 }
 
-/// The values of the trailers for sources and for kept objects. If an application can't be read, its last published output stays. Then its last published
-/// source is listed again.
+/// The values of the trailers for sources and for kept objects. If an application can't be read, its last output at this commit stays. Then its last source is
+/// listed again.
 pub(crate) fn sources(
     loaded: &Loaded,
-    (repositories, base): (&dyn Repositories, &Commit),
+    (repositories, head): (&dyn Repositories, &Commit),
 ) -> Result<(BTreeSet<String>, BTreeSet<String>), RepositoryError> {
     let is_known = |read: &&Read| match &read.role {
         ReadRole::Application(registration) => !loaded.fleet.unavailable.contains(registration),
@@ -158,12 +191,9 @@ pub(crate) fn sources(
     if loaded.fleet.unavailable.is_empty() {
         return Ok((sources, kept));
     }
-    let published = git::publications::Publications::read(repositories, base, &loaded.fleet.environment)?;
-    for name in &loaded.fleet.unavailable {
-        let Some(registration) = loaded.fleet.registrations.get(name.as_str()) else { continue };
-        let place = &registration.spec.workload;
-        let Ok(url) = loaded.url(&place.repo) else { continue };
-        let name = (url.as_str().to_owned(), place.branch.to_string());
+    let published = git::publications::Publications::read(repositories, head, &loaded.fleet.environment)?;
+    let names = loaded.fleet.unavailable.iter().filter_map(|name| open_proposal::source_name(loaded, name.as_str()));
+    for name in names {
         if let Some(last) = published.last(&name) {
             sources.insert(git::publications::source_trailer(&name, last.commit));
             kept.extend(last.kept.iter().map(|object| kept_trailer(&name, object)));

@@ -3,6 +3,7 @@
 //! All of it is level-triggered: each call compares the host with what should be there. A call that was interrupted is completed by the next one.
 
 pub mod admission;
+pub(crate) mod authorship;
 mod hosts;
 mod issue;
 mod proposal;
@@ -12,7 +13,9 @@ pub(crate) use self::hosts::StatusSlot;
 pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::report_problems;
 pub use self::proposal::{LabelConfirmation, Proposal, ProposalOutcome, PullRequestLink};
-pub(crate) use self::proposal::{ProposedChange, prepare, removals_wait, settle, was_merged, was_merged_as};
+pub(crate) use self::proposal::{
+    ProposedChange, prepare, removals_wait, report_foreign, settle, was_head_merged, was_merged, was_merged_as,
+};
 pub(crate) use self::status::{set_head_status, set_status, set_statuses};
 use crate::loaded::Loaded;
 use git_host::error::HostError;

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use engine::plan::PlannedId;
+use git::publish::PublishError;
 use git_host::error::HostError;
 use git_host::pull_request::{
     AutoMerge, MergeRequest, NewPullRequest, PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState,
     PullRequestStates,
 };
-use git_host::sticky::is_same;
+use git_host::sticky::{Put, is_same};
 use git_host::{GitHost, HostKind, HostRepository};
 use model::diagnostic::Diagnostic;
 use model::digest::DigestBuilder;
@@ -16,6 +17,7 @@ use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::tree::Child;
 
+use super::authorship::{self, Description};
 use super::{
     CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL,
 };
@@ -154,12 +156,19 @@ impl<'a> Place<'a> {
         settings.has_pull_requests().then_some(found)
     }
 
+    fn on_host(&self) -> (&'a dyn GitHost, &HostRepository) {
+        (self.host, &self.repository)
+    }
+
     /// The open pull request, or else the newest one.
     fn newest(&self) -> Result<Option<PullRequest>, HostError> {
+        Ok(self.all()?.into_iter().max_by_key(|found| (found.is_open(), found.number)))
+    }
+
+    fn all(&self) -> Result<Vec<PullRequest>, HostError> {
         let states = PullRequestStates::All;
         let query = PullRequestQuery { head: Some(self.head.to_owned()), base: Some(self.base.to_owned()), states };
-        let all = self.host.pull_requests(&self.repository, &query)?;
-        Ok(all.into_iter().max_by_key(|found| (found.is_open(), found.number)))
+        self.host.pull_requests(&self.repository, &query)
     }
 
     /// How the removals of a plan are confirmed.
@@ -193,7 +202,7 @@ impl<'a> Place<'a> {
         found.is_auto_merge || self.host.kind() == HostKind::Gitea
     }
 
-    /// Closes the pull request, if it is open. It loses its marker, so that the same change can be proposed again later.
+    /// Closes the pull request, if it is open, and no person opened it. It loses its marker, so that the same change can be proposed again later.
     fn close(&self) -> Result<ProposalOutcome, HostError> {
         let Some(found) = self.newest()? else { return Ok(ProposalOutcome::of(Proposal::None)) };
         let changes = digest_in(&found.body).map(|_| PullRequestChanges {
@@ -202,6 +211,9 @@ impl<'a> Place<'a> {
         });
         match found.state {
             PullRequestState::Merged { .. } => Ok(ProposalOutcome::of(Proposal::None)),
+            PullRequestState::Open if !authorship::is_ours(self.on_host(), &found)? => {
+                Ok(ProposalOutcome::of(Proposal::None))
+            }
             PullRequestState::Open => {
                 if let Some(changes) = changes {
                     self.host.update(&self.repository, found.number, &changes)?;
@@ -256,6 +268,25 @@ pub(crate) fn prepare(
     Ok((found.state == PullRequestState::Closed && is_same).then(|| link(&found)))
 }
 
+/// Says in the open pull request of a destination which commit of a person keeps its proposing branch from being updated. An automatic merge is cancelled, because
+/// the commit is not admitted.
+pub(crate) fn report_foreign(hosts: &GitHosts, planned: &Planned, error: &PublishError) -> Result<(), HostError> {
+    let Some(place) = Place::of(hosts, planned) else { return Ok(()) };
+    let Some(found) = place.newest()?.filter(PullRequest::is_open) else { return Ok(()) };
+    if place.may_be_merged(&found) {
+        place.host.cancel_auto_merge(&place.repository, found.number)?;
+    }
+    authorship::comment_foreign(place.on_host(), found.number, error)
+}
+
+/// Whether the git host merged a pull request with this head of the proposing branch of a destination.
+pub(crate) fn was_head_merged(hosts: &GitHosts, planned: &Planned, head: GitId) -> Result<bool, HostError> {
+    let Some(place) = Place::of(hosts, planned) else { return Ok(false) };
+    let is_it =
+        |found: &PullRequest| matches!(found.state, PullRequestState::Merged { .. }) && found.head_commit == Some(head);
+    Ok(place.all()?.iter().any(is_it))
+}
+
 /// Whether a pull request of a proposing branch was ever merged. False if the destination is on no configured host with pull requests.
 pub(crate) fn was_merged(hosts: &GitHosts, place: &RepositoryPlace, proposing_branch: &str) -> Result<bool, HostError> {
     let Some((settings, repository)) = hosts.find(&place.repo).filter(|(settings, _)| settings.has_pull_requests())
@@ -298,10 +329,11 @@ pub(crate) fn settle(hosts: &GitHosts, change: ProposedChange<'_>) -> Option<Res
             Some(heads.branch.as_ref()?.id)
         }
         Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::Pushed { .. } => None,
-        Delivered::LostRace => return None,
+        Delivered::Left(_) | Delivered::LostRace => return None,
     };
+    let is_pushed = matches!(change.delivered, Delivered::Pushed { .. });
     Some(match head_commit {
-        Some(commit) => Wanted::new(&place, change).and_then(|wanted| wanted.propose(&place, commit)),
+        Some(commit) => Wanted::new(&place, change).and_then(|wanted| wanted.propose(&place, (commit, is_pushed))),
         None => place.close(),
     })
 }
@@ -341,18 +373,16 @@ impl Wanted {
         })
     }
 
-    fn propose(self, place: &Place<'_>, head_commit: GitId) -> Result<ProposalOutcome, HostError> {
-        let (host, repository) = (place.host, &place.repository);
+    fn propose(self, place: &Place<'_>, (head_commit, is_pushed): (GitId, bool)) -> Result<ProposalOutcome, HostError> {
+        let (host, repository) = place.on_host();
         let merges = self.merges;
         let mut incomplete = Vec::new();
         let (found, proposal) = if let Some(found) = self.found.clone() {
-            let changes = self.changes(&found);
-            let is_right = changes == PullRequestChanges::default();
-            if !is_right {
-                host.update(repository, found.number, &changes)?;
+            let proposal = self.update(place, &found, &mut incomplete)?;
+            if is_pushed && let Err(error) = authorship::retract_foreign(place.on_host(), found.number) {
+                incomplete.push(format!("a comment can't be read or changed: {error}"));
             }
-            let link = link(&found);
-            (found, if is_right { Proposal::Unchanged(link) } else { Proposal::Updated(link) })
+            (found, proposal)
         } else {
             let new = NewPullRequest {
                 head: place.head.to_owned(),
@@ -375,11 +405,32 @@ impl Wanted {
         Ok(outcome)
     }
 
+    /// Changes what is wrong in an open pull request. The title and text of a person stay, and a comment has what they should be.
+    fn update(
+        &self,
+        place: &Place<'_>,
+        found: &PullRequest,
+        incomplete: &mut Vec<String>,
+    ) -> Result<Proposal, HostError> {
+        let is_ours = authorship::is_ours(place.on_host(), found)?;
+        let changes = self.changes(found, is_ours);
+        let mut is_right = changes == PullRequestChanges::default();
+        if !is_right {
+            place.host.update(&place.repository, found.number, &changes)?;
+        }
+        if !is_ours {
+            incomplete.push(authorship::kept_text(found));
+            let description = Description { title: &self.title, body: &self.body };
+            is_right &= authorship::comment(place.on_host(), found, description)? == Put::Unchanged;
+        }
+        Ok(if is_right { Proposal::Unchanged(link(found)) } else { Proposal::Updated(link(found)) })
+    }
+
     /// The parts of an open pull request that are wrong.
-    fn changes(&self, found: &PullRequest) -> PullRequestChanges {
+    fn changes(&self, found: &PullRequest, is_ours: bool) -> PullRequestChanges {
         PullRequestChanges {
-            title: Some(self.title.clone()).filter(|title| *title != found.title),
-            body: Some(self.body.clone()).filter(|body| !is_same(body, &found.body)),
+            title: Some(self.title.clone()).filter(|title| is_ours && *title != found.title),
+            body: Some(self.body.clone()).filter(|body| is_ours && !is_same(body, &found.body)),
             add_labels: self.labels.difference(&found.labels).cloned().collect(),
             remove_labels: self.unwanted.intersection(&found.labels).cloned().collect(),
         }

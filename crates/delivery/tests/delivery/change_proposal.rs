@@ -5,8 +5,9 @@ use std::sync::Arc;
 use delivery::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, Proposal};
 use git::{Edits, NewCommit, Person, Push, Repositories, RepositoryUrl, Revision};
-use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
+use git_host::pull_request::NewPullRequest;
+use git_host::{GitHost, HostKind};
 use model::progress::Progress;
 use model::tree::closed;
 use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
@@ -117,4 +118,34 @@ fn nothing_is_proposed_where_nothing_changes() {
         matches!(hosted.propose(None, "Remove x"), Err(ChangeProposalError::Nothing(branch)) if &*branch == "prod")
     );
     assert!(hosted.host.state().repository("platform/control-plane").unwrap().pull_requests().is_empty());
+}
+
+#[test]
+fn the_title_and_text_of_a_person_stay() {
+    let hosted = Hosted::new();
+    let proposal = hosted.propose(Some("a"), "First").unwrap();
+    assert!(matches!(proposal.pull_request, Some(Ok(Proposal::Opened(_)))));
+    let repository = hosted.hosts.find(CONTROL_PLANE).unwrap().1;
+    let shown = |number: u64| {
+        let found = hosted.host.pull_request(&repository, number).unwrap();
+        let comments = hosted.host.comments(&repository, number).unwrap();
+        (found.title, found.body, comments.into_iter().map(|comment| comment.body).collect::<Vec<_>>())
+    };
+    // The hidden line says that it is Kalypso's, also to another account.
+    assert!(shown(1).1.contains("<!-- kalypso proposal -->"), "{}", shown(1).1);
+    hosted.host.close(&repository, 1).unwrap();
+    let new = NewPullRequest {
+        head: BRANCH.to_owned(),
+        base: "prod".to_owned(),
+        title: "Of Eve".to_owned(),
+        body: "Her text.".to_owned(),
+        ..NewPullRequest::default()
+    };
+    hosted.host.state().repository("platform/control-plane").unwrap().open("eve", &new).unwrap();
+    for (title, outcome) in [("First", "updated 2"), ("First", "unchanged 2"), ("Second", "updated 2")] {
+        assert_eq!(hosted.outcome("a", title).0, outcome, "{title}");
+        let (shown_title, body, comments) = shown(2);
+        assert_eq!((shown_title.as_str(), body.as_str(), comments.len()), ("Of Eve", "Her text.", 1));
+        assert!(comments[0].starts_with(&format!("## {title}\n")) && comments[0].contains("Why."), "{comments:?}");
+    }
 }

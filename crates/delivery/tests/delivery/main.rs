@@ -33,6 +33,8 @@ mod liveness;
 #[cfg(test)]
 mod main_branch;
 #[cfg(test)]
+mod open_proposal;
+#[cfg(test)]
 mod publish;
 #[cfg(test)]
 mod pull_requests;

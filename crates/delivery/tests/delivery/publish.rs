@@ -37,6 +37,7 @@ fn word(outcome: &Outcome) -> String {
         Some(Delivered::Proposed { branch }) => format!("proposed {branch}"),
         Some(Delivered::UpToDate) => "up to date".to_owned(),
         Some(Delivered::Withdrawn { branch, is_merged }) => format!("withdrawn {branch} {is_merged}"),
+        Some(Delivered::Left(error)) => format!("left {error}"),
         Some(Delivered::LostRace) => "lost".to_owned(),
         None => format!("refused {}", place.refusals.iter().map(reason).collect::<Vec<_>>().join(" ")),
     }

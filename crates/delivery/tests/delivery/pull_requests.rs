@@ -7,10 +7,11 @@ use delivery::controller::published::Published;
 use delivery::publish::{Options, Outcome};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
 use engine::promotion::step::Subject;
+use git::RepositoryUrl;
 use git::publish::ForeignCommits;
 use git_host::error::HostError;
 use git_host::hosts::memory::MemoryHost;
-use git_host::pull_request::{PullRequest, PullRequestState};
+use git_host::pull_request::{NewPullRequest, PullRequest, PullRequestState};
 use git_host::status::StatusState;
 use git_host::{GitHost, HostKind};
 use hub_api::promotions::Wait;
@@ -267,6 +268,101 @@ fn other_peoples_commits_and_pull_requests_are_left_alone() {
     assert!(failed[0].contains("which Kalypso did not create"), "{failed:?}");
     assert_eq!(hosted.world.head(PROPOSAL), head);
     assert!(hosted.last().is_open());
+}
+
+/// The comments of the first pull request.
+fn comments(hosted: &Hosted) -> Vec<String> {
+    let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+    let comments = hosted.host.comments(&repository, 1).unwrap();
+    comments.into_iter().map(|comment| comment.body).collect()
+}
+
+#[test]
+fn a_commit_of_a_person_is_reported_in_the_pull_request_and_never_merged_by_kalypso() {
+    let mut world = World::new();
+    world.set_gitops_field("autoMerge: true");
+    let mut hosted = Hosted::of(world, |_| {});
+    let rule = git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() };
+    hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(BASE.to_owned(), rule);
+    assert_eq!(hosted.proposal(), "opened 1");
+    assert!(hosted.last().is_auto_merge && comments(&hosted).is_empty());
+    hosted.world.write_to(PROPOSAL, "mine.md", "A text.\n");
+    hosted.world.change_value("1");
+    for _ in 0..2 {
+        assert_eq!(failed(&hosted.publish()).len(), 1);
+        let [comment] = &comments(&hosted)[..] else { panic!("{:?}", comments(&hosted)) };
+        assert!(comment.contains("Ann") && comment.contains("delete `kalypso/prod`"), "{comment}");
+        assert!(!hosted.last().is_auto_merge);
+    }
+    let forced = Options { foreign: ForeignCommits::Replace, ..hosted.options() };
+    assert_eq!(failed(&hosted.world.publish(forced)), [""; 0]);
+    assert!(comments(&hosted)[0].starts_with("Kalypso updates this pull request again."), "{:?}", comments(&hosted));
+}
+
+#[test]
+fn a_commit_of_a_person_stays_without_an_error_where_there_is_nothing_to_publish() {
+    let mut hosted = Hosted::new();
+    assert_eq!(hosted.proposal(), "opened 1");
+    hosted.merge();
+    let before = hosted.world.files().clone();
+    hosted.world.change_value("1");
+    assert_eq!(hosted.proposal(), "opened 2");
+    hosted.world.write_to(PROPOSAL, "mine.md", "A text.\n");
+    let theirs = hosted.world.head(PROPOSAL);
+    let files: Vec<_> = before.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
+    hosted.world.change(&files);
+    let outcome = hosted.publish();
+    assert_eq!((failed(&outcome), outcome.places[0].description()), (vec![], "clusters is as it should be".to_owned()));
+    let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
+    assert_eq!(warnings.map(|found| found.is_error()).collect::<Vec<_>>(), [false]);
+    assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));
+    assert_eq!(Published::of(&outcome).settled.of(&Subject::Main), Ok(()));
+}
+
+#[test]
+fn a_branch_with_a_commit_of_a_person_begins_again_when_it_is_merged() {
+    for is_squashed in [true, false] {
+        let mut hosted = Hosted::new();
+        assert_eq!(hosted.proposal(), "opened 1");
+        let first = hosted.world.head(BASE);
+        hosted.world.write_to(PROPOSAL, "mine.md", "A text.\n");
+        hosted.world.change_value("1");
+        assert_eq!(failed(&hosted.publish()).len(), 1);
+        if is_squashed {
+            hosted.world.squash(PROPOSAL, BASE);
+        } else {
+            // The host knows the merge, also if the target branch is set back to the commit before.
+            hosted.merge();
+            let url = RepositoryUrl::from_object("https://git.example/platform/gitops").unwrap();
+            hosted.world.repositories.force(&url, BASE, first);
+        }
+        assert_eq!(hosted.proposal(), if is_squashed { "updated 1" } else { "opened 3" });
+        assert_eq!(hosted.world.paths(PROPOSAL).contains(&"mine.md".to_owned()), is_squashed);
+    }
+}
+
+#[test]
+fn a_pull_request_that_a_person_opened_keeps_its_title_and_text() {
+    let mut hosted = Hosted::new();
+    hosted.world.publish(Options { hosts: None, ..hosted.options() });
+    let (head, base) = (PROPOSAL.to_owned(), BASE.to_owned());
+    let (title, body) = ("Release of Friday".to_owned(), "The list of Eve.".to_owned());
+    let new = NewPullRequest { head, base, title, body, ..NewPullRequest::default() };
+    hosted.host.state().repository(REPOSITORY).unwrap().open("eve", &new).unwrap();
+    for (outcome, plan) in [("updated 1", "added"), ("unchanged 1", "added"), ("updated 1", "ADDED_1")] {
+        if plan == "ADDED_1" {
+            hosted.world.change_value("1");
+        }
+        assert_eq!(hosted.proposal(), outcome);
+        assert_eq!((hosted.last().title, hosted.last().body), (new.title.clone(), new.body.clone()));
+        let [comment] = &comments(&hosted)[..] else { panic!("{:?}", comments(&hosted)) };
+        assert!(comment.contains("`eve` opened this pull request") && comment.contains("assignments"), "{comment}");
+    }
+    let outcome = hosted.publish();
+    let said = &outcome.places[0].pull_request.as_ref().unwrap().as_ref().unwrap().incomplete;
+    assert_eq!(*said, ["eve opened it: its title and text stay, and the plan is in a comment"]);
+    hosted.merge();
+    assert_eq!(hosted.proposal(), "none");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use model::field_path::FieldPath;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
+use super::proposed::ProposedFolders;
 use super::rings::RingTree;
 use super::{Destination, Output, desired, foreign_files, left_behind};
 use crate::compile::{Assignment, Compiled};
@@ -26,7 +27,8 @@ pub fn assemble(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    assemble_contents(&Contents { compiled, held: &Held::default(), rings: None }, previous, destination, open)
+    let contents = Contents { compiled, held: &Held::default(), rings: None, proposed: None };
+    assemble_contents(&contents, previous, destination, open)
 }
 
 /// The content of a branch.
@@ -38,18 +40,30 @@ pub struct Contents<'a> {
     pub held: &'a Held,
     /// The folders of an environment with rings, or of one that keeps published folders. None: all places have the compiled folders.
     pub rings: Option<&'a RingTree>,
+    /// The folders of an open proposal. Those of targets that are not known now stay. None: there is no proposal, or all targets are known.
+    pub proposed: Option<&'a ProposedFolders>,
 }
 
-/// Like [`assemble`], with the folders of held assignments, and with those of rings.
+/// Like [`assemble`], with the folders of held assignments, those of rings, and those of a proposal.
 ///
 /// # Errors
 /// As [`assemble`].
 pub fn assemble_contents(
-    &Contents { compiled, held, rings }: &Contents<'_>,
+    &Contents { compiled, held, rings, proposed }: &Contents<'_>,
     previous: &Tree,
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
+    let unclear = Unclear::of(compiled);
+    let previous = &match proposed {
+        Some(proposed) => {
+            let stays = |place: &Arc<str>, target: &str| {
+                matches!(reason_to_keep((compiled, rings, &unclear), place, target), Some(ReasonToKeep::Unknown))
+            };
+            proposed.added_to(previous, (destination, open), &stays)?
+        }
+        None => previous.clone(),
+    };
     let desired = desired::in_layout(rings.map_or(compiled.tree(), |rings| &rings.places), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output {
@@ -63,7 +77,6 @@ pub fn assemble_contents(
     let blocking = foreign_files::problems(previous, destination, open)?;
     let is_tracked = blocking.is_empty();
     output.diagnostics.extend(blocking);
-    let unclear = Unclear::of(compiled);
     let mut assembly = Assembly {
         compiled,
         held,
@@ -307,18 +320,27 @@ impl Assembly<'_> {
     }
 
     fn reason_to_keep(&self, place: &Arc<str>, target: &str) -> Option<ReasonToKeep> {
-        let removed = self.rings.and_then(|rings| rings.removed.get(place));
-        if removed.is_some_and(|targets| targets.contains(target)) {
-            return None;
-        }
-        let target = DeploymentTargetName::new(target).ok()?;
-        let is_unclear = self.unclear.places.contains(place) || self.unclear.targets.contains(&target);
-        let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };
-        match self.compiled.get(&id) {
-            Some(assignment) if !assignment.is_rendered() => Some(ReasonToKeep::Failing(id)),
-            None if self.compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
-            _ => None,
-        }
+        reason_to_keep((self.compiled, self.rings, &self.unclear), place, target)
+    }
+}
+
+/// Why a folder stays that no desired one replaces. None: it is removed.
+fn reason_to_keep(
+    (compiled, rings, unclear): (&Compiled, Option<&RingTree>, &Unclear),
+    place: &Arc<str>,
+    target: &str,
+) -> Option<ReasonToKeep> {
+    let removed = rings.and_then(|rings| rings.removed.get(place));
+    if removed.is_some_and(|targets| targets.contains(target)) {
+        return None;
+    }
+    let target = DeploymentTargetName::new(target).ok()?;
+    let is_unclear = unclear.places.contains(place) || unclear.targets.contains(&target);
+    let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };
+    match compiled.get(&id) {
+        Some(assignment) if !assignment.is_rendered() => Some(ReasonToKeep::Failing(id)),
+        None if compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ mod destinations;
 mod foreign_files;
 pub mod kept;
 mod place_folders;
+mod proposed;
 pub mod rings;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use self::assembly::{Contents, assemble, assemble_contents};
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
 pub use self::foreign_files::foreign_file;
 pub use self::place_folders::PlaceFolders;
+pub use self::proposed::ProposedFolders;
 use crate::hold::HeldFolder;
 use crate::layout::{Folder, FolderKind, Layout, Level, joined, own_folders};
 use crate::own_files::{OWNER_FILE, TRACKING_FILE};

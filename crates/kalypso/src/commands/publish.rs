@@ -404,7 +404,7 @@ fn answer(place: &PlaceOutcome) -> Json {
     let (result, branch, commit) = match &place.delivered {
         Some(Delivered::Pushed { branch, commit, .. }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
         Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
-        Some(Delivered::UpToDate) => ("unchanged", None, None),
+        Some(Delivered::UpToDate | Delivered::Left(_)) => ("unchanged", None, None),
         Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
         None if place.hub.is_some() => ("sent", None, None),
         None if matches!(place.pull_request, Some(Ok(_))) => ("declined", None, None),

@@ -1,0 +1,149 @@
+//! An application that can't be read: what was proposed of it stays in the proposal.
+
+use delivery::publish::{Options, Outcome};
+use git::publications::Publication;
+use git::{NewCommit, Person, Repositories, RepositoryUrl, Revision};
+use model::name::EnvironmentName;
+use model::tree::{Tree, closed};
+
+use crate::world::{BASE, PROPOSAL, World};
+
+const SHOP: &str = "https://git.example/store/shop";
+const GITOPS: &str = "https://git.example/platform/gitops";
+
+/// A company whose output is published, with the registration of an application.
+struct Company(World);
+
+impl Company {
+    fn new() -> Self {
+        let mut world = World::new();
+        world.publish(Options { is_direct: true, ..Options::default() });
+        let registration = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop}}\nspec:\n  \
+             workload: {{repo: {SHOP}, branch: main, path: .}}\n  workspace: store\n"
+        );
+        let policy = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata: {name: shops}\nspec:\n  \
+                      deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: shops}}}\n  \
+                      clusterTypeSelector: {labelSelector: {matchExpressions: [{key: region, operator: Exists}]}}\n";
+        world.change(&[("shop.yaml", Some(&registration)), ("shops.yaml", Some(policy))]);
+        Self(world)
+    }
+
+    /// Writes the workload of the application, with targets with these names.
+    fn write(&self, version: &str, targets: &[&str]) {
+        let target = |name: &&str| {
+            format!(
+                "    - {{name: {name}, labels: {{purpose: shops}}, environment: prod, manifests: {{repo: {SHOP}-manifests, branch: {version}, path: .}}}}\n"
+            )
+        };
+        let targets: String = targets.iter().map(target).collect();
+        let text = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{targets}"
+        );
+        let mut tree = Tree::default();
+        tree.write("workload.yaml", text.as_bytes());
+        let (url, author) = (url(SHOP), Person { name: "Bea".to_owned(), email: "bea@example.com".to_owned() });
+        let parents: Vec<_> = self.0.repositories.head(&url, "main").into_iter().collect();
+        let (tree, author, parents) = (&tree, &author, &parents);
+        let commit = NewCommit { parents, tree, open: &closed, message: version, author, seconds: 1, signer: None };
+        self.0.repositories.commit(&url, "main", &commit).unwrap();
+    }
+
+    fn publish(&self) -> Outcome {
+        self.0.publish(Options::default())
+    }
+
+    /// The repository of the application can't be reached, and this machine has no copy of it.
+    fn lose(&self) {
+        self.0.repositories.set_broken(&url(SHOP), Some("it is down"));
+        self.0.repositories.forget_requests();
+    }
+
+    fn find(&self) {
+        self.0.repositories.set_broken(&url(SHOP), None);
+    }
+
+    /// The folders of the application on a branch.
+    fn folders(&self, branch: &str) -> Vec<String> {
+        let paths = self.0.paths(branch).into_iter().filter(|path| path.contains("/shop-"));
+        let mut folders: Vec<_> = paths.map(|path| path.rsplit_once('/').unwrap().0.to_owned()).collect();
+        folders.dedup();
+        folders
+    }
+
+    /// The newest publication on the proposing branch.
+    fn proposed(&self) -> Publication {
+        let head = self.0.repositories.resolve(&url(GITOPS), &Revision::branch(PROPOSAL)).unwrap();
+        let found = Publication::newest(&*self.0.repositories, &head, &EnvironmentName::new("prod").unwrap());
+        found.unwrap().unwrap()
+    }
+
+    fn source(&self) -> Option<model::git_id::GitId> {
+        self.proposed().sources.get(&(SHOP.to_owned(), "main".to_owned())).copied()
+    }
+}
+
+fn url(text: &str) -> RepositoryUrl {
+    RepositoryUrl::from_object(text).unwrap()
+}
+
+#[test]
+fn what_is_proposed_of_an_application_stays_while_it_cannot_be_read() {
+    let mut company = Company::new();
+    company.write("v1", &["one", "two"]);
+    company.publish();
+    let proposed = company.folders(PROPOSAL);
+    assert_eq!((proposed.len(), company.folders(BASE).len()), (4, 0), "{proposed:?}");
+    let (head, source) = (company.0.head(PROPOSAL), company.source());
+    company.lose();
+    company.publish();
+    assert_eq!(company.0.head(PROPOSAL), head);
+    // What others change is proposed beside it.
+    company.0.change_value("1");
+    for _ in 0..2 {
+        company.publish();
+        assert_eq!(company.folders(PROPOSAL), proposed);
+        assert_ne!(company.0.head(PROPOSAL), head);
+        assert_eq!((company.source(), source.is_some()), (source, true));
+    }
+    company.find();
+    company.write("v2", &["one"]);
+    company.publish();
+    assert_eq!(company.folders(PROPOSAL).len(), 2);
+}
+
+#[test]
+fn a_proposed_change_of_an_application_stays_while_it_cannot_be_read() {
+    let mut company = Company::new();
+    company.write("v1", &["one", "two"]);
+    company.0.publish(Options { is_direct: true, ..Options::default() });
+    let published = company.folders(BASE);
+    company.write("v2", &["one", "three"]);
+    company.publish();
+    let (proposed, head) = (company.folders(PROPOSAL), company.0.head(PROPOSAL));
+    assert_ne!(proposed, published);
+    company.lose();
+    company.publish();
+    assert_eq!((company.0.head(PROPOSAL), company.folders(BASE)), (head, published));
+    // A person merges it with another message, and then something else changes.
+    company.0.squash(PROPOSAL, BASE);
+    company.publish();
+    assert_eq!((company.0.head(PROPOSAL), company.folders(BASE)), (None, proposed.clone()));
+    company.0.change_value("1");
+    company.publish();
+    assert_eq!(company.folders(PROPOSAL), proposed);
+}
+
+#[test]
+fn what_was_published_since_the_proposal_stays() {
+    let company = Company::new();
+    company.write("v1", &["one"]);
+    company.publish();
+    company.write("v2", &["one", "two"]);
+    company.0.publish(Options { is_direct: true, ..Options::default() });
+    let published = company.folders(BASE);
+    assert_eq!(published.len(), 4);
+    company.lose();
+    company.publish();
+    assert_eq!((company.0.head(PROPOSAL), company.folders(BASE)), (None, published));
+}
