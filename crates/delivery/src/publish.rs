@@ -27,7 +27,8 @@ use crate::owner_file;
 use crate::planned::{GitOpsDestination, Planned, each_target};
 use crate::pull_requests::admission::{AdmissionCheck, ProposedOutput, Reported};
 use crate::pull_requests::{
-    self, EnvironmentReport, GitHosts, LabelConfirmation, Proposal, ProposalOutcome, ProposedChange, PullRequestLink,
+    self, EnvironmentReport, GitHosts, KnownProblems, LabelConfirmation, Proposal, ProposalOutcome, ProposedChange,
+    PullRequestLink,
 };
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
@@ -69,6 +70,8 @@ pub struct Options<'a> {
     pub override_reason: Option<&'a str>,
     /// What changes into the environment waited for before, for its issue.
     pub waits: &'a [Wait],
+    /// What kept promotions from being carried out before, for its issue.
+    pub problems: &'a [String],
     /// The reason with which a person admitted the commit past its gates for this publication.
     pub overridden: Option<&'a str>,
     /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
@@ -230,6 +233,7 @@ impl Request<'_> {
         let hosts = self.options.hosts.filter(|_| !self.is_hub_only && self.options.check_lease().is_ok())?;
         let mut diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics).clone();
         diagnostics.extend(failures.iter().filter_map(DestinationFailure::diagnostic));
+        let problems = KnownProblems { waits: self.options.waits, promotions: self.options.problems };
         let is_proposed = places.iter().any(PlaceOutcome::is_proposed);
         let failed = failures.iter().map(|failure| format!("nothing is published to {}", failure.gitops_repo));
         let parts: Vec<_> = places.iter().map(PlaceOutcome::description).chain(failed).collect();
@@ -238,8 +242,7 @@ impl Request<'_> {
             [] => "nothing is published".to_owned(),
             parts => parts.join("; "),
         };
-        let mut report =
-            pull_requests::report(hosts, loaded, (&diagnostics, self.options.waits), (&description, is_proposed));
+        let mut report = pull_requests::report(hosts, loaded, (&problems, &diagnostics), (&description, is_proposed));
         report.failed_statuses.extend(places.iter().flat_map(|place| place.failed_statuses.clone()));
         Some(report)
     }
@@ -479,7 +482,7 @@ impl PlaceOutcome {
     pub fn description(&self) -> String {
         let base = &self.planned.target.place.branch;
         match (&self.pull_request, &self.delivered) {
-            (Some(Err(_)), _) => "the git host can't be reached, or refuses the pull request".to_owned(),
+            (Some(Err(error)), _) => format!("there is no pull request: {error}"),
             (Some(Ok(outcome)), _) => match &outcome.proposal {
                 Proposal::None => format!("{base} is as it should be"),
                 Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link) => {

@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub(crate) dependencies: Dependencies,
     /// Where the changes into the environment stand. None: it is in no promotion, or no step was made yet.
     pub(crate) promotion: Option<PromotionStatus>,
+    /// What keeps promotions from being carried out.
+    pub(crate) promotion_problems: Vec<String>,
     /// The words of the confirmed removals.
     pub(crate) confirmed: BTreeSet<String>,
     /// The confirmations that the history does not have yet.

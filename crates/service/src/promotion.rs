@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
@@ -61,6 +61,8 @@ pub(crate) struct PromotionSteps {
     published: Option<Published>,
     /// When the next step is due. None: the environment is in no promotion.
     next: Option<Instant>,
+    /// The number of steps in a row that could not be made, or could not write something.
+    failures: u32,
 }
 
 impl PromotionSteps {
@@ -84,20 +86,26 @@ impl PromotionSteps {
         let started = Instant::now();
         let outcome = self.try_step(shared, environment, output);
         let interval = shared.settings.timing.promotion;
+        let is_good = matches!(&outcome, Ok(outcome) if outcome.refused.is_empty());
+        self.failures = if is_good { 0 } else { self.failures.saturating_add(1) };
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(error) => {
                 tracing::warn!(environment = environment.shown, %error, "no step of promotions");
                 if Self::show_problem(shared, environment, &error) {
-                    self.next = Some(Instant::now() + interval);
+                    self.next = Some(Instant::now() + self.retry_pause(shared));
                 }
                 return;
             }
         };
-        for warning in &outcome.warnings {
+        for warning in outcome.warnings.iter().chain(&outcome.refused) {
             tracing::warn!(environment = environment.shown, "{warning}");
         }
-        let pause = if outcome.is_moving { interval } else { interval.saturating_mul(REST_FACTOR) };
+        let pause = match outcome.is_moving {
+            _ if self.failures > 0 => self.retry_pause(shared),
+            true => interval,
+            false => interval.saturating_mul(REST_FACTOR),
+        };
         self.next = outcome.status.is_some().then(|| Instant::now() + pause);
         tracing::debug!(
             environment = environment.shown,
@@ -106,6 +114,22 @@ impl PromotionSteps {
             "a step of promotions"
         );
         Self::show(shared, environment, outcome);
+    }
+
+    /// The pause after failed steps. It grows up to the interval of polls, so that a step succeeds soon after the cause is gone.
+    fn retry_pause(&self, shared: &Shared) -> Duration {
+        let timing = shared.settings.timing;
+        let factor = 1_u32.checked_shl(self.failures.saturating_sub(1)).unwrap_or(u32::MAX);
+        timing.promotion.saturating_mul(factor).min(timing.poll.max(timing.promotion))
+    }
+
+    /// Notes what keeps promotions from being carried out. The issue of the environment gets it with a sync.
+    fn note_problems(environment: &Environment, problems: Vec<String>) {
+        let before = std::mem::replace(&mut environment.lock().promotion_problems, problems.clone());
+        // The words of a refusal may have a time or a number that is always another one.
+        if before.len() != problems.len() {
+            environment.trigger.request(Reason::Promotion);
+        }
     }
 
     /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion. If the promotions can't be read, it
@@ -122,6 +146,7 @@ impl PromotionSteps {
         }
         let Some(status) = known else { return false };
         environment.lock().promotion = Some(PromotionStatus { problem: Some(error.to_string()), ..status });
+        Self::note_problems(environment, vec![error.to_string()]);
         true
     }
 
@@ -130,6 +155,8 @@ impl PromotionSteps {
         if let Some(status) = &outcome.status {
             shared.metrics.promotion(&environment.shown, status);
         }
+        let problem = outcome.status.iter().find_map(|status| status.problem.clone());
+        Self::note_problems(environment, problem.into_iter().chain(outcome.refused).collect());
         let before = std::mem::replace(&mut environment.lock().promotion, outcome.status.clone());
         if outcome.must_publish {
             environment.trigger.request(Reason::Promotion);

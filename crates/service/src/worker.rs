@@ -66,7 +66,8 @@ impl<'a> Worker<'a> {
             let failures = self.sync_apart(reason);
             let (pause, reason) = match failures {
                 0 => (Jitter::HALF.vary(timing.resync), Reason::Resync),
-                failures => (RETRY.pause(failures), Reason::Retry),
+                // A cause that is gone, such as a rule of the git host, is noticed as soon as a new commit would be.
+                failures => (RETRY.pause(failures).min(timing.poll.max(RETRY.first)), Reason::Retry),
             };
             later = (Instant::now() + pause, reason);
             self.environment.lock().next_on = Some(Timestamp::now().after(pause));
@@ -138,13 +139,16 @@ impl<'a> Worker<'a> {
     fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {
         let settings = &self.shared.settings;
         let hosts = (!self.shared.hosts.is_empty()).then_some(&self.shared.hosts);
-        let promotion = self.environment.lock().promotion.clone();
+        let (promotion, problems) = {
+            let state = self.environment.lock();
+            (state.promotion.clone(), state.promotion_problems.clone())
+        };
         let waits: Vec<_> = promotion.iter().flat_map(PromotionStatus::waits).cloned().collect();
         let lease = Some(&self.environment.lease.writes);
         let request = Request {
             environment: &self.environment.name,
             gitops_repo: None,
-            options: Options { confirmed, hosts, lease, waits: &waits, ..Options::default() },
+            options: Options { confirmed, hosts, lease, waits: &waits, problems: &problems, ..Options::default() },
             hub: settings.hub.as_deref().map(|hub| Receiver { hub, environments: &settings.environments }),
             is_hub_only: false,
         };

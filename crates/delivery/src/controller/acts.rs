@@ -1,5 +1,7 @@
 //! Carries out what a step decided, write by write. Each of them is done again by the next step, if it was not done.
 
+use std::sync::Arc;
+
 use engine::promotion::command::{Command, apply_to_advance};
 use engine::promotion::state::{AdvanceState, Revision};
 use engine::promotion::step::{Plan, PlannedMove, Subject, Write};
@@ -24,20 +26,33 @@ pub(super) enum Performed {
     },
     /// Nothing moved.
     Done {
-        /// What could not be written, and why.
+        /// What could not be done beside it, and why.
         problems: Vec<String>,
-        /// What waits for a merge.
-        proposed: Vec<(Subject, Proposed)>,
+        /// The writes that are not in the environment yet.
+        unwritten: Unwritten,
     },
+}
+
+/// The writes that were tried, and whose revisions the environment does not have yet, by subject.
+pub(super) type Unwritten = Vec<(Subject, UnwrittenMove)>;
+
+/// Why the environment does not have a revision that was written.
+#[derive(Clone, Debug)]
+pub(super) enum UnwrittenMove {
+    /// It waits for its merge.
+    Proposed(Proposed),
+    /// It can't be written, for this reason.
+    Refused(Arc<str>),
 }
 
 /// Carries out a plan. A repository or host of one workload that fails does not stop the others.
 pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, ControllerError> {
-    let (mut problems, mut proposed) = (Vec::new(), Vec::new());
-    let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, proposed }) };
+    let (mut problems, mut unwritten) = (Vec::new(), Vec::new());
+    let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, unwritten }) };
     for planned in &plan.moves {
         let acted = match (act(facts, promotion, planned), &planned.subject) {
             (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.to_string().into()),
+            (Err(ControllerError::Move(error)), _) if error.needs_person() => Acted::Problem(error.to_string().into()),
             (acted, _) => acted?,
         };
         match (acted, &planned.subject) {
@@ -47,17 +62,17 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
                 decline(facts, promotion, (planned, &command, &revision))?;
                 return Ok(Performed::Again { has_moved: false });
             }
-            (Acted::Problem(problem), Subject::Release(workload)) => problems.push(format!("{workload}: {problem}")),
-            (Acted::Proposed(found), subject) => proposed.push((subject.clone(), found)),
-            (Acted::Problem(_) | Acted::Nothing, _) => {}
+            (Acted::Problem(problem), subject) => unwritten.push((subject.clone(), UnwrittenMove::Refused(problem))),
+            (Acted::Proposed(found), subject) => unwritten.push((subject.clone(), UnwrittenMove::Proposed(found))),
+            (Acted::Nothing, _) => {}
         }
         problems.extend(set_status(facts, planned).err());
     }
-    Ok(Performed::Done { problems, proposed })
+    Ok(Performed::Done { problems, unwritten })
 }
 
 /// The pull requests of earlier steps, for a step that writes nothing. If the git host gives no answer about one, it is left out.
-pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Vec<(Subject, Proposed)> {
+pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Unwritten {
     let Some(promotion) = &plan.promotion else { return Vec::new() };
     let one = |planned: &PlannedMove| {
         let (Write::Put { revision, .. } | Write::Review(revision)) = &planned.write else { return None };
@@ -69,7 +84,7 @@ pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Vec<(Subject, Prop
             Subject::Release(workload) => facts.release(workload, promotion)?.proposed(revision),
             Subject::Renderer => None,
         };
-        Some((planned.subject.clone(), found?))
+        Some((planned.subject.clone(), UnwrittenMove::Proposed(found?)))
     };
     plan.moves.iter().filter_map(one).collect()
 }

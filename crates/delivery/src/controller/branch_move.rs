@@ -80,6 +80,38 @@ pub enum CommitMoveError {
     Host(#[from] HostError),
 }
 
+impl CommitMoveError {
+    /// Whether a person has to end the cause: a repository or git host refuses the write, or it can't be made. Otherwise, a connection failed.
+    pub(super) fn needs_person(&self) -> bool {
+        match self {
+            Self::Push(ChangeProposalError::Repository(error)) => {
+                use RepositoryError::{Empty, NoRevision, NotGit, NotOwned, Refused, Rewrite, Unsupported, Url};
+                matches!(
+                    error,
+                    Refused { .. }
+                        | NotOwned { .. }
+                        | Unsupported { .. }
+                        | NotGit { .. }
+                        | NoRevision { .. }
+                        | Empty { .. }
+                        | Url { .. }
+                        | Rewrite { .. }
+                )
+            }
+            Self::Push(ChangeProposalError::LostRace(_)) => false,
+            Self::Push(_) | Self::Edit(_) => true,
+            Self::Host(error) => matches!(
+                error,
+                HostError::Refused { .. }
+                    | HostError::Settings(_)
+                    | HostError::Url(_)
+                    | HostError::Redirected { .. }
+                    | HostError::NotSupported { .. }
+            ),
+        }
+    }
+}
+
 impl From<RepositoryError> for CommitMoveError {
     fn from(error: RepositoryError) -> Self {
         Self::Push(error.into())

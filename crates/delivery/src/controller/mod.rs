@@ -42,13 +42,13 @@ use std::sync::Arc;
 
 use engine::promotion;
 use engine::promotion::report::ReportPhase;
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout};
+use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
 use hub_api::evidence::PromotionEvents;
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
 use model::name::EnvironmentName;
 
-use self::acts::Performed;
+use self::acts::{Performed, UnwrittenMove};
 use self::context::Context;
 pub use self::context::Memory;
 use self::error::ControllerError;
@@ -102,6 +102,8 @@ pub struct StepOutcome {
     pub is_stopped: bool,
     /// Whether the output of the environment is to be published again.
     pub must_publish: bool,
+    /// The writes that a repository or git host refuses, with its words. The next step tries again.
+    pub refused: Vec<String>,
     /// What could not be done beside the step: statuses of commits, and the history of the hub. The next step tries again.
     pub warnings: Vec<String>,
 }
@@ -170,9 +172,9 @@ fn round(
     let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
     let mut outcome = StepOutcome::default();
-    let proposed;
+    let unwritten;
     if context.is_read_only {
-        proposed = acts::proposed(&facts, &plan);
+        unwritten = acts::proposed(&facts, &plan);
     } else {
         match recorded::store(&facts, &plan)? {
             Stored::Again { has_moved } => return Ok(Round::Again { has_moved }),
@@ -182,20 +184,30 @@ fn round(
             Performed::Again { has_moved } => {
                 return Ok(Round::Again { has_moved: has_moved || outcome.must_publish });
             }
-            Performed::Done { problems, proposed: found } => {
+            Performed::Done { problems, unwritten: found } => {
                 outcome.warnings.extend(problems);
-                proposed = found;
+                unwritten = found;
             }
         }
     }
-    let status = status::of_plan(&facts, &plan, &proposed);
+    let status = status::of_plan(&facts, &plan, &unwritten);
     outcome.note(&plan);
+    outcome.refused = unwritten.iter().filter_map(refused).collect();
     let proposals = proposals::report(context, request.published)?;
     outcome.must_publish |= proposals.is_outdated;
     outcome.warnings.extend(proposals.problems);
     drop(facts);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
+}
+
+/// What can't be written, and why, in words.
+fn refused((subject, found): &(Subject, UnwrittenMove)) -> Option<String> {
+    let UnwrittenMove::Refused(reason) = found else { return None };
+    Some(match subject {
+        Subject::Release(workload) => format!("{workload}: {reason}"),
+        Subject::Main | Subject::Renderer => reason.to_string(),
+    })
 }
 
 /// Sends the release pins that the hub does not have yet, also of environments in no promotion. Returns why it could not.

@@ -109,14 +109,32 @@ pub enum OpenOutput {
         removed: String,
     },
     /// A pull request that needs a merge.
-    Proposed(PullRequestLink),
+    Proposed {
+        /// The pull request.
+        link: PullRequestLink,
+        /// What the git host refused, such as an automatic merge.
+        incomplete: Vec<String>,
+    },
+}
+
+impl OpenOutput {
+    /// The pull request that needs a merge.
+    pub(super) fn pull_request(&self) -> Option<&PullRequestLink> {
+        match self {
+            Self::Proposed { link, .. } => Some(link),
+            Self::Removals { .. } => None,
+        }
+    }
 }
 
 fn open_output(place: &PlaceOutcome) -> Vec<OpenOutput> {
     let is_unconfirmed = place.planned.has_waiting_removals() || place.refusals.iter().any(Refusal::is_unconfirmed);
     let word = is_unconfirmed.then(|| place.planned.confirmation_word());
     let removals = word.flatten().map(|word| OpenOutput::Removals { word, removed: removed_text(&place.planned) });
-    let proposed = place.open_pull_request().cloned().map(OpenOutput::Proposed);
+    let proposed = place.open_pull_request().cloned().map(|link| {
+        let found = place.pull_request.as_ref().and_then(|found| found.as_ref().ok());
+        OpenOutput::Proposed { link, incomplete: found.map(|found| found.incomplete.clone()).unwrap_or_default() }
+    });
     removals.into_iter().chain(proposed).collect()
 }
 

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 
-use super::commit_move::Proposed;
+use super::acts::UnwrittenMove;
 use super::events::timestamp;
 use super::facts::StepFacts;
 use super::waits;
@@ -38,16 +38,16 @@ pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timesta
 }
 
 /// Where everything stands that moves into an environment.
-pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, proposed: &[(Subject, Proposed)]) -> PromotionStatus {
+pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, unwritten: &[(Subject, UnwrittenMove)]) -> PromotionStatus {
     let environment = facts.context.environment;
     let mut status = of_environment(&facts.context.plane.graph, environment, facts.context.now);
     status.problem = plan.problem.as_ref().map(ToString::to_string);
-    status.waiting_for =
-        facts.request.published.map(|published| waits::of_output(environment, &published.open)).unwrap_or_default();
-    let with_waits = |status: SubjectStatus, report: &Report, found: Option<&Proposed>| {
-        waits::with_waits(status, environment, (report, found))
+    let open = facts.request.published.map(|published| published.open.as_slice()).unwrap_or_default();
+    status.waiting_for = waits::of_output(environment, open);
+    let with_waits = |status: SubjectStatus, report: &Report, found: Option<&UnwrittenMove>| {
+        waits::with_waits(status, environment, (report, found, open))
     };
-    let found_of = |subject: &Subject| proposed.iter().find(|(of, _)| of == subject).map(|(_, found)| found);
+    let found_of = |subject: &Subject| unwritten.iter().find(|(of, _)| of == subject).map(|(_, found)| found);
     let main = facts.standing.at.as_ref();
     let moves = plan.moves.iter().map(|PlannedMove { subject, step, .. }| {
         let found = match subject {

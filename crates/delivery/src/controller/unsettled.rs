@@ -72,7 +72,10 @@ fn note_place(place: &PlaceOutcome, settled: &mut Settled) -> Result<(), Arc<str
         let why = match (&place.pull_request, &place.delivered) {
             // A preview pushes nothing, and asks no git host.
             (None, None) => "it waits for a publication, or for the merge of its pull request".to_owned(),
-            _ => place.description(),
+            _ => match place.open_pull_request() {
+                Some(link) => format!("{}: {}", place.description(), link.url),
+                None => place.description(),
+            },
         };
         let why = format!("its output is not on the branch that clusters pull: {why}");
         return note_unpublished(&place.planned.plan, (&why, settled));

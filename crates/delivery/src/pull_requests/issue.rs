@@ -9,8 +9,16 @@ use model::count::count;
 use model::diagnostic::Diagnostic;
 
 use super::{GitHosts, LABEL};
-use crate::changes::markdown::{answers, problems};
+use crate::changes::markdown::{answers, code, problems};
 use crate::loaded::Loaded;
+
+/// What an earlier step of promotions found.
+pub(crate) struct KnownProblems<'a> {
+    /// What changes into the environment wait for.
+    pub(crate) waits: &'a [Wait],
+    /// What keeps promotions from being carried out.
+    pub(crate) promotions: &'a [String],
+}
 
 /// The numbers of errors that are tried, until the text is short enough.
 const LISTED: [usize; 4] = [50, 20, 5, 0];
@@ -19,17 +27,17 @@ const LISTED: [usize; 4] = [50, 20, 5, 0];
 pub(crate) fn report_problems(
     hosts: &GitHosts,
     loaded: &Loaded,
-    (diagnostics, waits): (&[Diagnostic], &[Wait]),
+    (known, diagnostics): (&KnownProblems<'_>, &[Diagnostic]),
 ) -> Option<Result<Put, HostError>> {
     let repositories = loaded.fleet.gitops_repos.values().filter_map(|repo| hosts.find(&repo.spec.place.repo));
     let (settings, repository) = repositories.into_iter().find(|(settings, _)| settings.has_pull_requests())?;
     let environment = loaded.fleet.environment.as_str();
     let marker = Marker::new(&format!("kalypso problems {environment}")).ok()?;
     let errors: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
-    let result = if errors.is_empty() {
+    let result = if errors.is_empty() && known.promotions.is_empty() {
         close_issue(&*settings.host, &repository, (&marker, LABEL)).map(|()| Put::Unchanged)
     } else {
-        let new = issue(loaded, (&errors, waits), settings.host.text_limits().comment);
+        let new = issue(loaded, (known, &errors), settings.host.text_limits().comment);
         put_issue(&*settings.host, &repository, (&marker, &new))
     };
     match result {
@@ -40,11 +48,17 @@ pub(crate) fn report_problems(
     }
 }
 
-fn issue(loaded: &Loaded, (errors, waits): (&[Diagnostic], &[Wait]), characters_max: usize) -> NewIssue {
+fn issue(loaded: &Loaded, (known, errors): (&KnownProblems<'_>, &[Diagnostic]), characters_max: usize) -> NewIssue {
     let environment = loaded.fleet.environment.as_str();
-    let begin = "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are gone.\n";
-    let waits = answers(waits);
-    let texts = LISTED.iter().map(|listed| format!("{begin}{}{waits}", problems(loaded, errors, *listed)));
+    let begin = if errors.is_empty() {
+        ""
+    } else {
+        "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are gone.\n"
+    };
+    let promotions = promotions(known.promotions);
+    let waits = answers(known.waits);
+    let listed = |listed: usize| if errors.is_empty() { String::new() } else { problems(loaded, errors, listed) };
+    let texts = LISTED.iter().map(|count| format!("{begin}{}{promotions}{waits}", listed(*count)));
     let mut body = String::new();
     for text in texts {
         body = text;
@@ -52,6 +66,15 @@ fn issue(loaded: &Loaded, (errors, waits): (&[Diagnostic], &[Wait]), characters_
             break;
         }
     }
-    let title = format!("{environment}: {}", count(errors.len(), "error"));
+    let title = format!("{environment}: {}", count(errors.len() + known.promotions.len(), "error"));
     NewIssue { title, body: crate::changes::cut(&body, characters_max), labels: [LABEL.to_owned()].into() }
+}
+
+/// What keeps promotions from being carried out, as a part of a longer text. Empty: nothing.
+fn promotions(problems: &[String]) -> String {
+    if problems.is_empty() {
+        return String::new();
+    }
+    let lines = problems.iter().map(|problem| format!("- {}\n", code(problem))).collect::<String>();
+    format!("\n### What promotions can't write\n\nEach is tried again until it succeeds.\n\n{lines}")
 }

@@ -11,7 +11,7 @@ mod status;
 
 pub(crate) use self::hosts::StatusSlot;
 pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
-pub(crate) use self::issue::report_problems;
+pub(crate) use self::issue::{KnownProblems, report_problems};
 pub use self::proposal::{LabelConfirmation, Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{
     ProposedChange, prepare, removals_wait, report_foreign, settle, was_head_merged, was_merged, was_merged_as,
@@ -20,7 +20,6 @@ pub(crate) use self::status::{set_head_status, set_status, set_statuses};
 use crate::loaded::Loaded;
 use git_host::error::HostError;
 use git_host::sticky::Put;
-use hub_api::promotions::Wait;
 use model::diagnostic::Diagnostic;
 
 /// The label of pull requests and issues.
@@ -45,11 +44,11 @@ pub struct EnvironmentReport {
 pub(crate) fn report(
     hosts: &GitHosts,
     loaded: &Loaded,
-    (diagnostics, waits): (&[Diagnostic], &[Wait]),
+    (known, diagnostics): (&KnownProblems<'_>, &[Diagnostic]),
     (description, is_proposed): (&str, bool),
 ) -> EnvironmentReport {
     EnvironmentReport {
-        issue: report_problems(hosts, loaded, (diagnostics, waits)),
+        issue: report_problems(hosts, loaded, (known, diagnostics)),
         failed_statuses: set_statuses(hosts, loaded, (diagnostics, description), is_proposed),
     }
 }

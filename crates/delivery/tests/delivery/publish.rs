@@ -25,6 +25,7 @@ const DIRECT: Options<'_> = Options {
     override_reason: None,
     overridden: None,
     waits: &[],
+    problems: &[],
     lease: None,
 };
 
@@ -152,7 +153,7 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     assert_eq!(Published::of(&changed).settled.of(&Subject::Main), waits);
     let word_of = |open: &OpenOutput| match open {
         OpenOutput::Removals { word, .. } => word.clone(),
-        OpenOutput::Proposed(link) => link.url.clone(),
+        OpenOutput::Proposed { link, .. } => link.url.clone(),
     };
     let words: Vec<_> = Published::of(&changed).open.iter().map(word_of).collect();
     assert_eq!(words, [place.planned.confirmation_word().unwrap()]);

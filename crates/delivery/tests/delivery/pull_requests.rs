@@ -432,6 +432,10 @@ fn what_fails_is_in_one_issue_and_in_the_status_of_the_commit() {
     assert!(body.contains(&list) && !body.contains("an hour"), "{body}");
     assert_eq!(status(&hosted).1, StatusState::Failure);
     hosted.world.change(&[("broken.yaml", None)]);
+    let refused = ["`dev` refuses the push: GH006".to_owned()];
+    hosted.world.publish(Options { problems: &refused, ..hosted.options() });
+    let (title, is_open, body) = issues(&hosted).remove(0);
+    assert!(is_open && title == "prod: 1 error" && body.contains("GH006") && !body.contains("broken"), "{body}");
     hosted.publish();
     assert!(!issues(&hosted)[0].1);
     hosted.merge();

@@ -175,15 +175,15 @@ fn other_workloads_stay() {
 }
 
 #[test]
-fn manifests_that_are_missing_are_a_warning_of_their_workload() {
+fn manifests_that_are_missing_are_a_problem_of_their_workload() {
     let shop = Shop::new(PULL_REQUEST, "promotion.kalypso.io/release: pullRequest");
     shop.write_manifests("dev", &[("moved/a.yaml", "image: 1\n")]);
     shop.write_manifests("stage", &[("app/a.yaml", "image: 0\n")]);
     shop.write("cluster: a", "cluster: a");
     drop((shop.0.try_step("dev"), shop.0.try_step("dev")));
     let outcome = shop.0.try_step("stage").unwrap();
-    let [warning] = outcome.warnings.as_slice() else { panic!("{:?}", outcome.warnings) };
-    assert!(warning.starts_with("shop: ") && warning.ends_with("has no folder `app`"), "{warning}");
+    let [refused] = outcome.refused.as_slice() else { panic!("{:?}", outcome.refused) };
+    assert!(refused.starts_with("shop: ") && refused.ends_with("has no folder `app`"), "{refused}");
     assert_eq!(outcome.status.unwrap().subjects.len(), 1);
 }
 

@@ -23,6 +23,7 @@ const DIRECT: Options<'_> = Options {
     override_reason: None,
     overridden: None,
     waits: &[],
+    problems: &[],
     is_direct: true,
     confirmed: &[],
     adopt: false,

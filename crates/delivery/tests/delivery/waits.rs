@@ -1,9 +1,13 @@
 //! What changes wait for, and what people can do about it.
 
+use delivery::controller::StepOutcome;
 use engine::promotion::command::CommandKind;
+use git::RepositoryUrl;
+use git_host::HostError;
 use hub_api::promotions::Wait;
+use testkit::company::CONTROL_PLANE;
 
-use crate::controller::{PULL_REQUEST, World};
+use crate::controller::{DIRECT, PULL_REQUEST, World};
 
 /// The wait of `stage` for this: its text, its command with the role for it, and its page on the git host.
 fn wait(world: &World, what: &str) -> [String; 3] {
@@ -28,6 +32,53 @@ fn a_wait_names_the_pull_request_and_the_command_that_end_it() {
     }
     world.settle();
     assert_eq!(wait(&world, "write"), ["pull request 1 is not merged yet".to_owned(), String::new(), url]);
+}
+
+/// What a step for `stage` could not write, and the wait for it.
+fn refused(outcome: &StepOutcome) -> (Vec<String>, Option<Wait>) {
+    let subject = outcome.status.as_ref().unwrap().subjects[0].clone();
+    let waits = subject.moving.map_or(subject.waiting_for, |moving| moving.waiting_for);
+    (outcome.refused.clone(), waits.into_iter().find(|wait| wait.what == "write"))
+}
+
+#[test]
+fn a_write_that_a_repository_refuses_is_shown_with_its_words_and_tried_again() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    let second = world.chain.company.change_value("second");
+    let protect = |reason| {
+        let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
+        world.chain.company.repositories.protect(&url, "stage", reason);
+    };
+    protect(Some("GH006: Protected branch update failed"));
+    world.settle();
+    for _ in 0..2 {
+        let outcome = world.step("stage");
+        let (found, wait) = refused(&outcome);
+        assert!(outcome.is_moving && found[0].contains("GH006: Protected branch"), "{found:?}");
+        assert_eq!((wait.unwrap().text, found.len()), (found[0].clone(), 1));
+    }
+    protect(None);
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+    assert_eq!(refused(&world.step("stage")).0, [""; 0]);
+}
+
+#[test]
+fn a_pull_request_that_the_host_refuses_is_shown_with_its_words_and_tried_again() {
+    // Also a pull request for reviews, which waits for its gate.
+    for gates in ["", "    - name: people\n      approval: {count: 1}\n"] {
+        let world = World::new(PULL_REQUEST, gates);
+        (0..4).for_each(|_| drop(world.step("dev")));
+        let message = "Resource not accessible by personal access token".to_owned();
+        let error = HostError::Refused { call: "POST /pulls".to_owned(), status: 403, message };
+        world.chain.host.fail_next("open", error, false);
+        let (found, wait) = refused(&world.step("stage"));
+        assert!(found[0].contains("403: Resource not accessible"), "{gates}: {found:?}");
+        assert_eq!(wait.unwrap().text, found[0]);
+        assert_eq!(refused(&world.step("stage")).0, [""; 0]);
+        assert_eq!(world.chain.pull_requests().len(), 1);
+    }
 }
 
 #[test]

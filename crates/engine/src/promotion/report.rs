@@ -11,6 +11,12 @@ use super::state::{Decision, GateRecord, Rejection, Revision};
 
 /// What a wait for a write into an environment is called: [`Waiting::what`].
 pub const WRITE: &str = "write";
+/// What a wait for a rollback is called.
+pub const ROLLBACK: &str = "rollback";
+/// What a wait for the output of the environment itself is called.
+pub const SETTLE: &str = "settle";
+/// What a wait for the merge of the output of earlier changes is called.
+pub const MERGE: &str = "merge";
 
 /// How far a move is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -34,6 +34,8 @@ struct Repository {
     trees: BTreeMap<GitId, Tree>,
     blobs: BTreeMap<GitId, Arc<[u8]>>,
     broken: Option<String>,
+    /// Why pushes to branches are refused.
+    protected: BTreeMap<String, String>,
     requests: usize,
 }
 
@@ -81,6 +83,16 @@ impl MemoryRepositories {
     /// Makes every request to a repository fail with this reason. None: requests succeed again.
     pub fn set_broken(&self, url: &RepositoryUrl, reason: Option<&str>) {
         self.state().repositories.entry(url.clone()).or_default().broken = reason.map(str::to_owned);
+    }
+
+    /// Refuses pushes to a branch with these words, as a rule of a git host does. None: pushes succeed again.
+    pub fn protect(&self, url: &RepositoryUrl, branch: &str, reason: Option<&str>) {
+        let mut state = self.state();
+        let protected = &mut state.repositories.entry(url.clone()).or_default().protected;
+        match reason {
+            Some(reason) => drop(protected.insert(branch.to_owned(), reason.to_owned())),
+            None => drop(protected.remove(branch)),
+        }
     }
 
     /// Forgets what earlier requests returned, as if the cache was removed.
@@ -330,6 +342,10 @@ impl Repositories for MemoryRepositories {
         let repository = state.request(url)?;
         if repository.branches.get(push.branch).copied() != push.expected {
             return Ok(Pushed::LostRace);
+        }
+        if let Some(reason) = repository.protected.get(push.branch) {
+            let (url, branch, reason) = (url.clone(), push.branch.to_owned(), reason.clone());
+            return Err(RepositoryError::Refused { url, branch, reason });
         }
         let Some(commit) = &push.commit else {
             repository.branches.remove(push.branch);

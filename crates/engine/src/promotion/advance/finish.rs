@@ -6,7 +6,7 @@ use super::FromEnvironment;
 use super::machine::Machine;
 use crate::promotion::answer::Answer;
 use crate::promotion::gates::{first_open, with_measure};
-use crate::promotion::report::{EventKind, Report, ReportPhase, WRITE, Waiting, reason};
+use crate::promotion::report::{EventKind, ROLLBACK, Report, ReportPhase, SETTLE, WRITE, Waiting, reason};
 use crate::promotion::state::{Candidate, CandidatePhase, GateRecord, rejections};
 
 impl Machine<'_> {
@@ -117,7 +117,7 @@ impl Machine<'_> {
                 waiting.extend(Waiting::for_gates(&current.entry, |record| self.answer(record)));
                 waiting.extend(Waiting::for_gates(&current.gates, |_| None));
                 if let Err(why) = self.to_settled() {
-                    waiting.push(reason("settle", format!("`{}`: {why}", self.input.promotion.to), *since));
+                    waiting.push(reason(SETTLE, format!("`{}`: {why}", self.input.promotion.to), *since));
                 }
             }
             CandidatePhase::Stopped { reason: why, since } => {
@@ -138,7 +138,7 @@ impl Machine<'_> {
                     Err(why) => format!("`{}`: {why}", self.input.promotion.to),
                     Ok(()) => format!("`{}` does not have the proved revision yet", self.input.promotion.to),
                 };
-                waiting.push(reason("rollback", format!("{why}; {state}"), *since));
+                waiting.push(reason(ROLLBACK, format!("{why}; {state}"), *since));
             }
         }
     }

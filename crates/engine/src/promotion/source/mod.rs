@@ -15,7 +15,7 @@ use model::object::promotion::Gate;
 use super::answer::Answer;
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use super::gates::{self, GateInput, GateReport, Teams, first_open};
-use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
+use super::report::{Event, EventKind, MERGE, Report, ReportPhase, Waiting, reason};
 use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged, rejections};
 
 /// The number of admitted changes that may wait for their merge. Each needs questions to the git host in each step.
@@ -258,7 +258,7 @@ impl<'a> Machine<'a> {
         }
         if let Some(current) = current.filter(|_| !self.has_room()) {
             let text = format!("{UNMERGED_MAX} changes before it wait for the merge of their pull request");
-            waiting.push(reason("merge", text, current.since));
+            waiting.push(reason(MERGE, text, current.since));
         }
         let unmerged = self.state.unmerged.iter().map(|unmerged| &unmerged.change);
         let mut ended = unmerged.filter(|change| !change.entry.iter().all(GateRecord::holds));

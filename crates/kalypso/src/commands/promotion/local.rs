@@ -189,12 +189,13 @@ impl LocalStep {
             }
         };
         warnings.extend(outcome.warnings);
+        warnings.extend(outcome.refused.iter().cloned());
         warnings.sort_unstable();
         warnings.dedup();
         let mut status = outcome.status;
         let is_broken = status.as_ref().is_some_and(|status| status.problem.is_some());
         let moving = if outcome.is_moving { Exit::Pending } else { Exit::Good };
-        let mut exit = moving.unless(outcome.is_stopped || is_broken);
+        let mut exit = moving.unless(outcome.is_stopped || is_broken || !outcome.refused.is_empty());
         if let Some(failure) = failure {
             let status = status.get_or_insert_with(|| environment.status.clone());
             status.problem.get_or_insert(failure.message);

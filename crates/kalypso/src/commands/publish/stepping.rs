@@ -98,9 +98,10 @@ fn pushes(outcome: &Outcome, options: &Publish) -> Vec<(String, Json)> {
 
 impl Publication {
     fn with_step(mut self, step: Option<StepOutcome>) -> Self {
-        let Some(StepOutcome { status, is_stopped, warnings, .. }) = step else { return self };
+        let Some(StepOutcome { status, is_stopped, refused, warnings, .. }) = step else { return self };
+        self.needs_person = is_stopped || !refused.is_empty();
         self.warnings.extend(warnings);
-        self.needs_person = is_stopped;
+        self.warnings.extend(refused);
         if let Some(status) = status {
             self.needs_person |= status.problem.is_some();
             self.warnings.extend(status.problem.iter().map(|problem| format!("nothing moves: {problem}")));
