@@ -257,7 +257,10 @@ impl DestinationFailure {
     fn diagnostic(&self) -> Option<Diagnostic> {
         match &self.error {
             DestinationError::Publish(PublishError::Repository(
-                RepositoryError::Unreachable { .. } | RepositoryError::TimedOut { .. } | RepositoryError::InUse { .. },
+                RepositoryError::Unreachable { .. }
+                | RepositoryError::TimedOut { .. }
+                | RepositoryError::Locked { .. }
+                | RepositoryError::InUse { .. },
             )) => None,
             DestinationError::Publish(error) => Some(error.diagnostic()),
             _ => None,

@@ -10,6 +10,7 @@ mod edits;
 mod key;
 pub mod limits;
 pub mod load;
+mod lock_file;
 pub mod publications;
 pub mod publish;
 mod repositories;
@@ -25,6 +26,7 @@ pub use key::{Key, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
 pub use repositories::{
     Commit, CommitInfo, Content, EntryKind, FolderEntry, GitRepositories, KnownTree, MemoryRepositories, NewCommit,
+pub use lock_file::LockFile;
     Person, Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
 };
 #[cfg(feature = "fuzz")]

@@ -142,5 +142,8 @@ pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 /// limit of the settings.
 pub(crate) const REQUEST_LIMIT: Duration = Duration::from_mins(1);
 
+/// How long a lock file of another git in a repository is waited for. Most are held for less than a second.
+pub(crate) const LOCK_FILE_LIMIT: Duration = Duration::from_secs(10);
+
 /// Maximum number of packs in a copy. More are repacked into fewer ones. Git itself repacks at 50; each lookup of an object searches all packs.
 pub(crate) const PACKS_MAX: usize = 20;

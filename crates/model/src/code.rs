@@ -1619,7 +1619,7 @@ codes! {
     /// credentials = [{ prefix = "https://git.example/acme/", token-env = "ACME_TOKEN" }]
     /// ```
     NotAGitServer = "K0615",
-    /// The copy of a repository is in use by another run.
+    /// A repository, or its copy in the cache, is in use by another process.
     ///
     /// Runs that share a cache change the copy of a repository one after the other. When a run ends for any reason, the operating system releases its lock.
     /// So the process that the message names is still running, and has been fetching or pushing for a long time.
@@ -1633,6 +1633,16 @@ codes! {
     CopyInUse = "K0616",
 }
 
+    ///
+    /// A push to a repository, or a commit in a working tree, also waits for a lock file of another git, such as `refs/heads/dev.lock` or `index.lock`. After ten
+    /// seconds, the message names the file and its age. Kalypso never removes it: a person, an editor or `git gc` may be working there.
+    ///
+    /// ```text
+    /// repository `/srv/git/gitops` is locked, so nothing is pushed to branch `dev`: lock file `/srv/git/gitops.git/refs/heads/dev.lock` exists for 5 minutes
+    /// ```
+    ///
+    /// If no git runs on that machine, a git that was killed left the file behind. Then remove it. Lock files in the cache need no attention: the next run
+    /// removes them.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,8 @@ use model::tree::name_bytes;
 
 use super::listing::os_path;
 use super::{Checkout, CheckoutError};
+use crate::limits::LOCK_FILE_LIMIT;
+use crate::lock_file::{self, LockFile};
 use crate::repositories::{Person, own};
 use crate::settings::Settings;
 
@@ -65,7 +67,16 @@ struct Output {
     messages: String,
 }
 
-fn run(settings: &Settings, root: &Path, (arguments, paths): (&[&str], &[&str])) -> Result<Output, CheckoutError> {
+/// Runs git. A lock file of another git is waited for.
+fn run(settings: &Settings, root: &Path, command: (&[&str], &[&str])) -> Result<Output, CheckoutError> {
+    let run = || run_once(settings, root, command);
+    lock_file::retry(settings.time_limit.min(LOCK_FILE_LIMIT), run, |result| match result {
+        Err(CheckoutError::Locked { lock, .. }) => Some(lock),
+        _ => None,
+    })
+}
+
+fn run_once(settings: &Settings, root: &Path, (arguments, paths): (&[&str], &[&str])) -> Result<Output, CheckoutError> {
     let command = arguments.first().copied().unwrap_or_default().to_owned();
     let failed = |message: String| CheckoutError::Git { path: root.to_owned(), command: command.clone(), message };
     let mut git = own(settings, root);
@@ -76,6 +87,9 @@ fn run(settings: &Settings, root: &Path, (arguments, paths): (&[&str], &[&str]))
     let finished = git.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     let messages = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
     if !finished.status.success() {
+        if let Some(lock) = LockFile::named_in(&messages) {
+            return Err(CheckoutError::Locked { path: root.to_owned(), command, lock });
+        }
         let output = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
         return Err(failed(if messages.is_empty() { output } else { messages }));
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::lock_file::LockFile;
+
 /// The reason why a working tree can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckoutError {
@@ -22,6 +24,16 @@ pub enum CheckoutError {
         command: String,
         /// Its messages.
         message: String,
+    },
+    /// A lock file of another git stops git.
+    #[error("git {command} is not possible in `{}`: {lock}", path.display())]
+    Locked {
+        /// The working tree.
+        path: PathBuf,
+        /// The command.
+        command: String,
+        /// The lock file.
+        lock: LockFile,
     },
     /// A file can't be read.
     #[error("`{}` can't be read: {reason}", path.display())]

@@ -73,6 +73,7 @@ pub(crate) fn repository(error: &RepositoryError) -> Diagnostic {
         ),
         RepositoryError::InUse { .. } => {
             (Code::CopyInUse, "wait until that process ends, stop it, or set `[git] cache` in `kalypso.toml` to another folder".to_owned())
+        RepositoryError::Locked { lock, .. } => (Code::CopyInUse, lock.advice()),
         }
         _ => (Code::Unreachable, "check that the repository exists, and that this machine may read it; name a token under `[git] credentials` in `kalypso.toml`".to_owned()),
     };

@@ -9,6 +9,7 @@ use model::tree::OpenError;
 
 use super::Revision;
 use crate::limits::REQUEST_LIMIT;
+use crate::lock_file::LockFile;
 use crate::trust::Distrust;
 use crate::url::{RepositoryUrl, UrlError};
 
@@ -149,6 +150,16 @@ pub enum RepositoryError {
         url: RepositoryUrl,
         /// The reason.
         reason: String,
+    },
+    /// A lock file of another git stops the push. Nothing was changed.
+    #[error("repository `{url}` is locked, so nothing is pushed to branch `{branch}`: {lock}")]
+    Locked {
+        /// The repository.
+        url: RepositoryUrl,
+        /// The branch.
+        branch: String,
+        /// The lock file.
+        lock: LockFile,
     },
     /// A folder exceeds the size limit.
     #[error("a folder of repository `{url}` has {size} bytes; the limit is {limit}")]

@@ -13,6 +13,8 @@ mod limits_model;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
+mod lock_files;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod packs;

@@ -57,6 +57,10 @@ impl ControlPlaneBranch {
         let failed = |error: git::checkout::CheckoutError| {
             let root = from_here(working.checkout.root());
             let help = format!("the files are changed, but not committed: see `git -C {} status`", root.display());
+            let help = match &error {
+                git::checkout::CheckoutError::Locked { lock, .. } => format!("{help}; {}", lock.advice()),
+                _ => help,
+            };
             Failure::refused(error.to_string()).help(help)
         };
         Ok(committed.map_err(failed)?)

@@ -75,10 +75,15 @@ impl Copy {
         }
     }
 
-    /// Makes sure that the copy is a valid repository. With `borrowed`, the objects in that folder are used as alternates.
-    pub(super) fn prepare(&self, _lock: &Lock, borrowed: Option<&Path>) -> Result<(), RepositoryError> {
-        // Leftovers of a killed git are no reason to create the copy again.
+    /// Removes the lock files and unfinished files of killed runs. Every writer holds the lock, so no other run needs them.
+    pub(super) fn remove_leftovers(&self, _lock: &Lock) {
         leftovers::remove(&self.git_dir);
+    }
+
+    /// Makes sure that the copy is a valid repository. With `borrowed`, the objects in that folder are used as alternates.
+    pub(super) fn prepare(&self, lock: &Lock, borrowed: Option<&Path>) -> Result<(), RepositoryError> {
+        // Leftovers of a killed git are no reason to create the copy again.
+        self.remove_leftovers(lock);
         let is_good = layout::check(&self.git_dir).is_ok() && gix::open_opts(&self.git_dir, super::options()).is_ok();
         if !is_good {
             self.remove()?;

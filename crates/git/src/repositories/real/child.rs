@@ -14,16 +14,18 @@ use std::time::{Duration, Instant};
 
 /// The script of the first process in a group. Its standard input is the pipe that closes when this process ends.
 ///
-/// The shell stays until the program has ended, also while the group is being ended. Then it sends SIGTERM to processes that the program left behind.
-/// If the pipe was closed, it sends SIGKILL to the group one second later, which also ends the shell. By then it has released the lock.
+/// The shell stays until the program has ended, also while the group is being ended. Then it releases the lock, and sends SIGTERM to processes that the
+/// program left behind. If the pipe was closed, it keeps the lock until SIGKILL ends the group one second later: processes that the program started may
+/// live longer than the program, and they still create files.
 const GUARD: &str = r#"trap must_end=1 TERM
 { read -r _ <&3; trap '' TERM; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
 watcher=$!
 exec 3<&-
 "$@"
 status=$?
-exec </dev/null 2>/dev/null
+exec 2>/dev/null
 test -n "$must_end" && wait $watcher
+exec </dev/null
 trap '' TERM
 kill -TERM 0
 kill -KILL $watcher
@@ -277,5 +279,39 @@ mod tests {
             assert!(Instant::now() < end, "the lock is still held");
             thread::sleep(POLL_INTERVAL);
         }
+    }
+
+    /// Whether a process has ended, or got SIGKILL and runs no more instructions.
+    #[cfg(target_os = "linux")]
+    fn is_killed(id: &str) -> bool {
+        const SIGKILL: u64 = 1 << 8;
+        let Ok(status) = fs::read_to_string(format!("/proc/{}/status", id.trim())) else { return true };
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+        let pending = ["SigPnd:", "ShdPnd:"].map(|name| u64::from_str_radix(field(name), 16).unwrap_or_default());
+        field("State:").starts_with(['Z', 'X']) || pending.iter().any(|signals| signals & SIGKILL != 0)
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_lock_is_held_as_long_as_a_process_of_the_program_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, child) = (folder.path().join("lock"), folder.path().join("child"));
+        let open = || File::options().write(true).create(true).truncate(false).open(&path).unwrap();
+        let (lock, other) = (open(), open());
+        lock.lock().unwrap();
+        let mut command = guarded("sh", true, None);
+        // Like `git index-pack`: it has another standard input than git, and lives longer.
+        let deaf = "trap '' TERM; echo begun >&2; while :; do sleep 1; done";
+        let script = format!("({deaf}) </dev/null & echo $! > '{}'; wait", child.display());
+        command.args(["-c", &script]);
+        let mut running = super::start(command, Some(&lock), (100, 100)).unwrap();
+        while running.messages.lock().bytes.is_empty() {
+            running.messages.wait(POLL_INTERVAL);
+        }
+        drop(lock);
+        // As if this process was killed.
+        drop(running.lifeline.take());
+        other.lock().unwrap();
+        assert!(is_killed(&fs::read_to_string(&child).unwrap()), "a child process still runs");
     }
 }

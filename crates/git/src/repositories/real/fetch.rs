@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::iter;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gix::refs::transaction::PreviousValue;
 use model::git_id::GitId;
 
-use super::cache::Lock;
+use super::cache::{Copy, Lock};
 use super::journal::Journal;
 use super::leftovers;
 use super::process::{self, Run, RunError, RunOutput};
@@ -207,7 +208,7 @@ impl GitRepositories {
         if let Ok(opened) = self.open_copy(&remote.copy)
             && fetched(&opened.to_thread_local(), revision) == Some(id)
         {
-            mark_pinned(&opened.to_thread_local(), revision);
+            mark_pinned(&opened.to_thread_local(), revision, &remote.copy);
             return Ok(());
         }
         self.locked(remote)?.complete(revision, id)
@@ -305,7 +306,7 @@ impl Work<'_> {
         let repository = self.opened.to_thread_local();
         let found = read::resolve(&repository, &Revision::Commit { id, branch: None });
         found.ok().flatten().ok_or_else(no_revision)?;
-        mark(&repository, &marker, id).map_err(|fault| damaged(self.remote, fault))
+        mark(&repository, (&marker, id), &self.lock).map_err(|fault| damaged(self.remote, fault))
     }
 
     /// Fetches one commit, and ancestors up to `depth`. Some servers send only commits that a branch or tag points to. Then everything is fetched.
@@ -350,17 +351,21 @@ fn is_damaged(repository: &gix::Repository) -> bool {
 }
 
 /// Marks a pinned commit that was fetched with its branch, so that it stays in the copy when the branch moves.
-fn mark_pinned(repository: &gix::Repository, revision: &Revision) {
-    if let (Revision::Commit { id, .. }, Some(marker)) = (revision, marker(revision))
-        && matches!(read::reference(repository, &marker), Ok(None))
-    {
-        // Errors are ignored, because the marker only saves a fetch.
-        let _ = mark(repository, &marker, *id);
+fn mark_pinned(repository: &gix::Repository, revision: &Revision, copy: &Copy) {
+    let (Revision::Commit { id, .. }, Some(marker)) = (revision, marker(revision)) else { return };
+    if !matches!(read::reference(repository, &marker), Ok(None)) {
+        return;
+    }
+    // The marker only saves a fetch. Therefore errors are ignored, and a run that changes the copy is not waited for.
+    if let Ok(Ok(lock)) = copy.lock(Duration::ZERO) {
+        copy.remove_leftovers(&lock);
+        let _ = mark(repository, (&marker, *id), &lock);
     }
 }
 
-/// Marks a commit as completely fetched.
-pub(super) fn mark(repository: &gix::Repository, marker: &str, id: GitId) -> Result<(), Fault> {
+/// Marks a commit as completely fetched. A run that is killed here leaves the lock file of the reference behind. The next run with the lock of the copy
+/// removes it. Without that lock, the file could not be told from that of another run.
+pub(super) fn mark(repository: &gix::Repository, (marker, id): (&str, GitId), _lock: &Lock) -> Result<(), Fault> {
     let marked = repository.reference(marker, to_gix(id), PreviousValue::Any, "fetched");
     marked.map(drop).map_err(|error| Fault(error.to_string()))
 }

@@ -104,7 +104,8 @@ fn is_file(path: &str) -> bool {
         return path.starts_with(REFERENCES) || has_ending(path, "lock");
     }
     let known = ["HEAD", "config", "packed-refs", "packed-refs.new", "shallow", "gc.pid"];
-    known.contains(&path) || (!path.contains('/') && has_ending(path, "lock"))
+    let is_temporary = has_ending(path, "lock") || path.starts_with("shallow_");
+    known.contains(&path) || (!path.contains('/') && is_temporary)
 }
 
 /// Whether a file in `objects/pack` is allowed: packs with their indexes, and unfinished files of git. Bitmaps and commit graphs are not: git would
@@ -169,6 +170,7 @@ mod tests {
             "packed-refs",
             "shallow",
             "shallow.lock",
+            "shallow_Ab12Cd",
             "refs/kalypso/heads/feature/a",
             "refs/kalypso/heads/main.lock",
             "objects/pack/tmp_pack_123",

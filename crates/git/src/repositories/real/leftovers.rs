@@ -61,7 +61,7 @@ fn is_leftover(path: &Path, name: &OsStr, location: Location) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     match location {
         _ if extension == Some("lock") => true,
-        Location::Root => name == "gc.pid" || name == "packed-refs.new",
+        Location::Root => name == "gc.pid" || name == "packed-refs.new" || is_temporary_shallow(name),
         Location::Objects => is_temporary(name),
         // A fetch keeps its pack until its references are written. Git ignores a pack without an index.
         Location::Packs => {
@@ -74,6 +74,11 @@ fn is_leftover(path: &Path, name: &OsStr, location: Location) -> bool {
 
 fn is_temporary(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| ["tmp_", ".tmp-", "incoming-"].iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Whether a file lists the commits at which the history is cut during one fetch.
+fn is_temporary_shallow(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("shallow_"))
 }
 
 #[cfg(test)]
@@ -97,10 +102,19 @@ mod tests {
     fn locks_go_wherever_they_are() {
         let locks = [
             "HEAD.lock",
+            "config.lock",
+            "index.lock",
             "shallow.lock",
             "packed-refs.lock",
             "refs/kalypso/heads/a/b.lock",
+            "refs/kalypso/commits/4fb8c440e19eca604bbdc14dbba63e5fb98b2c52.lock",
+            "reftable/tables.list.lock",
+            "worktrees/a/index.lock",
+            "worktrees/a/HEAD.lock",
             "objects/maintenance.lock",
+            "objects/info/commit-graph.lock",
+            "objects/info/alternates.lock",
+            "gc.pid.lock",
             "objects/info/commit-graphs/commit-graph-chain.lock",
             "objects/pack/multi-pack-index.lock",
             "logs/HEAD.lock",
@@ -114,7 +128,10 @@ mod tests {
     fn what_was_never_finished_goes() {
         let unfinished = [
             "objects/ab/tmp_obj_123",
+            "shallow_Ab12Cd",
             "objects/pack/tmp_pack_kalypso",
+            "objects/pack/tmp_idx_Ab12Cd",
+            "objects/info/tmp_graph_Ab12Cd",
             "objects/pack/.tmp-12-pack-34.idx",
             "objects/pack/pack-1.keep",
             "objects/pack/pack-2.pack",

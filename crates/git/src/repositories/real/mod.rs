@@ -34,6 +34,8 @@ use super::{
     Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision,
     newest_first,
 };
+use crate::limits::LOCK_FILE_LIMIT;
+use crate::lock_file;
 use crate::settings::{Location, Settings, candidates, rule_for};
 use crate::trust::{self, Distrust};
 use crate::url::{RepositoryUrl, Scheme, without_credential};
@@ -342,10 +344,14 @@ impl Repositories for GitRepositories {
     }
 
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
-        match self.store(url)? {
+        let run = || match self.store(url)? {
             Store::Local(opened) => self.push_local(url, &opened, push),
             Store::Remote(remote) => self.push_remote(&remote, push),
-        }
+        };
+        lock_file::retry(self.settings.time_limit.min(LOCK_FILE_LIMIT), run, |pushed| match pushed {
+            Err(RepositoryError::Locked { lock, .. }) => Some(lock),
+            _ => None,
+        })
     }
 }
 

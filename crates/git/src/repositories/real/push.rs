@@ -1,5 +1,6 @@
 //! Pushes to a repository: the update of a branch is atomic.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use model::git_id::GitId;
@@ -11,6 +12,7 @@ use super::read::{self, Fault};
 use super::write::Assumption;
 use super::{ATTEMPTS, GitRepositories, Opened, Remote};
 use super::{fetch, ownership};
+use crate::lock_file::LockFile;
 use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_name};
 use crate::url::{RepositoryUrl, Scheme};
 
@@ -23,7 +25,8 @@ impl GitRepositories {
         let pushed = outcome(push, sent, head)?;
         if let Pushed::Moved(id) = pushed {
             // Errors are ignored, because the marker only saves a fetch.
-            let _ = fetch::mark(&work.opened.to_thread_local(), &fetch::branch_marker(push.branch), id);
+            let marker = fetch::branch_marker(push.branch);
+            let _ = fetch::mark(&work.opened.to_thread_local(), (&marker, id), &work.lock);
             let reference = format!("refs/heads/{}", push.branch);
             let _ = Journal::append(&self.journal(remote), &work.lock, (&reference, id));
         }
@@ -101,10 +104,13 @@ impl GitRepositories {
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
         let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
-            Ok(result) => result.failure.map(|message| RepositoryError::Refused {
-                url: remote.name.clone(),
-                branch: push.branch.to_owned(),
-                reason: refusal(message),
+            Ok(result) => result.failure.map(|message| {
+                let (url, branch) = (remote.name.clone(), push.branch.to_owned());
+                let of_index = || LockFile::of_index(Path::new(&remote.url), push.branch, &result.messages);
+                match LockFile::named_in(&result.messages).or_else(of_index) {
+                    Some(lock) => RepositoryError::Locked { url, branch, lock },
+                    None => RepositoryError::Refused { url, branch, reason: refusal(message) },
+                }
             }),
             Err(error @ RepositoryError::TimedOut { .. }) => Some(error),
             Err(error) => return Err(error),
