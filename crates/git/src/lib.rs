@@ -11,6 +11,7 @@ mod key;
 pub mod limits;
 pub mod load;
 mod lock_file;
+mod object_format;
 pub mod publications;
 pub mod publish;
 mod repositories;
@@ -24,9 +25,9 @@ mod walk;
 pub use edits::{Edit, Edits};
 pub use key::{Key, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
+pub use lock_file::LockFile;
 pub use repositories::{
     Commit, CommitInfo, Content, EntryKind, FolderEntry, GitRepositories, KnownTree, MemoryRepositories, NewCommit,
-pub use lock_file::LockFile;
     Person, Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
 };
 #[cfg(feature = "fuzz")]

@@ -1471,6 +1471,9 @@ codes! {
     /// [git]
     /// credentials = [{ prefix = "https://git.example/acme/", token-env = "ACME_TOKEN" }]
     /// ```
+    ///
+    /// Repositories with object format `sha256` are refused, too. Git can't convert them. Create one with `git init --bare --object-format=sha1`, and push the
+    /// same files there.
     Unreachable = "K0601",
     /// A branch, tag or commit does not exist.
     ///
@@ -1630,9 +1633,6 @@ codes! {
     /// [git]
     /// cache = "/var/cache/kalypso-2"
     /// ```
-    CopyInUse = "K0616",
-}
-
     ///
     /// A push to a repository, or a commit in a working tree, also waits for a lock file of another git, such as `refs/heads/dev.lock` or `index.lock`. After ten
     /// seconds, the message names the file and its age. Kalypso never removes it: a person, an editor or `git gc` may be working there.
@@ -1643,6 +1643,9 @@ codes! {
     ///
     /// If no git runs on that machine, a git that was killed left the file behind. Then remove it. Lock files in the cache need no attention: the next run
     /// removes them.
+    CopyInUse = "K0616",
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

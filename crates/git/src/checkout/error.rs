@@ -8,7 +8,7 @@ use crate::lock_file::LockFile;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckoutError {
     /// The folder contains no repository, or a broken one.
-    #[error("`{}` is no git repository: {reason}", path.display())]
+    #[error("`{}` can't be used as a git repository: {reason}", path.display())]
     Repository {
         /// The folder.
         path: PathBuf,

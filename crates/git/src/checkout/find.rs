@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::operation::Operation;
 use super::{Checkout, CheckoutError, Head};
+use crate::object_format;
 use crate::repositories::{gix_id, open_options};
 use crate::settings::{Location, Settings, candidates};
 use crate::url::{RepositoryUrl, host_and_path};
@@ -19,6 +20,9 @@ use crate::url::{RepositoryUrl, host_and_path};
 /// If the folder contains no repository that can be read.
 pub fn checkouts(settings: &Settings, url: &RepositoryUrl, folder: &Path) -> Result<Vec<Checkout>, CheckoutError> {
     let failed = |reason: String| CheckoutError::Repository { path: folder.to_owned(), reason };
+    if let Some(format) = object_format::of_folder(folder) {
+        return Err(failed(format!("its object format is `{format}`; {}", object_format::ADVICE)));
+    }
     let found = gix::open_opts(folder, open_options()).map_err(|error| failed(error.to_string()))?;
     let main = found.main_repo().map_err(|error| failed(error.to_string()))?;
     if !is_repository(settings, url, &main) {

@@ -3,6 +3,7 @@
 use model::diagnostic::{Code, Diagnostic};
 
 use super::place::PlaceError;
+use crate::object_format;
 use crate::repositories::{RepositoryError, Revision};
 use crate::walk::PathError;
 
@@ -56,6 +57,7 @@ pub(crate) fn repository(error: &RepositoryError) -> Diagnostic {
         RepositoryError::Cache { .. } => {
             (Code::CacheFailed, "free disk space there, or name another folder: `cache` in `[git]` of `kalypso.toml`, or `KALYPSO_CACHE_DIR`".to_owned())
         }
+        RepositoryError::ObjectFormat { .. } => (Code::Unreachable, object_format::ADVICE.to_owned()),
         RepositoryError::Unsupported { .. } => (Code::Unreachable, "use a clone of it, or convert it as the message describes".to_owned()),
         RepositoryError::TransferTooLarge { .. } => (
             Code::TooMuchToRead,
@@ -71,9 +73,9 @@ pub(crate) fn repository(error: &RepositoryError) -> Diagnostic {
             Code::NotAGitServer,
             "check the URL: a login page may answer there. If a token is needed, name it under `[git] credentials` in `kalypso.toml`".to_owned(),
         ),
+        RepositoryError::Locked { lock, .. } => (Code::CopyInUse, lock.advice()),
         RepositoryError::InUse { .. } => {
             (Code::CopyInUse, "wait until that process ends, stop it, or set `[git] cache` in `kalypso.toml` to another folder".to_owned())
-        RepositoryError::Locked { lock, .. } => (Code::CopyInUse, lock.advice()),
         }
         _ => (Code::Unreachable, "check that the repository exists, and that this machine may read it; name a token under `[git] credentials` in `kalypso.toml`".to_owned()),
     };

@@ -85,6 +85,14 @@ pub enum RepositoryError {
         /// The format, and how to change it.
         reason: String,
     },
+    /// The repository has another object format than SHA-1.
+    #[error("repository `{url}` can't be used: its object format is `{format}`, and Kalypso uses `sha1`")]
+    ObjectFormat {
+        /// The repository.
+        url: RepositoryUrl,
+        /// The format.
+        format: String,
+    },
     /// The repository is on this machine, and a push would run programs of another user.
     #[error("repository `{url}` is not trusted, so nothing is pushed to it: {reason}")]
     NotOwned {
@@ -143,14 +151,6 @@ pub enum RepositoryError {
         /// The message of git.
         reason: String,
     },
-    /// An object of the repository is missing or corrupt, and fetching it again did not help.
-    #[error("repository `{url}` is damaged: {reason}")]
-    Damaged {
-        /// The repository.
-        url: RepositoryUrl,
-        /// The reason.
-        reason: String,
-    },
     /// A lock file of another git stops the push. Nothing was changed.
     #[error("repository `{url}` is locked, so nothing is pushed to branch `{branch}`: {lock}")]
     Locked {
@@ -160,6 +160,14 @@ pub enum RepositoryError {
         branch: String,
         /// The lock file.
         lock: LockFile,
+    },
+    /// An object of the repository is missing or corrupt, and fetching it again did not help.
+    #[error("repository `{url}` is damaged: {reason}")]
+    Damaged {
+        /// The repository.
+        url: RepositoryUrl,
+        /// The reason.
+        reason: String,
     },
     /// A folder exceeds the size limit.
     #[error("a folder of repository `{url}` has {size} bytes; the limit is {limit}")]

@@ -15,6 +15,8 @@ mod load;
 #[cfg(test)]
 mod lock_files;
 #[cfg(test)]
+mod object_format;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod packs;

@@ -76,6 +76,8 @@ fn command(folder: &Path, signature: Option<Signature>) -> Command {
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");
     // For versions of Git that do not support the variable for the global configuration.
     command.env("HOME", "/nonexistent").env("XDG_CONFIG_HOME", "/nonexistent").env("LC_ALL", "C");
+    // The formats of new repositories, whatever the default of this version of Git is.
+    command.env("GIT_DEFAULT_HASH", "sha1").env("GIT_DEFAULT_REF_FORMAT", "files");
     if let Some(Signature { name, email, seconds }) = signature {
         let date = format!("{seconds} +0000");
         for who in ["AUTHOR", "COMMITTER"] {

@@ -120,6 +120,8 @@ impl Git {
             command.env_remove(name);
         }
         command.current_dir(folder).env("LC_ALL", "C");
+        // The formats of new repositories, whatever the default of the user or of this version of git is.
+        command.env("GIT_DEFAULT_HASH", "sha1").env("GIT_DEFAULT_REF_FORMAT", "files");
         if !std::io::stdin().is_terminal() {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
         }

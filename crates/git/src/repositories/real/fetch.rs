@@ -16,6 +16,7 @@ use super::process::{self, Run, RunError, RunOutput};
 use super::read::{self, Fault};
 use super::{GitRepositories, Opened, Remote, Store, disk_errors};
 use crate::limits::PACKS_MAX;
+use crate::object_format;
 use crate::repositories::object::to_gix;
 use crate::repositories::{Commit, RepositoryError, Revision, Wait};
 
@@ -102,16 +103,15 @@ impl GitRepositories {
         name: &str,
     ) -> Result<Result<GitId, Missing>, RepositoryError> {
         let peeled = format!("{name}^{{}}");
-        let output = self.list_references(remote, &["--", &remote.url, name, &peeled], false)?.output;
-        let find = |name: &str| {
-            let mut lines = output.lines().filter_map(|line| line.split_once('\t'));
-            lines.find(|(_, found)| *found == name).and_then(|(id, _)| GitId::from_hex(id))
-        };
+        let listed = self.list_references(remote, &["--", &remote.url, name, &peeled], false)?;
+        let found = references(remote, &listed)?;
+        let find = |name: &str| found.iter().find(|(_, found)| *found == name).map(|(id, _)| *id);
         // For an annotated tag, the commit counts, not the tag object.
         if let Some(id) = find(&peeled).or_else(|| find(name)) {
             return Ok(Ok(id));
         }
         let result = self.list_references(remote, &["--heads", "--", &remote.url], true)?;
+        references(remote, &result)?;
         let is_empty = result.output.trim().is_empty();
         // Git accepts a login page as an empty list of references.
         if is_empty && !process::is_git_protocol(&result.messages) {
@@ -127,8 +127,8 @@ impl GitRepositories {
         if result.output.trim().is_empty() && !process::is_git_protocol(&result.messages) {
             return Err(RepositoryError::NotGit { url: remote.name.clone() });
         }
-        let lines = result.output.lines().filter_map(|line| line.split_once('\t'));
-        Ok(lines.filter_map(|(id, name)| Some((name.to_owned(), GitId::from_hex(id)?))).collect())
+        let found = references(remote, &result)?;
+        Ok(found.into_iter().map(|(id, name)| (name.to_owned(), id)).collect())
     }
 
     /// Runs `git ls-remote`. It does not change the copy.
@@ -143,7 +143,10 @@ impl GitRepositories {
         let mut result = self.execute(remote, &run)?;
         match result.failure.take() {
             None => Ok(result),
-            Some(reason) => Err(RepositoryError::Unreachable { url: remote.name.clone(), reason }),
+            Some(reason) => Err(match object_format::of_failure(&reason) {
+                Some(format) => object_format::unsupported(&remote.name, format),
+                None => RepositoryError::Unreachable { url: remote.name.clone(), reason },
+            }),
         }
     }
 
@@ -238,6 +241,15 @@ impl GitRepositories {
     }
 }
 
+/// The references of a list, if their ids are of SHA-1. A list without references may show the object format of the server.
+fn references<'l>(remote: &Remote, list: &'l RunOutput) -> Result<Vec<(GitId, &'l str)>, RepositoryError> {
+    let unsupported = |format: &str| object_format::unsupported(&remote.name, format);
+    if let Some(format) = object_format::announced(&list.messages) {
+        return Err(unsupported(format));
+    }
+    object_format::references(&list.output).map_err(unsupported)
+}
+
 /// The result of a fetch for a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fetched {
@@ -298,7 +310,10 @@ impl Work<'_> {
 
     fn fetch(&self, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
         let url = &self.remote.name;
-        let no_revision = || RepositoryError::NoRevision { url: url.clone(), revision: revision.clone() };
+        let no_revision = || match self.repositories.remote_references(self.remote) {
+            Err(error @ RepositoryError::ObjectFormat { .. }) => error,
+            _ => RepositoryError::NoRevision { url: url.clone(), revision: revision.clone() },
+        };
         let marker = marker(revision).ok_or_else(no_revision)?;
         if self.fetch_commit_or_all(id, &marker, 1)? == Fetched::Commit {
             return Ok(());
@@ -379,6 +394,9 @@ pub(super) fn branch_marker(branch: &str) -> String {
 fn fetch_error(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
     if disk_errors::is_too_large(&reason) {
         return RepositoryError::TransferTooLarge { url: remote.name.clone(), limit };
+    }
+    if let Some(format) = object_format::of_failure(&reason) {
+        return object_format::unsupported(&remote.name, format);
     }
     let cache_error = disk_errors::cache_error(&reason, &remote.copy);
     cache_error.unwrap_or_else(|| RepositoryError::Unreachable { url: remote.name.clone(), reason })

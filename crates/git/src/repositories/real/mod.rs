@@ -35,10 +35,10 @@ use super::{
     newest_first,
 };
 use crate::limits::LOCK_FILE_LIMIT;
-use crate::lock_file;
 use crate::settings::{Location, Settings, candidates, rule_for};
 use crate::trust::{self, Distrust};
 use crate::url::{RepositoryUrl, Scheme, without_credential};
+use crate::{lock_file, object_format};
 
 /// Local and remote repositories.
 ///
@@ -150,6 +150,9 @@ impl GitRepositories {
         let missing = || format!("there is no git repository at {}", path.display());
         let unreachable = |reason| RepositoryError::Unreachable { url: url.clone(), reason };
         let found = found.ok_or_else(|| unreachable(missing()))?;
+        if let Some(format) = object_format::of_folder(&found) {
+            return Err(object_format::unsupported(url, &format));
+        }
         let unsupported = |reason| RepositoryError::Unsupported { url: url.clone(), reason };
         self.open_with(&found, |opened| local::check(&found, opened)).map_err(|unreadable| match unreadable {
             Unreadable::Refused(reason) => unsupported(reason),
