@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::kind::HostKind;
 use crate::limits::URL_BYTES_MAX;
+use crate::settings::usual_url;
 
 /// A repository on a git host: the path by which the host's API names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,6 +96,42 @@ impl HostRepository {
         Ok(Self { path })
     }
 
+    /// The repository with a URL on the host at `root`, over any protocol and port.
+    pub(crate) fn at(kind: HostKind, url: &str, root: &str) -> Option<Self> {
+        let mut parts = Parts::parse(url).ok()?;
+        let root = format!("{root}/");
+        let root_parts = Parts::parse(&root).ok()?;
+        let usual = usual_url(url).is_some_and(|usual| Location::name(&usual) == Some(root_parts.name().to_owned()));
+        if parts.name() != root_parts.name() && !usual {
+            return None;
+        }
+        if !parts.is_ssh {
+            let is_equal = |(one, other): (&Segment<'_>, &Segment<'_>)| one.text.eq_ignore_ascii_case(other.text);
+            let is_below = root_parts.segments.iter().zip(&parts.segments).all(is_equal);
+            if !is_below || root_parts.segments.len() > parts.segments.len() {
+                return None;
+            }
+            parts.segments.drain(..root_parts.segments.len());
+        }
+        parts.repository(kind)
+    }
+
+    /// The repository with a URL, if the path of the URL contains nothing else.
+    pub(crate) fn without_root(kind: HostKind, url: &str) -> Option<Self> {
+        Parts::parse(url).ok()?.repository(kind)
+    }
+
+    /// The repository with a path as in the answers of an API, such as `acme/fleet`. None if a part is empty.
+    pub(crate) fn from_full_name(path: &str) -> Option<Self> {
+        let parts: Vec<_> = path.split('/').collect();
+        (parts.len() > 1 && parts.iter().all(|part| !part.is_empty())).then(|| Self::from_path(&parts))
+    }
+
+    /// The same repository in lower case. No host tells names apart by case.
+    pub(crate) fn folded(&self) -> Self {
+        Self { path: self.path.iter().map(|part| part.to_lowercase()).collect() }
+    }
+
     /// A repository from the parts of its path: owner and name, groups and name, or organization, project and name.
     pub fn from_path(path: &[&str]) -> Self {
         Self { path: path.iter().map(|&part| part.to_owned()).collect() }
@@ -114,6 +151,39 @@ impl HostRepository {
     pub fn name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
+}
+
+/// The host name and the path of a URL in lower case, without protocol, user, port and ending.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Location {
+    host: String,
+    path: Vec<String>,
+}
+
+impl Location {
+    /// The location of a repository. None if the text is not a URL.
+    pub(crate) fn of(url: &str) -> Option<Self> {
+        let parts = Parts::parse(url).ok()?;
+        let mut path: Vec<_> = parts.names().ok()?.iter().map(|name| name.to_lowercase()).collect();
+        let last = path.last_mut()?;
+        *last = last.strip_suffix(".git").unwrap_or(last).to_owned();
+        Some(Self { host: parts.name().to_owned(), path })
+    }
+
+    /// The host name in an address.
+    pub(crate) fn name(root: &str) -> Option<String> {
+        Some(Parts::parse(&format!("{root}/")).ok()?.name().to_owned())
+    }
+
+    /// The host name in lower case.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+}
+
+/// Whether a URL is one of ssh.
+pub(crate) fn is_ssh(url: &str) -> bool {
+    Parts::parse(url).is_ok_and(|parts| parts.is_ssh)
 }
 
 impl fmt::Display for HostRepository {
@@ -153,6 +223,21 @@ impl<'a> Parts<'a> {
             return Err((start..start + end, RepositoryUrlReason::NoHost));
         }
         Ok(Self { host: host.to_ascii_lowercase(), host_range, segments: segments(path, start + end + 1), is_ssh })
+    }
+
+    /// The name of the host, without the port.
+    fn name(&self) -> &str {
+        match self.host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+            _ => &self.host,
+        }
+    }
+
+    /// The repository with the path of the URL.
+    fn repository(&self, kind: HostKind) -> Option<HostRepository> {
+        let names = self.names().ok()?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        path_of(kind, self.name(), &names).ok().map(|path| HostRepository { path })
     }
 
     /// Removes the path of the host's address from the path.

@@ -301,7 +301,7 @@ mod tests {
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         let events = webhook::receive(HostKind::Gitea, &[Secret::new("s3cret")], header, body.as_bytes()).unwrap();
         let [WebhookEvent::Push(push)] = events.as_slice() else { panic!("{events:?}") };
-        assert_eq!(push.repository_urls, ["https://git.example/acme/fleet.git"]);
+        assert_eq!(push.repository.urls, ["https://git.example/acme/fleet.git"]);
         assert_eq!(push.branch, "prod");
     }
 

@@ -32,7 +32,7 @@ pub use repositories::{
 };
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;
-pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable, repository_key};
+pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable, repository_key, rewrite};
 pub use signing::{CommitSignature, KeyError, PublicKey, SigningKey};
 #[cfg(feature = "fuzz")]
 pub use url::fuzz as fuzz_url;

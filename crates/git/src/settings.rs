@@ -177,7 +177,7 @@ impl Settings {
 }
 
 /// Applies the rewrite rule with the longest matching `from`.
-pub(crate) fn rewrite(rules: &[Rewrite], url: &str) -> String {
+pub fn rewrite(rules: &[Rewrite], url: &str) -> String {
     match rule_for(rules, url) {
         Some((rule, rest)) => format!("{}{rest}", rule.to),
         None => url.to_owned(),

@@ -1,6 +1,7 @@
 //! Secrets, which are never shown.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The text that replaces a secret in messages.
 const HIDDEN: &str = "…";
@@ -32,9 +33,66 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// A secret that may be replaced while the program runs, such as one in a file. Each use reads it again.
+#[derive(Clone)]
+pub struct SecretSource(Source);
+
+#[derive(Clone)]
+enum Source {
+    Fixed(Secret),
+    Read(Arc<dyn Fn() -> Secret + Send + Sync>),
+}
+
+impl SecretSource {
+    /// A secret that `read` returns for each use. This crate reads nothing itself.
+    pub fn new(read: impl Fn() -> Secret + Send + Sync + 'static) -> Self {
+        Self(Source::Read(Arc::new(read)))
+    }
+
+    /// The secret now.
+    pub fn current(&self) -> Secret {
+        match &self.0 {
+            Source::Fixed(secret) => secret.clone(),
+            Source::Read(read) => read(),
+        }
+    }
+
+    /// The secret now, if it is another one than `used`. After a refusal, a use with it is worth one more attempt.
+    pub fn replaced(&self, used: &Secret) -> Option<Secret> {
+        Some(self.current()).filter(|now| now != used)
+    }
+}
+
+impl From<Secret> for SecretSource {
+    fn from(secret: Secret) -> Self {
+        Self(Source::Fixed(secret))
+    }
+}
+
+impl fmt::Debug for SecretSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretSource(…)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+
+    #[test]
+    fn a_secret_that_was_replaced_is_found() {
+        let value = Arc::new(Mutex::new("old"));
+        let shared = Arc::clone(&value);
+        let source = SecretSource::new(move || Secret::new(*shared.lock().unwrap()));
+        let used = source.current();
+        assert_eq!((used.reveal(), source.replaced(&used)), ("old", None));
+        *value.lock().unwrap() = "new";
+        assert_eq!(source.replaced(&used), Some(Secret::new("new")));
+        assert_eq!(SecretSource::from(used.clone()).replaced(&used), None);
+        assert_eq!(format!("{source:?}"), "SecretSource(…)");
+    }
 
     #[test]
     fn a_secret_is_not_shown() {

@@ -45,6 +45,7 @@ use self::environment::Environment;
 use self::metrics::Metrics;
 pub use self::promotion::{ConfiguredChecks, PromotionHub, teams};
 use self::shared::Shared;
+use self::webhooks::UnmatchedRepositories;
 
 /// The settings of the service.
 #[derive(Clone)]
@@ -112,6 +113,7 @@ impl Default for Timing {
 /// The running service. When it is dropped, it stops.
 pub struct Service {
     metrics: Arc<Metrics>,
+    unmatched: UnmatchedRepositories,
     /// One for each control plane. The first one has no name.
     parts: Mutex<Vec<Arc<Shared>>>,
 }
@@ -126,7 +128,8 @@ impl Service {
     /// Starts the service. It syncs all environments at once.
     pub fn start(settings: ServiceSettings) -> Self {
         let metrics = Arc::new(Metrics::new());
-        Self { parts: Mutex::new(begin(settings, &metrics)), metrics }
+        let unmatched = UnmatchedRepositories::default();
+        Self { parts: Mutex::new(begin(settings, &metrics)), metrics, unmatched }
     }
 
     /// Goes on with other settings. Running syncs end with the old ones.

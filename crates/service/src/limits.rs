@@ -20,6 +20,9 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
 /// before it that this process leads, bring a step at once.
 pub(crate) const REST_FACTOR: u32 = 4;
 
+/// The maximum number of repositories that the log names because their webhooks have no effect.
+pub(crate) const NAMED_REPOSITORIES_MAX: usize = 100;
+
 /// The maximum number of problems that are kept for the API.
 pub(crate) const PROBLEMS_MAX: usize = 200;
 

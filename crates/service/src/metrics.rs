@@ -75,6 +75,27 @@ struct HostLabels {
     host: String,
 }
 
+/// The result of a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WebhookResult {
+    /// It was accepted.
+    Success,
+    /// It was accepted, but no environment depends on its repository.
+    Unmatched,
+    /// It was refused.
+    Failure,
+}
+
+impl WebhookResult {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Unmatched => "unmatched",
+            Self::Failure => "failure",
+        }
+    }
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         let durations = Family::<EnvironmentLabels, Histogram, _>::new_with_constructor(
@@ -154,10 +175,10 @@ impl Metrics {
         self.polls.get_or_create(&ResultLabels { result: outcome(is_good) }).inc();
     }
 
-    pub(crate) fn webhook(&self, kind: &str, is_good: bool) {
+    pub(crate) fn webhook(&self, kind: &str, result: WebhookResult) {
         // The kind comes from outside: only known ones are a label.
         let kind = if kind.parse::<git_host::HostKind>().is_ok() { kind } else { "unknown" };
-        let labels = WebhookLabels { kind: kind.to_owned(), result: outcome(is_good) };
+        let labels = WebhookLabels { kind: kind.to_owned(), result: result.as_str() };
         self.webhooks.get_or_create(&labels).inc();
     }
 

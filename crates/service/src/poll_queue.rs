@@ -53,13 +53,14 @@ impl PollQueue {
         self.changed.notify_all();
     }
 
-    /// Polls the repositories that are selected at once.
-    pub(crate) fn hurry(&self, is_selected: impl Fn(&RepositoryUrl) -> bool) {
+    /// Polls the repositories that are selected at once. Returns whether there is one.
+    pub(crate) fn hurry(&self, is_selected: impl Fn(&RepositoryUrl) -> bool) -> bool {
         let mut state = self.state();
         let selected = state.repositories.iter_mut().filter(|(url, _)| is_selected(url));
-        selected.for_each(|(_, polled)| polled.due = Instant::now());
+        let count = selected.map(|(_, polled)| polled.due = Instant::now()).count();
         drop(state);
         self.changed.notify_all();
+        count > 0
     }
 
     pub(crate) fn stop(&self) {

@@ -10,6 +10,7 @@ use hub_api::syncs::{
 
 use crate::Service;
 use crate::environment::Environment;
+use crate::metrics::WebhookResult;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 
@@ -72,8 +73,13 @@ impl SyncService for Service {
     ) -> Result<SyncReceipt, RefusedWebhook> {
         let receive = |part: &Arc<Shared>| part.receive_webhook(kind, header, body);
         let receipts: Result<Vec<_>, _> = self.parts().iter().map(receive).collect();
-        self.metrics.webhook(kind, receipts.is_ok());
-        Ok(SyncReceipt { environments: receipts?.into_iter().flat_map(|receipt| receipt.environments).collect() })
+        match receipts {
+            Ok(received) => Ok(self.unmatched.receipt(kind, received, &self.metrics)),
+            Err(refused) => {
+                self.metrics.webhook(kind, WebhookResult::Failure);
+                Err(refused)
+            }
+        }
     }
 
     fn metrics(&self) -> String {

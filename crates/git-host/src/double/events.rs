@@ -111,7 +111,8 @@ fn sent(kind: HostKind, secret: &Secret, (event, body): (&str, &Value)) -> SentW
 mod tests {
     use super::*;
     use crate::pull_request::{NewPullRequest, PullRequestState};
-    use crate::webhook::{self, PullRequestEvent, Push, WebhookEvent};
+    use crate::repository::HostRepository;
+    use crate::webhook::{self, EventRepository, PullRequestEvent, Push, WebhookEvent};
 
     const URL: &str = "https://git.example/acme/fleet.git";
     const KINDS: [HostKind; 4] = [HostKind::GitHub, HostKind::GitLab, HostKind::Gitea, HostKind::AzureDevOps];
@@ -122,12 +123,17 @@ mod tests {
         webhook::receive(kind, &[Secret::new("s3cret")], header, sent.body.as_bytes()).unwrap()
     }
 
+    fn event_repository(kind: HostKind) -> EventRepository {
+        let path = (kind != HostKind::AzureDevOps).then(|| HostRepository::from_path(&["acme", "fleet"]));
+        EventRepository { urls: vec![URL.to_owned()], path }
+    }
+
     #[test]
     fn a_push_is_received_as_it_was_sent() {
         for kind in KINDS {
             for commit in [GitId::from_hex("4fb8c440e19eca604bbdc14dbba63e5fb98b2c52"), None] {
                 let sent = push(kind, &Secret::new("s3cret"), (URL, "team/dev", commit));
-                let expected = Push { repository_urls: vec![URL.to_owned()], branch: "team/dev".to_owned(), commit };
+                let expected = Push { repository: event_repository(kind), branch: "team/dev".to_owned(), commit };
                 assert_eq!(received(kind, &sent), [WebhookEvent::Push(expected)], "{kind}");
             }
         }
@@ -147,7 +153,7 @@ mod tests {
                 let shown = PullRequest { state, ..shown.clone() };
                 let sent = pull_request(kind, &Secret::new("s3cret"), (URL, &shown));
                 let expected = PullRequestEvent {
-                    repository_urls: vec![URL.to_owned()],
+                    repository: event_repository(kind),
                     number,
                     head: "dev".to_owned(),
                     head_commit: shown.head_commit,

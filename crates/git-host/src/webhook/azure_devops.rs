@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{PullRequestEvent, WebhookError, WebhookEvent, parse, push};
+use super::{EventRepository, PullRequestEvent, WebhookError, WebhookEvent, parse, push};
 use crate::hosts::commit;
+use crate::kind::HostKind;
 
 /// The prefix of branches.
 const BRANCH_PREFIX: &str = "refs/heads/";
@@ -63,8 +64,8 @@ struct RepositoryJson {
 }
 
 impl RepositoryJson {
-    fn urls(self) -> Vec<String> {
-        [self.remote, self.ssh, self.web].into_iter().flatten().collect()
+    fn repository(self) -> EventRepository {
+        EventRepository::new(HostKind::AzureDevOps, [self.remote, self.ssh, self.web], None)
     }
 }
 
@@ -72,8 +73,8 @@ pub(super) fn events(body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
     match parse::<KindJson>(body)?.event_type.as_str() {
         "git.push" => {
             let EventJson { resource: PushJson { ref_updates, repository } } = parse(body)?;
-            let urls = repository.urls();
-            Ok(ref_updates.iter().map(|update| push(&update.name, &update.new_object_id, urls.clone())).collect())
+            let repository = repository.repository();
+            Ok(ref_updates.iter().map(|update| push(&update.name, &update.new_object_id, repository.clone())).collect())
         }
         kind if kind.starts_with("git.pullrequest.") => {
             let EventJson { resource: found } = parse::<EventJson<PullRequestJson>>(body)?;
@@ -85,7 +86,7 @@ pub(super) fn events(body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
                 base: branch(&found.target_ref_name),
                 is_from_fork: found.fork_source.is_some(),
                 is_open: found.status == "active",
-                repository_urls: found.repository.urls(),
+                repository: found.repository.repository(),
             })])
         }
         _ => Ok(vec![WebhookEvent::Other]),

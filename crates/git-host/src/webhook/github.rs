@@ -2,8 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{PullRequestEvent, WebhookError, WebhookEvent, parse, push};
+use super::{EventRepository, PullRequestEvent, WebhookError, WebhookEvent, parse, push};
 use crate::hosts::commit;
+use crate::kind::HostKind;
+use crate::repository::HostRepository;
 
 #[derive(Deserialize)]
 struct PushJson {
@@ -57,31 +59,33 @@ struct RepositoryJson {
     ssh: Option<String>,
     #[serde(rename = "html_url")]
     html: Option<String>,
+    full_name: Option<String>,
 }
 
 impl RepositoryJson {
-    fn urls(self) -> Vec<String> {
-        [self.clone, self.ssh, self.html].into_iter().flatten().collect()
+    fn repository(self, kind: HostKind) -> EventRepository {
+        let path = self.full_name.as_deref().and_then(HostRepository::from_full_name);
+        EventRepository::new(kind, [self.clone, self.ssh, self.html], path)
     }
 }
 
-pub(super) fn events(event: &str, body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
+pub(super) fn events(kind: HostKind, event: &str, body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
     let event = match event {
         "push" => {
             let PushJson { reference, after, repository } = parse(body)?;
-            push(&reference, &after, repository.urls())
+            push(&reference, &after, repository.repository(kind))
         }
         "delete" => {
             let DeleteJson { name, ref_type, repository } = parse(body)?;
             let reference = if ref_type == "branch" { format!("refs/heads/{name}") } else { name };
-            push(&reference, "", repository.urls())
+            push(&reference, "", repository.repository(kind))
         }
         "pull_request" => {
             let PullRequestEventJson { pull_request, repository } = parse(body)?;
             let PullRequestJson { number, state, head, base } = pull_request;
             let name = |branch: &BranchJson| branch.repo.as_ref().map(|repository| repository.full_name.clone());
             WebhookEvent::PullRequest(PullRequestEvent {
-                repository_urls: repository.urls(),
+                repository: repository.repository(kind),
                 number,
                 is_from_fork: name(&head).is_none() || name(&head) != name(&base),
                 head_commit: commit(Some(&head.sha)),

@@ -2,8 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{PullRequestEvent, WebhookError, WebhookEvent, parse, push};
+use super::{EventRepository, PullRequestEvent, WebhookError, WebhookEvent, parse, push};
 use crate::hosts::commit;
+use crate::kind::HostKind;
+use crate::repository::HostRepository;
 
 #[derive(Deserialize)]
 struct KindJson {
@@ -50,11 +52,13 @@ struct ProjectJson {
     git_ssh: Option<String>,
     #[serde(rename = "web_url")]
     web: Option<String>,
+    path_with_namespace: Option<String>,
 }
 
 impl ProjectJson {
-    fn urls(self) -> Vec<String> {
-        [self.git_http, self.git_ssh, self.web].into_iter().flatten().collect()
+    fn repository(self) -> EventRepository {
+        let path = self.path_with_namespace.as_deref().and_then(HostRepository::from_full_name);
+        EventRepository::new(HostKind::GitLab, [self.git_http, self.git_ssh, self.web], path)
     }
 }
 
@@ -62,12 +66,12 @@ pub(super) fn events(body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
     let event = match parse::<KindJson>(body)?.object_kind.as_str() {
         "push" => {
             let PushJson { reference, after, project } = parse(body)?;
-            push(&reference, &after, project.urls())
+            push(&reference, &after, project.repository())
         }
         "merge_request" => {
             let MergeRequestJson { project, object_attributes: attributes } = parse(body)?;
             WebhookEvent::PullRequest(PullRequestEvent {
-                repository_urls: project.urls(),
+                repository: project.repository(),
                 number: attributes.iid,
                 head: attributes.source_branch,
                 head_commit: commit(attributes.last_commit.as_ref().map(|commit| commit.id.as_str())),

@@ -3,12 +3,14 @@
 mod azure_devops;
 mod github;
 mod gitlab;
+mod repository;
 mod verify;
 
 use model::git_id::GitId;
 use model::secret::Secret;
 use serde::de::DeserializeOwned;
 
+pub use self::repository::{EventRepository, RepositoryMatcher, Sender};
 use crate::kind::HostKind;
 use crate::limits::WEBHOOK_BYTES_MAX;
 
@@ -28,8 +30,8 @@ pub enum WebhookEvent {
 /// A branch that moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push {
-    /// The URLs by which the repository may be configured.
-    pub repository_urls: Vec<String>,
+    /// The repository.
+    pub repository: EventRepository,
     /// The name of the branch.
     pub branch: String,
     /// Its new commit. None if it was deleted.
@@ -39,8 +41,8 @@ pub struct Push {
 /// A pull request that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequestEvent {
-    /// The URLs by which the repository may be configured.
-    pub repository_urls: Vec<String>,
+    /// The repository.
+    pub repository: EventRepository,
     /// The number.
     pub number: u64,
     /// The source branch.
@@ -73,6 +75,17 @@ pub enum WebhookError {
     /// Hosts of this kind send no webhooks.
     #[error("{} sends no webhooks", .0.title())]
     NotSupported(HostKind),
+}
+
+impl WebhookEvent {
+    /// The repository whose change the event announces. None if it announces none that counts, such as that of a fork.
+    pub fn repository(&self) -> Option<&EventRepository> {
+        match self {
+            Self::Push(push) => Some(&push.repository),
+            Self::PullRequest(event) if !event.is_from_fork => Some(&event.repository),
+            Self::PullRequest(_) | Self::Ping | Self::Other => None,
+        }
+    }
 }
 
 impl Push {
@@ -115,13 +128,13 @@ pub fn receive<'h>(
             let signature = header("x-hub-signature-256").ok_or(WebhookError::NotSigned("X-Hub-Signature-256"))?;
             let digits = signature.strip_prefix("sha256=").unwrap_or_default();
             verify::signature(secrets, digits, body)?;
-            github::events(header("x-github-event").unwrap_or_default(), body)
+            github::events(kind, header("x-github-event").unwrap_or_default(), body)
         }
         HostKind::Gitea => {
             let signature = header("x-forgejo-signature").or_else(|| header("x-gitea-signature"));
             verify::signature(secrets, signature.ok_or(WebhookError::NotSigned("X-Gitea-Signature"))?, body)?;
             let event = header("x-forgejo-event").or_else(|| header("x-gitea-event"));
-            github::events(event.unwrap_or_default(), body)
+            github::events(kind, event.unwrap_or_default(), body)
         }
         HostKind::GitLab => {
             verify::token(secrets, header("x-gitlab-token").ok_or(WebhookError::NotSigned("X-Gitlab-Token"))?)?;
@@ -144,10 +157,10 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
 }
 
 /// The event of a reference that moved to the commit with these digits. Only zeros mean that it was deleted.
-fn push(reference: &str, digits: &str, repository_urls: Vec<String>) -> WebhookEvent {
+fn push(reference: &str, digits: &str, repository: EventRepository) -> WebhookEvent {
     let Some(branch) = reference.strip_prefix("refs/heads/") else { return WebhookEvent::Other };
     let commit = GitId::from_hex(digits).filter(|_| digits.bytes().any(|digit| digit != b'0'));
-    WebhookEvent::Push(Push { repository_urls, branch: branch.to_owned(), commit })
+    WebhookEvent::Push(Push { repository, branch: branch.to_owned(), commit })
 }
 
 #[cfg(test)]

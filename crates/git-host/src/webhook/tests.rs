@@ -1,6 +1,7 @@
 //! Webhooks as the hosts document them.
 
 use super::*;
+use crate::repository::HostRepository;
 
 const COMMIT: &str = "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52";
 const ZEROS: &str = "0000000000000000000000000000000000000000";
@@ -25,7 +26,10 @@ fn github(event: &str, body: &str) -> Result<Vec<WebhookEvent>, WebhookError> {
 
 fn pushed(url: &str, commit: Option<&str>) -> WebhookEvent {
     let commit = commit.and_then(GitId::from_hex);
-    WebhookEvent::Push(Push { repository_urls: vec![url.to_owned()], branch: "dev".to_owned(), commit })
+    let path = url.split('/').rev().take(2).map(|part| part.trim_end_matches(".git")).collect::<Vec<_>>();
+    let path = if url.contains("/_git/") { vec!["acme", "fleet", "fleet"] } else { vec![path[1], path[0]] };
+    let repository = EventRepository { urls: vec![url.to_owned()], path: Some(HostRepository::from_path(&path)) };
+    WebhookEvent::Push(Push { repository, branch: "dev".to_owned(), commit })
 }
 
 #[test]
@@ -69,7 +73,7 @@ fn pull_requests_of_github() {
     };
     let expected = |is_from_fork| {
         Ok(vec![WebhookEvent::PullRequest(PullRequestEvent {
-            repository_urls: Vec::new(),
+            repository: EventRepository { urls: Vec::new(), path: None },
             number: 7,
             head: "dev".to_owned(),
             head_commit: GitId::from_hex(COMMIT),

@@ -12,7 +12,7 @@ use git_host::secret::Secret;
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
 use model::tree::{Tree, closed};
 use service::{Service, ServiceSettings};
-use testkit::company::{CONTROL_PLANE, MemoryCompany, PROPOSAL};
+use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
 
 use crate::world::{OFTEN, RARELY, SECRET, World, eventually, state, syncs};
@@ -74,6 +74,40 @@ fn a_webhook_is_verified_and_requests_one_sync_for_a_burst() {
     assert!(syncs(&service) <= 4, "{} syncs for a burst", syncs(&service));
     let newest = world.company.environment_head().to_string();
     assert!(state(&service).last.unwrap().sources.iter().any(|source| source.commit == newest));
+}
+
+/// The number of webhooks with a result, from the metrics.
+fn webhooks(service: &Service, result: &str) -> usize {
+    let line = format!("kalypso_webhooks_total{{kind=\"github\",result=\"{result}\"}} ");
+    let metrics = service.metrics();
+    metrics.lines().find_map(|found| found.strip_prefix(&line)?.parse().ok()).unwrap_or_default()
+}
+
+#[test]
+fn a_webhook_counts_by_the_path_of_its_repository() {
+    let mut world = World::new();
+    let service = world.start(RARELY);
+    let path = CONTROL_PLANE.strip_prefix(HOST).unwrap().trim_matches('/');
+    let send = |url: &str, commit| {
+        let sent = events::push(HostKind::GitHub, &Secret::new(SECRET), (url, ENVIRONMENT, commit));
+        let header = |name: &str| sent.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+        service.receive_webhook("github", &header, sent.body.as_bytes()).unwrap()
+    };
+    let addresses = [
+        format!("http://internal:3000/{}.git", path.to_uppercase()),
+        format!("{HOST}/{path}.git/"),
+        format!("ssh://git@internal:2222/{path}.git"),
+        format!("git@internal:{path}"),
+    ];
+    for (number, url) in addresses.iter().enumerate() {
+        world.company.change_value(&number.to_string());
+        assert_eq!(send(url, Some(world.company.environment_head())), all(), "{url}");
+    }
+    assert_eq!((webhooks(&service, "success"), webhooks(&service, "unmatched")), (addresses.len(), 0));
+    for _ in 0..2 {
+        assert_eq!(send("http://internal:3000/acme/other.git", None), SyncReceipt::default());
+    }
+    assert_eq!((webhooks(&service, "success"), webhooks(&service, "unmatched")), (addresses.len(), 2));
 }
 
 #[test]
