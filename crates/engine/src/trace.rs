@@ -85,9 +85,7 @@ impl Trace {
 
     /// The paths and values of all leaves: scalars, empty mappings and empty lists.
     pub(crate) fn leaves(&self) -> Vec<(FieldPath, Value)> {
-        let mut leaves = Vec::new();
-        collect_leaves(&self.data, &mut FieldPath::default(), &mut leaves);
-        leaves
+        leaves_of_all(&self.data)
     }
 
     fn setting(&self, event: &Event, rest: &[Step], value: &Value) -> Setting {
@@ -109,6 +107,15 @@ pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> 
         (Value::List(list), Step::Index(index)) => list.items.get(*index),
         _ => None,
     })
+}
+
+/// The leaves of all values of an assignment. Without values there are none, and not one with an empty path.
+pub(crate) fn leaves_of_all(data: &Value) -> Vec<(FieldPath, Value)> {
+    let mut leaves = Vec::new();
+    if !matches!(data, Value::Map(map) if map.entries.is_empty()) {
+        collect_leaves(data, &mut FieldPath::default(), &mut leaves);
+    }
+    leaves
 }
 
 /// Adds the leaves of a value to `leaves`. The recursion is at most as deep as the YAML that the values were read from.

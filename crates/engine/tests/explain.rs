@@ -1,4 +1,4 @@
-//! The lines of rendered files that depend on a value.
+//! Explanations: the values of an assignment, and the lines of rendered files that depend on a value.
 
 use std::io::{self, Result};
 use std::sync::Arc;
@@ -68,4 +68,20 @@ fn check(files: &[&str], expected: &[(&str, usize)]) -> Result<()> {
 fn the_lines_of_a_held_release_are_those_of_its_files() -> Result<()> {
     check(&[FLEET], &[("platform-config.yaml", 3)])?;
     check(&[FLEET, PIN], &[("platform-config.yaml", 4)])
+}
+
+#[test]
+fn an_assignment_without_values_has_none() -> Result<()> {
+    let values = |data: &str| -> Result<Vec<String>> {
+        let text = FLEET.replace("data: {REGION: west}", data).into_bytes();
+        let (fleet, _) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text)], ENVIRONMENT)?;
+        let place = PlaceName::new("edge").map_err(io::Error::other)?;
+        let id = AssignmentId { place, target: DeploymentTargetName::new("shop-live").map_err(io::Error::other)? };
+        let explanation =
+            Prepared::new(&Arc::new(fleet)).explain(&id).ok_or_else(|| io::Error::other("no assignment"))?;
+        Ok(explanation.values.iter().map(|value| value.path.to_string()).collect())
+    };
+    assert_eq!(values("data: {}")?, [""; 0]);
+    assert_eq!(values("data: {LIMITS: \"{}\"}")?, ["LIMITS"]);
+    Ok(())
 }

@@ -229,7 +229,6 @@ fn data_leaves(content: &[u8]) -> Option<BTreeMap<FieldPath, String>> {
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
     data.as_mapping()?;
-    let mut leaves = Vec::new();
-    crate::trace::collect_leaves(&crate::value::from_node(data), &mut FieldPath::default(), &mut leaves);
+    let leaves = crate::trace::leaves_of_all(&crate::value::from_node(data));
     Some(leaves.into_iter().map(|(path, value)| (path, crate::explain::shown(&value))).collect())
 }

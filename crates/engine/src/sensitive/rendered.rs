@@ -67,8 +67,7 @@ impl Prepared {
         let has_nested = containers.iter().any(|container| container.has_nested);
         let render = |composition: &Composition| Variant { assigned, composition, has_nested, manifests }.files(self);
         let files = render(&composition)?;
-        let mut leaves = Vec::new();
-        crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);
+        let mut leaves = crate::trace::leaves_of_all(&composition.data);
         leaves.retain(|(path, _)| covers(&sensitive, path));
         if leaves.is_empty() {
             return Some(ShownFiles { has_sensitive: false, files, others: None, digests: BTreeMap::new() });

@@ -42,7 +42,9 @@ pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     let [reconciler, namespace, config] = &explanation.templates;
     lines.push(format!("  templates      {reconciler}, {namespace}, {config}"));
     lines.push(format!("  configuration  version {}, {}", explanation.version, terminal::count(values.len(), "value")));
-    lines.push(String::new());
+    if !values.is_empty() {
+        lines.push(String::new());
+    }
     let widest = values.iter().map(|value| value.path.to_string().chars().count()).max().unwrap_or_default().min(40);
     for value in values {
         let from =
@@ -52,8 +54,10 @@ pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
             if value.overrides.is_empty() { String::new() } else { format!(" (overrides {})", value.overrides.len()) };
         lines.push(format!("    {:widest$}  {shown:<36}  {}{over}", value.path.to_string(), from.unwrap_or_default()));
     }
-    lines.push(String::new());
-    lines.push(format!("  kalypso explain -e {} {id} KEY says more about one value", words.environment));
+    if !values.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("  kalypso explain -e {} {id} KEY says more about one value", words.environment));
+    }
     lines.join("\n") + "\n"
 }
 
