@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::git_id::GitId;
-use model::label_rules;
+use model::label;
 use model::name::{ClusterName, ClusterTypeName, NameError};
 use model::similar;
 use model::source::{File, FileId, Files, Source};
@@ -117,7 +117,7 @@ impl<'t> Reader<'t> {
             };
             if columns.iter().any(|known| **known == *column) {
                 self.problem(cell.span, format!("there are two columns `{column}`"));
-            } else if !is_known && let Err(reason) = label_rules::check_key(column) {
+            } else if !is_known && let Err(reason) = label::check_key(column) {
                 self.problem(cell.span, format!("column `{}` can't be a label: {reason}", cell.text));
             }
             columns.push(column.into());
@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
                 CLUSTER_TYPE if cell.text.is_empty() => {}
                 CLUSTER_TYPE => cluster_type = self.parsed(cell, |text| ClusterTypeName::new(text)).or(cluster_type),
                 _ if cell.text.is_empty() => {}
-                _ => match label_rules::check_value(&cell.text) {
+                _ => match label::check_value(&cell.text) {
                     Ok(()) => labels.push((Arc::clone(column), cell.text.as_str().into())),
                     Err(reason) => {
                         self.problem(cell.span, format!("`{}` can't be the value of a label: {reason}", cell.text));

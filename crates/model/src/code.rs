@@ -174,6 +174,8 @@ codes! {
     /// ```
     ///
     /// The operators are `In` and `NotIn`, with at least one value, and `Exists` and `DoesNotExist`, without values.
+    ///
+    /// A key or a value that no label can have is an error, too, as in Kubernetes: `NotIn ["lab "]` would hold everywhere, also in the lab.
     InvalidSelector = "K0109",
     /// A key occurs twice in one mapping.
     ///
@@ -487,6 +489,21 @@ codes! {
     ///
     /// Remove the annotation or the entry, or correct its code, object or path.
     UnusedAcknowledgement = "K0137",
+    /// Kubernetes refuses a label.
+    ///
+    /// The key of a label is a name, or a DNS name with a name behind `/`. A value is empty or a name. A name has at most 63 letters, digits, `-`, `_` and `.`,
+    /// with letters or digits at both ends. A cluster refuses an object with another label. Here the label counts, but no selector can name it: a selector
+    /// with such a key or value is an error (K0109).
+    ///
+    /// ```yaml
+    /// kind: ClusterType
+    /// metadata:
+    ///   labels:
+    ///     region: "West US"       # a value has no blanks
+    /// ```
+    ///
+    /// Write another key or value, such as `west-us`, here and where the label is used.
+    ImpossibleLabel = "K0138",
     /// An object to add exists already.
     ///
     /// `kalypso add` never changes an object that exists: it could be another one that only has the same name. The place of the existing object is shown.

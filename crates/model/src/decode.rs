@@ -1,5 +1,7 @@
 //! Reads objects from YAML nodes: checks the shape, then takes the fields.
 
+mod selector;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +13,6 @@ use crate::label::Labels;
 use crate::limits::{FILE_PROBLEMS_MAX, OBJECT_PROBLEMS_MAX, PLAIN_TEXTS_BYTES_MAX, SIMILAR_WORD_BYTES_MAX};
 use crate::name::NAME_LENGTH_MAX;
 use crate::object_key::ObjectKey;
-use crate::selector::{LabelSelector, Operator, Requirement};
 use crate::shape::{Field, METADATA, Shape};
 use crate::similar::nearest;
 use crate::source::{Address, FileId};
@@ -222,63 +223,6 @@ impl<'a> Decoder<'a> {
         let name = keys.last().copied().unwrap_or_default();
         self.warning(Code::InvalidSelector, node.span, format!("`{name}` has no value, so any value matches"));
         self.help(format!("write a value, or remove `{name}`"));
-    }
-
-    /// Reads a label selector whose shape is valid.
-    pub(crate) fn selector(&mut self, root: &Node, keys: &[&str]) -> LabelSelector {
-        let Some(selector) = node(root, keys) else { return LabelSelector::default() };
-        let equal = text_map(selector, &["matchLabels"]).into_iter();
-        let mut requirements: Vec<_> =
-            equal.map(|(key, value)| Requirement { key, operator: Operator::In(vec![value]) }).collect();
-        let expressions = items(selector, &["matchExpressions"]);
-        requirements.extend(expressions.iter().filter_map(|expression| self.requirement(expression)));
-        if requirements.is_empty() {
-            self.check_is_meant_empty(selector);
-        }
-        LabelSelector { requirements }
-    }
-
-    /// Reports a selector without requirements that has a key without a value: it would select everything.
-    fn check_is_meant_empty(&mut self, selector: &Node) {
-        let is_begun = |(key, value): &&(Node, Node)| is_null(value) && key.as_scalar().is_some();
-        if let Some((key, _)) = selector.as_mapping().unwrap_or_default().iter().find(is_begun) {
-            let message = format!("`{}` is empty, so this selector would select everything", scalar_text(key));
-            self.error(Code::InvalidSelector, key.span, message);
-            self.help("write the labels to match; or `labelSelector: {}` to select everything");
-        }
-    }
-
-    fn requirement(&mut self, expression: &Node) -> Option<Requirement> {
-        let operator_node = node(expression, &["operator"])?;
-        let values = texts(expression, &["values"]);
-        let written = scalar_text(operator_node);
-        let operator = match &*written {
-            "In" | "NotIn" if values.is_empty() => {
-                self.error(Code::InvalidSelector, operator_node.span, format!("`{written}` needs at least one value"));
-                self.help("add `values: [...]`");
-                return None;
-            }
-            "Exists" | "DoesNotExist" if !values.is_empty() => {
-                let span = node(expression, &["values"]).map_or(operator_node.span, |values| values.span);
-                self.error(Code::InvalidSelector, span, format!("`{written}` takes no values"));
-                self.help("remove `values`, or use `In` or `NotIn`");
-                return None;
-            }
-            "In" => Operator::In(values),
-            "NotIn" => Operator::NotIn(values),
-            "Exists" => Operator::Exists,
-            "DoesNotExist" => Operator::DoesNotExist,
-            other => {
-                self.error(
-                    Code::InvalidSelector,
-                    operator_node.span,
-                    format!("{other:?} is not an operator of selectors"),
-                );
-                self.help("the operators are `In`, `NotIn`, `Exists` and `DoesNotExist`");
-                return None;
-            }
-        };
-        Some(Requirement { key: text(expression, &["key"]), operator })
     }
 
     /// Checks the shape of an object: it has these fields, and others only if it `is_open`.

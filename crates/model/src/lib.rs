@@ -18,7 +18,6 @@ pub mod fleet;
 pub mod git_id;
 pub mod kind;
 pub mod label;
-pub mod label_rules;
 pub mod limits;
 pub mod locate;
 pub mod name;

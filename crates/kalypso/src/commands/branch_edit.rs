@@ -218,8 +218,8 @@ pub(super) fn labels(options: &[String]) -> Result<authoring::objects::LabelList
     for text in options.iter().flat_map(|option| option.split(',')).map(str::trim).filter(|text| !text.is_empty()) {
         let usage = |reason: &str| Failure::usage(format!("`{text}` is not a label: {reason}"));
         let (key, value) = text.split_once('=').ok_or_else(|| usage("write KEY=VALUE"))?;
-        model::label_rules::check_key(key).map_err(|reason| usage(&format!("of the key, {reason}")))?;
-        model::label_rules::check_value(value).map_err(|reason| usage(&format!("of the value, {reason}")))?;
+        model::label::check_key(key).map_err(|reason| usage(&format!("of the key, {reason}")))?;
+        model::label::check_value(value).map_err(|reason| usage(&format!("of the value, {reason}")))?;
         match known.insert(key.to_owned(), value.to_owned()) {
             Some(other) if other != value => {
                 return Err(Failure::usage(format!("label `{key}` has two values: `{other}` and `{value}`")));

@@ -20,6 +20,8 @@ pub struct LabelMapping {
     pub add: Labels,
 }
 
+/// The path of the field with the labels that a target must have.
+const FROM: [&str; 2] = ["spec", "from"];
 /// The path of the field with the added labels.
 pub const ADD: [&str; 2] = ["spec", "add"];
 
@@ -68,6 +70,8 @@ spec:
                 );
             }
         }
-        Self { from: labels(["spec", "from"]), add: labels(ADD) }
+        decoder.check_label_rules(root, &FROM);
+        decoder.check_label_rules(root, &ADD);
+        Self { from: labels(FROM), add: labels(ADD) }
     }
 }

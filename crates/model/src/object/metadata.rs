@@ -58,6 +58,7 @@ impl Decoder<'_> {
                 self.check_owners((key, value));
             }
         }
+        self.check_label_rules(root, &["metadata", "labels"]);
         if matches!(kind, Kind::ConfigMap | Kind::ConfigSchema) {
             self.check_labels(root, kind);
         }

@@ -82,9 +82,15 @@ spec:
 
     fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
         let targets = decode::items(root, &["spec", "deploymentTargets"]).iter().enumerate();
-        let good = targets.filter(|(position, _)| !decoder.is_broken_part(*position));
+        let good: Vec<_> = targets.filter(|(position, _)| !decoder.is_broken_part(*position)).collect();
+        for (_, target) in &good {
+            decoder.check_label_rules(target, &["labels"]);
+        }
         Self {
-            deployment_targets: good.map(|(position, node)| WorkloadTarget::decode(position, node)).collect(),
+            deployment_targets: good
+                .into_iter()
+                .map(|(position, node)| WorkloadTarget::decode(position, node))
+                .collect(),
             config_schemas: decode::texts(root, &["spec", "configSchemas"]),
         }
     }

@@ -129,6 +129,53 @@ fn a_selector_with_an_unknown_operator_is_refused() {
 }
 
 #[test]
+fn a_selector_with_a_label_that_can_not_exist_is_refused() {
+    let policy = crate::kind::Kind::SchedulingPolicy.example();
+    let rule = "only letters, digits, `-`, `_` and `.` can be in it, with letters or digits at both ends";
+    let value = |line: u32, shown: &str| format!("K0109 {line}: no label can have the value {shown}: {rule}");
+    check(&policy.replace("[large, huge]", "[large, \"lab \"]"), &[], &[&value(16, "\"lab \"")]);
+    check(&policy.replace("purpose: functional-test", "purpose: -x"), &[], &[&value(10, "\"-x\"")]);
+    check(
+        &policy.replace("purpose: functional-test", "purpose: \"\""),
+        &["SchedulingPolicy `functional-tests-on-large`"],
+        &[],
+    );
+    let key = format!("K0109 14: no label can have the key \"danger zone\": {rule}");
+    check(&policy.replace("key: size", "key: danger zone"), &[], &[&key]);
+    check(
+        &policy.replace("purpose:", "A/purpose:"),
+        &[],
+        &["K0109 10: no label can have the key \"A/purpose\": before `/` is a DNS name"],
+    );
+    let long = "x".repeat(64);
+    let said = format!("K0109 10: no label can have the key \"{}\"…: it has more than 63 characters", "x".repeat(60));
+    check(&policy.replace("purpose:", &format!("{long}:")), &[], &[&said]);
+    let pin = crate::kind::Kind::ReleasePin.example();
+    let pinned = pin.replace("site: chicago", "site: New York");
+    let codes = read_file(any_file(), "a.yaml", pinned.as_bytes()).diagnostics;
+    assert_eq!(codes.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), [Code::InvalidSelector]);
+}
+
+#[test]
+fn labels_that_kubernetes_refuses_are_warned_of_where_they_are() {
+    let rule = "only letters, digits, `-`, `_` and `.` can be in it, with letters or digits at both ends";
+    let cluster_type =
+        crate::kind::Kind::ClusterType.example().replace("  labels:\n", "  labels:\n    zone: \"West US\"\n");
+    let value =
+        |line: u32, shown: &str| format!("K0138 {line}: Kubernetes refuses {shown} as the value of a label: {rule}");
+    let found = read_file(any_file(), "a.yaml", cluster_type.as_bytes());
+    assert_eq!((found.objects.len(), found.diagnostics.len()), (1, 1), "{:?}", found.diagnostics);
+    assert_eq!(found.diagnostics[0].help, ["did you mean \"West-US\"?"]);
+    let mapping = crate::kind::Kind::LabelMapping.example();
+    check(
+        &mapping.replace("tier: storefront", "tier: store front"),
+        &["LabelMapping `storefront`"],
+        &[&value(7, "\"store front\"")],
+    );
+    check(&mapping.replace("size: large", "size: large!"), &["LabelMapping `storefront`"], &[&value(10, "\"large!\"")]);
+}
+
+#[test]
 fn the_end_of_a_pin_is_a_date_or_a_timestamp() {
     let expiring = |text: &str| crate::kind::Kind::ReleasePin.example().replace("2027-01-31", text);
     let pin: &[&str] = &["ReleasePin `hold-hello-world-in-chicago`"];
@@ -213,7 +260,10 @@ fn workload_with(metadata: &str, spec: &str) -> FileObjects {
 #[test]
 fn texts_that_become_part_of_manifests_are_bounded() {
     let labels = |bytes: usize| workload_with(&format!("  labels:\n    a: \"{}\"\n", "x".repeat(bytes - 1)), "");
-    let codes = |found: FileObjects| found.diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>();
+    let codes = |found: FileObjects| {
+        let errors = found.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+        errors.map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
+    };
     assert_eq!(codes(labels(PLAIN_TEXTS_BYTES_MAX)), []);
     assert_eq!(codes(labels(PLAIN_TEXTS_BYTES_MAX + 1)), [Code::TextsTooLarge]);
 }

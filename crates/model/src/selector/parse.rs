@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{LabelSelector, Operator, Requirement};
+use crate::label;
 
 /// Why a text is not a selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,18 +75,16 @@ fn requirement(text: &str) -> Result<Requirement, &'static str> {
 
 fn key_of(text: &str) -> Result<Arc<str>, &'static str> {
     let key = text.trim();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    match key {
-        "" => Err("its key is missing"),
-        key if key.chars().all(is_plain) => Ok(key.into()),
-        _ => Err("its key is not one of a label"),
+    match label::check_key(key) {
+        Ok(()) => Ok(key.into()),
+        Err(_) if key.is_empty() => Err("its key is missing"),
+        Err(_) => Err("its key is not one of a label"),
     }
 }
 
 fn value_of(text: &str) -> Result<Arc<str>, &'static str> {
     let value = text.trim();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if value.chars().all(is_plain) { Ok(value.into()) } else { Err("its value is not one of a label") }
+    label::check_value(value).map(|()| value.into()).map_err(|_| "its value is not one of a label")
 }
 
 #[cfg(test)]
@@ -119,6 +118,8 @@ mod tests {
         );
         check("a=b c", Err("`a=b c` is not a requirement: its value is not one of a label"));
         check("a>1", Err("`a>1` is not a requirement: its key is not one of a label"));
+        check("-a", Err("`-a` is not a requirement: its key is not one of a label"));
+        check("a!=b-", Err("`a!=b-` is not a requirement: its value is not one of a label"));
         check("a in (b) c", Err("`a in (b) c` is not a requirement: nothing stands behind a list of values"));
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::plain::{BYTES_MAX, Scan, has_plain_characters};
 use super::{Resolved, resolve_plain};
-use crate::label_rules;
+use crate::label;
 use crate::name::{self, is_dns_label};
 
 /// The keys whose values are in the outline as they are: they say which object it is.
@@ -196,7 +196,7 @@ impl ScalarClass {
         let flag = |holds: bool, flag: u8| if holds { flag } else { 0 };
         let fits = flag(is_dns_label(text), Self::DNS_LABEL)
             | flag(name::check(text).is_ok(), Self::NAME)
-            | flag(label_rules::check_value(text).is_ok(), Self::LABEL_VALUE)
+            | flag(label::check_value(text).is_ok(), Self::LABEL_VALUE)
             | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
             | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER);
         Self { form: TypeForm::Text, fits }

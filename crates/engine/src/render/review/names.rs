@@ -1,7 +1,7 @@
 //! The rules of Kubernetes for names, namespaces and labels, and those of Flux, Argo CD and Fleet, which copy names into labels.
 
 use model::diagnostic::{Code, Severity};
-use model::label_rules;
+use model::label;
 use model::yaml::{Node, NodeValue};
 
 use super::{Finding, Manifest, class_of};
@@ -104,7 +104,7 @@ fn namespace_refused(field: &str, node: &Node) -> Option<Finding> {
 fn entry_refused((key, value): (&Node, &Node), is_label: bool) -> Option<Finding> {
     let what = if is_label { "label" } else { "annotation" };
     let name = key.as_scalar().map_or("", |scalar| &*scalar.text);
-    if let Err(reason) = label_rules::check_key(name) {
+    if let Err(reason) = label::check_key(name) {
         return Some(refused(key, format!("Kubernetes refuses the key `{name}` of this {what}: {reason}")));
     }
     let NodeValue::Scalar(scalar) = &value.value else {
@@ -114,7 +114,7 @@ fn entry_refused((key, value): (&Node, &Node), is_label: bool) -> Option<Finding
     if !is_label || class_of(scalar).is_label_value() {
         return None;
     }
-    let reason = label_rules::check_value(&scalar.text).err().unwrap_or("it is not a text");
+    let reason = label::check_value(&scalar.text).err().unwrap_or("it is not a text");
     let finding = refused(value, format!("Kubernetes refuses the value of the label `{name}`: {reason}"));
     Some(finding.help("print it with `shortName 63`, which returns a value that fits, or as an annotation"))
 }

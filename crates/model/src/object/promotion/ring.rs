@@ -269,6 +269,9 @@ fn domain_limit(limit: &Node, decoder: &mut Decoder<'_>) -> Option<DomainLimit> 
         decoder.help("write the key of a label, such as `site`");
         return None;
     }
+    if let Some(node) = limit.get("label") {
+        decoder.label_key(node);
+    }
     Some(DomainLimit { label, at_once: at_once? })
 }
 
