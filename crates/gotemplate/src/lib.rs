@@ -26,6 +26,7 @@ pub mod error;
 mod exec;
 pub mod format;
 pub mod function;
+pub mod go_regex;
 mod kalypso;
 pub mod map_changes;
 mod methods;

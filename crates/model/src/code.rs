@@ -438,16 +438,17 @@ codes! {
     ///
     /// Fix the label. If the label is intended, you can ignore this warning.
     AlmostKnownLabel = "K0133",
-    /// A word in a schema is similar to a keyword of JSON Schema.
+    /// A word in a schema has no effect.
     ///
-    /// JSON Schema ignores unknown words. So the intended rule has no effect, and wrong values pass. Words that are not similar to a keyword are not
-    /// reported, because schemas may contain any words.
+    /// JSON Schema ignores unknown words, and keywords of other drafts than the schema's own. So the intended rule has no effect, and wrong values pass. The
+    /// draft is the one that `$schema` names; without `$schema`, or with one that names no draft, it is draft 7. In draft 7 and earlier ones, keywords beside
+    /// `$ref` have no effect either. Words that are not similar to a keyword are not reported, because schemas may contain any words.
     ///
     /// ```json
-    /// { "type": "object", "requird": ["DATABASE_URL"] }
+    /// { "type": "object", "requird": ["DATABASE_URL"], "dependentRequired": { "USER": ["PASSWORD_REF"] } }
     /// ```
     ///
-    /// Fix the word: here it is `required`.
+    /// Fix the word: here it is `required`. Of a keyword of another draft, the message says what to write instead, and which `$schema` makes it count.
     UnknownKeyword = "K0134",
     /// A file contains merge conflict markers.
     ///
@@ -1061,6 +1062,17 @@ codes! {
     /// Fix the value, or the schema. Only what is certain is reported: values that the `ConfigMap` sets itself, and no missing values. As soon as an
     /// assignment gets the value, the error is K0312 instead.
     WrongForLater = "K0316",
+    /// No value satisfies a part of a schema.
+    ///
+    /// Rules of the schema contradict each other, or leave no value: an empty `enum`, a `minimum` above the `maximum`, a required key that is not allowed. Every
+    /// value that the part applies to is wrong (K0312). If the part applies to no value, nothing else reports it.
+    ///
+    /// ```json
+    /// { "properties": { "SIZE": { "enum": [] } } }
+    /// ```
+    ///
+    /// Fix the rule that the message names.
+    ContradictorySchema = "K0319",
 
     /// A template does not parse.
     ///

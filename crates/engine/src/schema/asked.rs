@@ -6,9 +6,11 @@ use jsonschema::Validator;
 use model::field_path::FieldPath;
 use serde_json::Value as Json;
 
+use super::dialect::{self, SchemaJson};
 use super::marks::is_marked;
+use super::patterns;
 use super::references::{Document, References};
-use super::walk::{VALUE_KEYWORDS, draft, each_applied, keyword_text};
+use super::walk::{VALUE_KEYWORDS, each_applied, keyword_text, paths};
 
 /// Keywords at the root that relate several values with one another, so that a value can't be checked alone.
 const RELATING: [&str; 14] = [
@@ -92,8 +94,8 @@ impl Asked {
     /// Reads a schema. `is_sensitive` tells for a key whether its value is sensitive: then no default is shown, and not the only value that is allowed.
     /// Empty if the text can't be used as a schema.
     pub(crate) fn of(text: &str, is_sensitive: &dyn Fn(&str) -> bool) -> Self {
-        let Ok(root) = serde_json::from_str::<Json>(text) else { return Self::default() };
-        let Ok(document) = Document::new(&root, draft(&root)) else { return Self::default() };
+        let Ok(SchemaJson { json: root, draft, .. }) = dialect::read(text) else { return Self::default() };
+        let Ok(document) = Document::new(&root, draft) else { return Self::default() };
         let Ok(references) = document.references() else { return Self::default() };
         let mut reader = Reader { references: &references, paths: paths(&root), is_sensitive, asked: Self::default() };
         each_applied(&references, &root, &mut |schema| reader.add(schema));
@@ -113,8 +115,9 @@ impl Asked {
 }
 
 /// A check of names: whether one of the patterns of `patternProperties` matches.
-fn names(patterns: &[String]) -> Option<Validator> {
-    let any: Vec<_> = patterns.iter().map(|pattern| serde_json::json!({ "pattern": pattern })).collect();
+fn names(names: &[String]) -> Option<Validator> {
+    let any: Vec<_> =
+        names.iter().map(|pattern| serde_json::json!({ "pattern": patterns::written(pattern) })).collect();
     let options = jsonschema::options().with_pattern_options(super::pattern_options()).offline();
     options.build(&serde_json::json!({ "anyOf": any })).ok()
 }
@@ -238,23 +241,6 @@ fn cut(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// The path of each node of a schema, by its address.
-fn paths(root: &Json) -> HashMap<*const Json, FieldPath> {
-    let mut found = HashMap::new();
-    let mut open = vec![(root, FieldPath::default())];
-    while let Some((json, path)) = open.pop() {
-        match json {
-            Json::Object(entries) => {
-                open.extend(entries.iter().map(|(key, value)| (value, path.key(key.as_str()))));
-            }
-            Json::Array(items) => open.extend(items.iter().enumerate().map(|(index, item)| (item, path.index(index)))),
-            _ => continue,
-        }
-        found.insert(std::ptr::from_ref(json), path);
-    }
-    found
 }
 
 #[cfg(test)]

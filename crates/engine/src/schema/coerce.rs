@@ -1,43 +1,205 @@
 //! Converts values for schemas: texts that look like numbers become numbers, unless the schema requires a text.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use gotemplate::Text;
 use gotemplate::value::{Key, Value};
+use jsonschema::Validator;
 use serde_json::{Map, Number, Value as Json};
 
+use super::patterns;
 use super::references::References;
-use super::walk;
 use crate::compose::Composition;
 use crate::record::key_text;
 
-/// The JSON types that a schema allows for a property.
+/// The JSON types that a schema allows for a property, beside numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Types {
-    pub(super) text: bool,
+struct Types {
+    text: bool,
     boolean: bool,
 }
 
-/// The types of a schema's top-level properties, also through `$ref` and `allOf`. Properties that allow neither a text nor a boolean are omitted.
-pub(super) fn types<'a>(references: &References<'a>, root: &'a Json) -> BTreeMap<String, Types> {
-    let mut properties: BTreeMap<String, Types> = BTreeMap::new();
-    walk::each_applied(references, root, &mut |schema| {
-        for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            walk::each_applied(references, property, &mut |property| {
-                let Some(written) = property.get("type") else { return };
-                let allows = |name: &str| match written {
-                    Json::String(text) => text == name,
-                    Json::Array(types) => types.iter().any(|text| text == name),
-                    _ => false,
-                };
-                let types = properties.entry(name.clone()).or_default();
-                types.text |= allows("string");
-                types.boolean |= allows("boolean");
-            });
+impl Types {
+    fn add(&mut self, name: &str) {
+        self.text |= name == "string";
+        self.boolean |= name == "boolean";
+    }
+
+    fn add_type_of(&mut self, value: &Json) {
+        self.text |= value.is_string();
+        self.boolean |= value.is_boolean();
+    }
+
+    fn is_empty(self) -> bool {
+        !self.text && !self.boolean
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { text: self.text | other.text, boolean: self.boolean | other.boolean }
+    }
+}
+
+/// The types that a schema gives to top-level properties.
+#[derive(Debug, Default)]
+pub(super) struct TypesByName {
+    named: BTreeMap<String, Types>,
+    open: Vec<OpenTypes>,
+}
+
+/// The types of properties by patterns, and of properties that one schema does not name.
+#[derive(Debug)]
+struct OpenTypes {
+    names: BTreeSet<String>,
+    patterns: Vec<(Validator, Types)>,
+    additional: Types,
+}
+
+/// Reads the types of a schema's top-level properties: from `type`, `enum` and `const`, in `properties`, `patternProperties` and `additionalProperties`, also
+/// through `$ref`, `allOf`, `anyOf`, `oneOf`, `if`, `then`, `else` and `dependencies`.
+pub(super) fn types<'a>(references: &References<'a>, root: &'a Json) -> TypesByName {
+    let mut found = TypesByName::default();
+    each_possible(references, root, &mut |schema| {
+        let entries = |keyword| schema.get(keyword).and_then(Json::as_object).into_iter().flatten();
+        for (name, property) in entries("properties") {
+            let named = found.named.entry(name.clone()).or_default();
+            *named = named.and(types_of(references, property));
+        }
+        let patterns = entries("patternProperties").filter_map(|(pattern, property)| {
+            let types = types_of(references, property);
+            (!types.is_empty()).then(|| Some((patterns::validator(pattern)?, types)))?
+        });
+        let (patterns, additional) = (patterns.collect::<Vec<_>>(), schema.get("additionalProperties"));
+        let additional = additional.map(|property| types_of(references, property)).unwrap_or_default();
+        if !patterns.is_empty() || !additional.is_empty() {
+            let names = entries("properties").map(|(name, _)| name.clone()).collect();
+            found.open.push(OpenTypes { names, patterns, additional });
         }
     });
-    properties.retain(|_, types| types.text || types.boolean);
-    properties
+    found
+}
+
+fn types_of<'a>(references: &References<'a>, property: &'a Json) -> Types {
+    let mut types = Types::default();
+    each_possible(references, property, &mut |schema| {
+        match schema.get("type") {
+            Some(Json::String(name)) => types.add(name),
+            Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).for_each(|name| types.add(name)),
+            _ => {}
+        }
+        let values = schema.get("enum").and_then(Json::as_array).into_iter().flatten();
+        values.chain(schema.get("const")).for_each(|value| types.add_type_of(value));
+    });
+    types
+}
+
+/// Calls `visit` once for a schema, and once for each schema that can require something of the same value.
+fn each_possible<'a>(references: &References<'a>, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
+    let (mut seen, mut open) = (HashSet::new(), vec![schema]);
+    while let Some(schema) = open.pop() {
+        if !seen.insert(std::ptr::from_ref(schema)) {
+            continue;
+        }
+        visit(schema);
+        open.extend(references.of(schema));
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            open.extend(schema.get(keyword).and_then(Json::as_array).into_iter().flatten());
+        }
+        open.extend(["if", "then", "else"].iter().filter_map(|keyword| schema.get(keyword)));
+        for keyword in ["dependencies", "dependentSchemas"] {
+            open.extend(schema.get(keyword).and_then(Json::as_object).into_iter().flatten().map(|(_, schema)| schema));
+        }
+    }
+}
+
+impl OpenTypes {
+    fn of(&self, key: &str) -> Types {
+        let name = if self.patterns.is_empty() { Json::Null } else { Json::from(key) };
+        let matching = self.patterns.iter().filter(|(pattern, _)| pattern.is_valid(&name)).map(|(_, types)| *types);
+        match matching.reduce(Types::and) {
+            Some(types) => types,
+            None if self.names.contains(key) => Types::default(),
+            None => self.additional,
+        }
+    }
+}
+
+impl TypesByName {
+    /// Whether the schema gives a key the type of texts.
+    pub(super) fn allow_text(&self, key: &str) -> bool {
+        self.of(key).text
+    }
+
+    fn of(&self, key: &str) -> Types {
+        let named = self.named.get(key).copied().unwrap_or_default();
+        self.open.iter().fold(named, |types, open| types.and(open.of(key)))
+    }
+
+    /// Sets top-level values to the form that the schema gives to them. Returns the forms that they had.
+    pub(super) fn apply(&self, composition: &Composition, json: &mut Json) -> Forms {
+        let names: Vec<_> = if self.open.is_empty() {
+            self.named
+                .iter()
+                .filter(|(_, types)| !types.is_empty())
+                .map(|(name, _)| Cow::Borrowed(name.as_str()))
+                .collect()
+        } else {
+            composition
+                .entries()
+                .keys()
+                .filter_map(|key| if let Key::Text(name) = key { Some(name.to_str()) } else { None })
+                .collect()
+        };
+        let converted = |name: &str| {
+            let (Value::Text(text), form) = (composition.get(name)?, json.get(name)?) else { return None };
+            let types = self.of(name);
+            let converted = if types.text {
+                Json::String(text.to_str().into_owned())
+            } else if types.boolean && form.is_string() && !is_quoted(composition, name) {
+                boolean(&text.to_str())?
+            } else {
+                return None;
+            };
+            (converted != *form).then_some(converted)
+        };
+        let forms = names.iter().filter_map(|name| Some((name.to_string(), converted(name)?))).collect();
+        set(&forms, json)
+    }
+
+    /// The other form that the schema gives to a top-level value. None if it gives only one.
+    pub(super) fn other_form(&self, composition: &Composition, name: &str, form: &Json) -> Option<Json> {
+        let Some(Value::Text(text)) = composition.get(name) else { return None };
+        if is_quoted(composition, name) {
+            return None;
+        }
+        let (text, types) = (text.to_str(), self.of(name));
+        match form {
+            Json::String(_) if types.boolean && boolean(&text).is_some() => boolean(&text),
+            Json::String(_) => number(&text).ok().flatten(),
+            _ if types.text || form.is_boolean() => Some(Json::String(text.into_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// Forms of top-level values, by key.
+pub(super) type Forms = BTreeMap<String, Json>;
+
+/// Sets top-level values. Returns the forms that they had.
+pub(super) fn set(forms: &Forms, json: &mut Json) -> Forms {
+    let mut replace = |(name, form): (&String, &Json)| {
+        let slot = json.get_mut(name)?;
+        Some((name.clone(), std::mem::replace(slot, form.clone())))
+    };
+    forms.iter().filter_map(&mut replace).collect()
+}
+
+fn boolean(text: &str) -> Option<Json> {
+    match text {
+        "true" => Some(Json::Bool(true)),
+        "false" => Some(Json::Bool(false)),
+        _ => None,
+    }
 }
 
 /// A composition as JSON.
@@ -67,38 +229,6 @@ impl JsonData {
             object.insert(owned(name), json.unwrap_or_else(|| nested(value)));
         }
         Self { object: Json::Object(object), not_json }
-    }
-}
-
-/// Converts top-level properties to the types that the schema requires. Returns the previous values of changed properties.
-pub(super) fn apply(
-    types: &BTreeMap<String, Types>,
-    composition: &Composition,
-    json: &mut Json,
-) -> Vec<(String, Json)> {
-    let mut changed = Vec::new();
-    for (name, types) in types {
-        let (Some(Value::Text(text)), Some(slot)) = (composition.get(name), json.get_mut(name)) else { continue };
-        let text = text.to_str();
-        let converted = match &*text {
-            _ if types.text => Json::String(text.into_owned()),
-            "true" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(true),
-            "false" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(false),
-            _ => continue,
-        };
-        if *slot != converted {
-            changed.push((name.clone(), std::mem::replace(slot, converted)));
-        }
-    }
-    changed
-}
-
-/// Restores the values that [`apply`] changed.
-pub(super) fn undo(changed: Vec<(String, Json)>, json: &mut Json) {
-    for (name, value) in changed {
-        if let Some(slot) = json.get_mut(&name) {
-            *slot = value;
-        }
     }
 }
 

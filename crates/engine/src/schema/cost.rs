@@ -356,13 +356,13 @@ impl Total {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dialect;
     use super::super::references::Document;
-    use super::super::walk;
     use super::*;
 
     fn cost(schema: &str, value: &Json) -> Result<(), TooMuch> {
         let json: Json = serde_json::from_str(schema).unwrap();
-        let document = Document::new(&json, walk::draft(&json)).unwrap();
+        let document = Document::new(&json, dialect::draft(&json)).unwrap();
         let references = document.references().unwrap();
         Graph::of(&references, &json).check(value, Allowance::of(false)).map(drop)
     }
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn a_schema_of_an_application_may_take_less() {
         let json = serde_json::json!({ "additionalProperties": { "allOf": vec![true; 1_000] } });
-        let document = Document::new(&json, walk::draft(&json)).unwrap();
+        let document = Document::new(&json, dialect::draft(&json)).unwrap();
         let graph = Graph::of(&document.references().unwrap(), &json);
         let value: Json =
             (0..30).map(|number| (number.to_string(), Json::Null)).collect::<serde_json::Map<_, _>>().into();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use gotemplate::value::Value;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{JsonType, ValidationError};
@@ -10,6 +11,8 @@ use serde_json::Value as Json;
 
 use super::cost::TooMuch;
 use super::marks::allows_one_value;
+use super::written_patterns::WrittenPatterns;
+use crate::compose::Composition;
 use crate::redaction;
 use crate::target::SchemaText;
 
@@ -42,10 +45,21 @@ pub enum FindingKind {
     TooMuch,
 }
 
+/// The schema and the values of a check, for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) schema: &'a SchemaText,
+    pub(super) written: &'a WrittenPatterns,
+    pub(super) composition: &'a Composition,
+    /// The paths whose values are not shown.
+    pub(super) sensitive: &'a BTreeSet<FieldPath>,
+}
+
 /// The findings of one validation error. Each missing property is an error of its own.
-pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &BTreeSet<FieldPath>) -> Vec<Finding> {
+pub(super) fn of(error: &ValidationError<'_>, subject: Subject<'_>) -> Vec<Finding> {
+    let Subject { schema, written, composition, sensitive } = subject;
     let path = field_path(error.instance_path());
-    let schema_path = field_path(error.schema_path());
+    let schema_path = written.path(field_path(error.schema_path()));
     let schema = schema.clone();
     if let Kind::Required { property } = error.kind() {
         let path = path.key(property.as_str().unwrap_or_default());
@@ -53,16 +67,33 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
         return vec![Finding { path, kind: FindingKind::Missing, message, schema, schema_path }];
     }
     let is_secret = redaction::covers(sensitive, &path);
-    let shown = if is_secret { redaction::digest_of_json(error.instance()) } else { shown(error.instance()) };
+    let shown = if is_secret {
+        redaction::digest_of_json(error.instance())
+    } else {
+        shown(error.instance()) + &conversion(error.instance(), &path, composition)
+    };
     let subject = if path.steps().is_empty() { "the configuration".to_owned() } else { format!("`{path}`") };
     let is_part = sensitive.iter().any(|secret| path.is_at_or_below(secret));
-    let requirement = requirement(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
-    let message = match requirement {
-        Some(requirement) => format!("{subject} {requirement}, here it is {shown}"),
-        None if is_secret => format!("{subject} does not match the schema, here it is {shown}"),
-        None => format!("{subject} does not match the schema: {error}"),
+    let message = if is_secret && reveals_value(error.kind(), is_part) {
+        format!("{subject} does not match the schema, here it is {shown}")
+    } else {
+        // The listed requirements of alternatives can be constants.
+        let requirement = if is_secret { requirement(error.kind(), written) } else { requirement_of(error, written) };
+        format!("{subject} {requirement}, here it is {shown}")
     };
     vec![Finding { path, kind: FindingKind::Wrong, message, schema, schema_path }]
+}
+
+/// How a text is written that the check reads as a number or a boolean, and how it stays a text. Empty if nothing is lost.
+fn conversion(value: &Json, path: &FieldPath, composition: &Composition) -> String {
+    let [Step::Key(key)] = path.steps() else { return String::new() };
+    let Some(Value::Text(text)) = composition.get(key) else { return String::new() };
+    let text = text.to_str();
+    let read = value.to_string();
+    if value.is_string() || *read == *text {
+        return String::new();
+    }
+    format!(" (it is written {text:?}; in single quotes, as '{text}', it stays a text)")
 }
 
 /// Whether an error is about the value of a top-level key, whatever other values there are. It is found on the way through `properties`,
@@ -142,40 +173,80 @@ pub(super) fn field_path(location: &Location) -> FieldPath {
 /// Whether the requirement reveals a sensitive value: it allows only one value, or it names keys that are part of a sensitive value.
 fn reveals_value(kind: &Kind, is_part: bool) -> bool {
     match kind {
-        Kind::Constant { .. } => true,
-        Kind::AdditionalProperties { .. } => is_part,
+        // The message about items shows them.
+        Kind::Constant { .. } | Kind::UnevaluatedItems { .. } => true,
+        Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } | Kind::PropertyNames { .. } => is_part,
         Kind::Enum { options } => allows_one_value(options),
         _ => false,
     }
 }
 
 /// The requirement of the schema, as the end of a sentence that begins with the value's name.
-fn requirement(kind: &Kind) -> Option<String> {
-    Some(match kind {
+pub(super) fn requirement(kind: &Kind, written: &WrittenPatterns) -> String {
+    match kind {
         Kind::Type { kind: TypeKind::Single(one) } => format!("must be {}", with_article(*one)),
         Kind::Type { kind: TypeKind::Multiple(many) } => {
             format!("must be {}", many.into_iter().map(with_article).collect::<Vec<_>>().join(" or "))
         }
+        Kind::Enum { options } if options.as_array().is_some_and(Vec::is_empty) => {
+            "can't have any value, because the schema's `enum` is empty".to_owned()
+        }
         Kind::Enum { options } => format!("must be one of {}", list(options)),
         Kind::Constant { expected_value } => format!("must be {expected_value}"),
-        Kind::Pattern { pattern } => format!("must match the pattern `{pattern}`"),
+        Kind::Pattern { pattern } => format!("must match the pattern `{}`", written.of(pattern)),
         Kind::Format { format } => format!("must have the format `{format}`"),
         Kind::Minimum { limit } => format!("must be at least {limit}"),
         Kind::Maximum { limit } => format!("must be at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
-        Kind::MinItems { limit } => format!("must have at least {limit} items"),
-        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
+        Kind::MinLength { limit } => format!("must have at least {}", counted(*limit, "character")),
+        Kind::MaxLength { limit } => format!("must have at most {}", counted(*limit, "character")),
+        Kind::MinItems { limit } => format!("must have at least {}", counted(*limit, "item")),
+        Kind::MaxItems { limit } => format!("must have at most {}", counted(*limit, "item")),
+        Kind::AdditionalItems { limit } => format!("must have at most {}", counted(*limit as u64, "item")),
+        Kind::MinProperties { limit } => format!("must have at least {}", counted(*limit, "key")),
+        Kind::MaxProperties { limit } => format!("must have at most {}", counted(*limit, "key")),
         Kind::UniqueItems => "must not contain an item twice".to_owned(),
-        Kind::AdditionalProperties { unexpected } => format!("must not have the key `{}`", unexpected.join("`, `")),
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            format!("must not have the key `{}`", unexpected.join("`, `"))
+        }
+        Kind::UnevaluatedItems { unexpected } => format!("must not have the item `{}`", unexpected.join("`, `")),
+        Kind::PropertyNames { error } => {
+            format!("must not have the key {}: it {}", shown(error.instance()), requirement(error.kind(), written))
+        }
+        Kind::Contains => "must contain an item that matches the schema's `contains`".to_owned(),
+        Kind::ContentEncoding { content_encoding } => format!("must be encoded as `{content_encoding}`"),
+        Kind::ContentMediaType { content_media_type } => format!("must have the media type `{content_media_type}`"),
         Kind::FalseSchema => "must not be set".to_owned(),
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "must match one of the schema's alternatives".to_owned(),
         Kind::OneOfMultipleValid { .. } => "must match only one of the schema's alternatives".to_owned(),
-        _ => return None,
-    })
+        Kind::Not { .. } => "must not match the schema's `not`".to_owned(),
+        _ => "must match the schema".to_owned(),
+    }
+}
+
+/// The requirement that an error reports. Alternatives are listed if each of them has one simple requirement for the same value.
+fn requirement_of(error: &ValidationError<'_>, written: &WrittenPatterns) -> String {
+    const LISTED_MAX: usize = 4;
+    let (Kind::AnyOf { context } | Kind::OneOfNotValid { context }) = error.kind() else {
+        return requirement(error.kind(), written);
+    };
+    let of_one = |errors: &Vec<ValidationError<'static>>| match errors.as_slice() {
+        [one] if one.instance_path() == error.instance_path() => {
+            Some(requirement(one.kind(), written)).filter(|text| text.starts_with("must "))
+        }
+        _ => None,
+    };
+    let listed: Option<Vec<_>> = context.iter().map(of_one).collect();
+    match listed.filter(|listed| (1..=LISTED_MAX).contains(&listed.len())) {
+        Some(listed) => listed.join(" or "),
+        None => requirement(error.kind(), written),
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn with_article(json_type: JsonType) -> &'static str {

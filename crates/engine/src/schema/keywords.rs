@@ -4,6 +4,8 @@ use model::field_path::{FieldPath, Step};
 use model::similar;
 use serde_json::Value as Json;
 
+use super::walk::{APPLIED, BY_NAME};
+
 /// Keywords of all drafts, of OpenAPI, and of Kalypso.
 const KNOWN: &[&str] = &[
     "$anchor",
@@ -81,29 +83,6 @@ const KNOWN: &[&str] = &[
 ];
 /// Keywords that differ in a single letter from other common words. They are never suggested.
 const TOO_COMMON: &[&str] = &["else", "id", "if", "not", "then", "title", "xml"];
-/// Keywords that contain schemas by name.
-const BY_NAME: &[&str] =
-    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
-/// Keywords whose value is a schema, or a list of schemas.
-const APPLIED: &[&str] = &[
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "oneOf",
-    "prefixItems",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "extends",
-];
 /// The maximum number of misspelled keywords that are reported for one schema.
 const REPORTED_MAX: usize = 20;
 
@@ -149,9 +128,14 @@ fn in_schema(schema: &Json, path: &mut FieldPath, found: &mut Vec<Misspelled>) {
     }
 }
 
+/// Whether a word is a keyword.
+pub(super) fn is_known(word: &str) -> bool {
+    KNOWN.contains(&word)
+}
+
 /// The keyword that a word is similar to. None if the word is a keyword, or similar to none.
 fn nearest(word: &str) -> Option<&'static str> {
-    if KNOWN.contains(&word) {
+    if is_known(word) {
         return None;
     }
     similar::nearest(word, KNOWN.iter().copied().filter(|known| !TOO_COMMON.contains(known)))

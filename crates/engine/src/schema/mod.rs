@@ -5,19 +5,26 @@ mod bounds;
 mod budget;
 mod coerce;
 mod cost;
+mod dialect;
 mod finding;
+mod forms;
+mod go_pattern;
 mod keywords;
+mod lint;
 pub mod marks;
 mod pattern;
+mod patterns;
 mod references;
+mod schema_error;
+mod unusable;
 mod walk;
+mod written_patterns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use model::diagnostic::{Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -38,6 +45,9 @@ pub(crate) use asked::{Asked, AskedProperty};
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
+use forms::{FormSearch, Verdict};
+use schema_error::SchemaError;
+use unusable::Unusable;
 pub(crate) use walk::requirements;
 
 /// The maximum size of a compiled pattern in bytes. Patterns come from other teams.
@@ -50,12 +60,16 @@ const FINDINGS_MAX: usize = 100;
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
     validator: Validator,
+    /// The patterns as their author wrote them.
+    written: written_patterns::WrittenPatterns,
     /// The types of top-level properties in the schema.
-    types: BTreeMap<String, coerce::Types>,
+    types: coerce::TypesByName,
+    /// The top-level properties in conditions and alternatives of the whole configuration.
+    conditional: BTreeSet<String>,
     /// The paths of properties that the schema marks as sensitive.
     sensitive: Vec<FieldPath>,
-    /// Words in the schema that are similar to keywords.
-    misspelled: Vec<keywords::Misspelled>,
+    /// Warnings about parts of the schema.
+    lints: Vec<lint::Lint>,
     /// The number of schemas with all references written out.
     unfolded: usize,
     /// The cost of checks with this schema.
@@ -144,11 +158,11 @@ impl Schemas {
         self.sensitive_everywhere.iter().chain(marked).cloned().collect()
     }
 
-    /// Reports schemas that can't be used, and misspelled keywords.
+    /// Reports schemas that can't be used, and parts of schemas that have no effect or contradict each other.
     pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
         let all = self.labelled.iter().map(|labelled| &labelled.schema).chain(&self.own);
         all.flat_map(|schema| match &schema.compiled {
-            Ok(compiled) => compiled.misspelled.iter().map(|word| misspelled(&schema.text, word)).collect(),
+            Ok(compiled) => compiled.lints.iter().map(|lint| warning(&schema.text, lint)).collect(),
             Err(diagnostic) => vec![diagnostic.clone()],
         })
     }
@@ -169,11 +183,8 @@ impl Schemas {
     fn of_target(&self, text: &SchemaText, owner: Option<&RegistrationName>) -> Schema {
         let compiled = match self.compiled.get(&text.text) {
             Some(Ok(compiled)) => Ok(Arc::clone(compiled)),
-            Some(Err(reason)) => Err(unusable(text, reason)),
-            None => {
-                let reason = "it was not compiled".to_owned();
-                Err(unusable(text, &SchemaError { reason, part: Part::Value }))
-            }
+            Some(Err(error)) => Err(error.diagnostic(text)),
+            None => Err(SchemaError::new("it was not compiled", Part::Value).diagnostic(text)),
         };
         Schema::new(text.clone(), compiled, (self.missing, owner))
     }
@@ -195,7 +206,7 @@ impl Schemas {
         } else {
             let compiled = self.compiled_text(&text.text, before);
             budget.spend(owner, &text, compiled.as_ref().map_or(0, |compiled| compiled.unfolded));
-            compiled.map_err(|reason| unusable(&text, &reason))
+            compiled.map_err(|error| error.diagnostic(&text))
         };
         let mut missing = self.missing;
         // A setting of the schema takes precedence over the setting of the environment.
@@ -255,25 +266,39 @@ impl Schema {
         data: &mut JsonData,
         sensitive: &BTreeSet<FieldPath>,
     ) -> Vec<Finding> {
+        self.run(Check { composition, sensitive, counts: None }, data)
+    }
+
+    fn run(&self, check: Check<'_>, data: &mut JsonData) -> Vec<Finding> {
+        let Check { composition, sensitive, counts } = check;
         let Ok(compiled) = &self.compiled else { return Vec::new() };
-        let is_text = |key: &&String| compiled.types.get(*key).is_some_and(|types| types.text);
-        if let Some(key) = data.not_json.iter().find(|key| !is_text(key)) {
+        if let Some(key) = data.not_json.iter().find(|key| !compiled.types.allow_text(key)) {
             return vec![finding::not_json(key, &self.text)];
         }
-        let changed = coerce::apply(&compiled.types, composition, &mut data.object);
-        if let Err(reason) = compiled.cost.check(&data.object, self.allowance) {
-            coerce::undo(changed, &mut data.object);
-            return vec![finding::too_much(reason, &self.text)];
-        }
-        let findings = if compiled.validator.is_valid(&data.object) {
-            Vec::new()
-        } else {
-            let errors = compiled.validator.iter_errors(&data.object).take(FINDINGS_MAX);
-            errors.flat_map(|error| finding::of(&error, &self.text, sensitive)).collect()
+        let subject = finding::Subject { schema: &self.text, written: &compiled.written, composition, sensitive };
+        let mut findings = Vec::new();
+        let mut report = |object: &Json| {
+            let errors = compiled.validator.iter_errors(object);
+            let errors = errors.filter(|error| counts.is_none_or(|counts| counts(error))).take(FINDINGS_MAX);
+            findings = errors.flat_map(|error| finding::of(&error, subject)).collect();
         };
-        coerce::undo(changed, &mut data.object);
-        findings
+        let search = FormSearch { compiled, composition, object: &mut data.object, allowance: self.allowance, counts };
+        match search.run(&mut report) {
+            Verdict::Valid | Verdict::Wrong => findings,
+            Verdict::TooMuch(_) if counts.is_some() => Vec::new(),
+            Verdict::TooMuch(reason) => vec![finding::too_much(reason, &self.text)],
+        }
     }
+}
+
+/// What a check is about.
+#[derive(Clone, Copy)]
+struct Check<'c> {
+    composition: &'c Composition,
+    /// The paths whose values findings do not show.
+    sensitive: &'c BTreeSet<FieldPath>,
+    /// Which errors count. None: all.
+    counts: Option<forms::Counts<'c>>,
 }
 
 impl Schema {
@@ -309,18 +334,8 @@ impl Schema {
         sensitive: &BTreeSet<FieldPath>,
         is_counted: &dyn Fn(&ValidationError<'_>) -> bool,
     ) -> Vec<Finding> {
-        let Ok(compiled) = &self.compiled else { return Vec::new() };
         let mut data = JsonData::of(composition);
-        let is_text = |key: &&String| compiled.types.get(*key).is_some_and(|types| types.text);
-        if let Some(key) = data.not_json.iter().find(|key| !is_text(key)) {
-            return vec![finding::not_json(key, &self.text)];
-        }
-        coerce::apply(&compiled.types, composition, &mut data.object);
-        if compiled.cost.check(&data.object, self.allowance).is_err() || compiled.validator.is_valid(&data.object) {
-            return Vec::new();
-        }
-        let errors = compiled.validator.iter_errors(&data.object).filter(|error| is_counted(error));
-        errors.take(FINDINGS_MAX).flat_map(|error| finding::of(&error, &self.text, sensitive)).collect()
+        self.run(Check { composition, sensitive, counts: Some(is_counted) }, &mut data)
     }
 }
 
@@ -336,74 +351,38 @@ fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) ->
     (registration.as_str() != &**workload).then(|| Application::Of(registration.clone()))
 }
 
-/// The reason why a schema can't be used, and the place in its text, if it is known.
-#[derive(Clone, Debug)]
-struct SchemaError {
-    reason: String,
-    part: Part,
-}
-
-fn unusable(text: &SchemaText, SchemaError { reason, part }: &SchemaError) -> Diagnostic {
-    Diagnostic::error(Code::InvalidSchema, format!("this schema can't be used: {reason}"))
-        .at(Origin::part(&text.object, text.path.clone(), part.clone()), "")
-        .help("it has to be a JSON schema, written as JSON")
-        .about(&text.object)
-}
-
-fn misspelled(text: &SchemaText, word: &keywords::Misspelled) -> Diagnostic {
-    let message = format!("`{}` is not a keyword of JSON Schema, so it has no effect", word.path);
-    Diagnostic::warning(Code::UnknownKeyword, message)
-        .at(Origin::part(&text.object, text.path.clone(), Part::Inside(word.path.clone())), "")
-        .help(format!("did you mean `{}`?", word.suggestion))
+fn warning(text: &SchemaText, lint: &lint::Lint) -> Diagnostic {
+    Diagnostic::warning(lint.code, lint.message.clone())
+        .at(Origin::part(&text.object, text.path.clone(), Part::Inside(lint.path.clone())), "")
+        .help(lint.help.clone())
         .about(&text.object)
 }
 
 fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
-    let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    let unusable = |reason| SchemaError { reason, part: Part::Value };
-    let draft = walk::draft(&json);
-    let document = references::Document::new(&json, draft).map_err(|error| unusable(references::reason(&error)))?;
+    let read = dialect::read(text)?;
+    let json = &read.json;
+    let unusable = |reason| SchemaError::new(reason, Part::Value);
+    let document = references::Document::new(json, read.draft).map_err(|error| unusable(references::reason(&error)))?;
     let references = document.references().map_err(|error| unusable(error.to_string()))?;
-    let unfolded = bounds::unfolded(&references, &json).map_err(unusable)?;
+    let unfolded = bounds::unfolded(&references, json).map_err(unusable)?;
+    let schemas = walk::positions(&references, json);
+    let patterns::Patterns { json: translated, written } = patterns::translated(json, &schemas)?;
     let mut options = jsonschema::options().offline().with_pattern_options(pattern_options());
-    if json.get("$schema").is_none() {
-        options = options.with_draft(draft);
+    if !read.is_written {
+        options = options.with_draft(read.draft);
     }
-    let validator = options.build(&json).map_err(|error| not_a_schema(&error))?;
-    let (types, sensitive) = (coerce::types(&references, &json), walk::sensitive(&references, &json));
-    let (misspelled, cost) = (keywords::misspelled(&json), cost::Graph::of(&references, &json));
-    Ok(CompiledSchema { validator, types, sensitive, misspelled, unfolded, cost })
+    let failed = Unusable { schemas: &schemas, references: &references, written: &written };
+    let validator = options.build(&translated).map_err(|error| failed.reason(&error))?;
+    let (types, sensitive) = (coerce::types(&references, json), walk::sensitive(&references, json));
+    let conditional = walk::conditional(&references, json);
+    let (lints, cost) = (lint::lints(&read, &schemas), cost::Graph::of(&references, json));
+    Ok(CompiledSchema { validator, written, types, conditional, sensitive, lints, unfolded, cost })
 }
 
 /// The engine of regular expressions, with the limits for patterns of other teams.
 fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX)
 }
-
-fn not_json(error: &serde_json::Error) -> SchemaError {
-    let (line, column) = (error.line(), error.column().max(1));
-    let text = error.to_string();
-    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    SchemaError { reason: format!("it is not JSON: {reason}"), part: Part::Text { line, column } }
-}
-
-fn not_a_schema(error: &ValidationError<'_>) -> SchemaError {
-    let path = finding::field_path(error.instance_path());
-    if path.steps().is_empty() {
-        return SchemaError { reason: error.to_string(), part: Part::Value };
-    }
-    let reason = match error.kind() {
-        // The messages of these kinds only list the values that the meta-schema allows.
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } | ValidationErrorKind::Type { .. } => {
-            format!("`{path}` can't be {}", finding::shown(error.instance()))
-        }
-        _ => format!("`{path}`: {error}"),
-    };
-    SchemaError { reason, part: Part::Inside(path) }
-}
-
-/// The draft of schemas without `$schema`, unless they use a keyword in its draft 4 form.
-const DEFAULT_DRAFT: Draft = Draft::Draft7;
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,8 @@ pub(super) struct Document<'a> {
 pub(super) struct References<'a> {
     /// By the address of the referring schema. A schema that is reached with several base URIs can have several targets.
     targets: HashMap<*const Json, Vec<&'a Json>>,
+    /// The reasons why references have no target, by the address of the referring schema.
+    broken: HashMap<*const Json, referencing::Error>,
 }
 
 /// The reason why references can't be resolved.
@@ -65,7 +67,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// If a schema has a dynamic reference, or if more than [`PLACES_MAX`] schemas are visited.
     pub(super) fn references(&'a self) -> Result<References<'a>, ReferenceError> {
-        let mut references = References { targets: HashMap::new() };
+        let mut references = References { targets: HashMap::new(), broken: HashMap::new() };
         let root = SubschemaPlace {
             schema: self.root,
             resolver: self.registry.resolver(self.base.clone()),
@@ -88,12 +90,16 @@ impl<'a> Document<'a> {
             }
             let below = draft.subresources_of(schema);
             open.extend(below.map(|schema| SubschemaPlace { schema, resolver: resolver.clone(), draft }));
-            // Invalid references are reported when the validator is built.
             let reference = schema.get("$ref").and_then(Json::as_str);
-            if let Some(Ok(resolved)) = reference.map(|reference| resolver.lookup(reference)) {
-                let (target, resolver, draft) = resolved.into_inner();
-                references.targets.entry(std::ptr::from_ref(schema)).or_default().push(target);
-                open.push(SubschemaPlace { schema: target, resolver, draft });
+            match reference.map(|reference| resolver.lookup(reference)) {
+                Some(Ok(resolved)) => {
+                    let (target, resolver, draft) = resolved.into_inner();
+                    references.targets.entry(std::ptr::from_ref(schema)).or_default().push(target);
+                    open.push(SubschemaPlace { schema: target, resolver, draft });
+                }
+                // An invalid reference matters only if a check can reach it: the validator decides.
+                Some(Err(error)) => drop(references.broken.insert(std::ptr::from_ref(schema), error)),
+                None => {}
             }
         }
         Ok(references)
@@ -102,15 +108,30 @@ impl<'a> Document<'a> {
 
 /// The reason for an error, for a message.
 pub(super) fn reason(error: &referencing::Error) -> String {
+    use referencing::Error as E;
     match error {
-        referencing::Error::Unretrievable { uri, .. } => {
+        E::Unretrievable { uri, .. } => {
             format!("it refers to `{uri}`, which is another document: nothing is fetched for a schema")
         }
-        other => other.to_string(),
+        E::PointerToNowhere { pointer } | E::InvalidArrayIndex { pointer, .. } => {
+            format!("it refers to `#{pointer}`, which is not in the schema")
+        }
+        E::NoSuchAnchor { anchor } | E::InvalidAnchor { anchor } => {
+            format!("it refers to `#{anchor}`, which is not in the schema")
+        }
+        E::InvalidPercentEncoding { pointer, .. } => format!("`#{pointer}` has a `%` without two hexadecimal digits"),
+        E::InvalidUri(_) => "an `$id` or `$ref` of it is not a valid address".to_owned(),
+        E::UnknownSpecification { specification } => format!("its `$schema` `{specification}` names no draft"),
+        E::CircularMetaschema { uri } => format!("its `$schema` `{uri}` leads back to itself"),
     }
 }
 
 impl<'a> References<'a> {
+    /// The reason why a schema's `$ref` has no target.
+    pub(super) fn broken(&self, schema: &Json) -> Option<&referencing::Error> {
+        self.broken.get(&std::ptr::from_ref(schema))
+    }
+
     /// The targets of a schema's `$ref`.
     pub(super) fn of(&self, schema: &Json) -> impl Iterator<Item = &'a Json> + use<'a, '_> {
         self.targets.get(&std::ptr::from_ref(schema)).into_iter().flatten().copied()
@@ -124,7 +145,7 @@ mod tests {
     /// Compares the `title`s of the schemas that the schema at a pointer refers to.
     fn check(schema: &str, from: &str, titles: &[&str]) {
         let json: Json = serde_json::from_str(schema).unwrap();
-        let document = Document::new(&json, crate::schema::walk::draft(&json)).unwrap();
+        let document = Document::new(&json, crate::schema::dialect::draft(&json)).unwrap();
         let references = document.references().unwrap();
         let found: Vec<_> =
             references.of(json.pointer(from).unwrap()).map(|target| target["title"].as_str().unwrap()).collect();

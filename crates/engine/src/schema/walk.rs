@@ -1,12 +1,11 @@
 //! Walks through schemas, `$ref` and `allOf` included.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use jsonschema::Draft;
 use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
-use super::DEFAULT_DRAFT;
+use super::dialect;
 use super::marks::{allows_one_value, is_marked};
 use super::references::{Document, References};
 
@@ -28,6 +27,30 @@ pub(super) const VALUE_KEYWORDS: [&str; 14] = [
     "maxItems",
 ];
 
+/// Keywords that contain schemas by name.
+pub(super) const BY_NAME: &[&str] =
+    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+/// Keywords whose value is a schema, or a list of schemas.
+pub(super) const APPLIED: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "extends",
+];
+
 /// Calls `visit` once for a schema, and once for each schema that its `$ref` and `allOf` add.
 pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
     let mut seen = HashSet::new();
@@ -42,21 +65,80 @@ pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, vi
     }
 }
 
-/// The draft of a schema. A schema without `$schema` has draft 4 if it contains a boolean `exclusiveMinimum` or `exclusiveMaximum`.
-pub(super) fn draft(json: &Json) -> Draft {
-    if json.get("$schema").is_some() {
-        return DEFAULT_DRAFT.detect(json);
+/// All schemas of a document with their paths: those at keywords, and the targets of references.
+pub(super) fn positions<'a>(references: &References<'a>, root: &'a Json) -> Vec<(FieldPath, &'a Json)> {
+    let places = paths(root);
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let mut open = vec![(FieldPath::default(), root)];
+    while let Some((path, schema)) = open.pop() {
+        if !seen.insert(std::ptr::from_ref(schema)) {
+            continue;
+        }
+        for target in references.of(schema) {
+            if let Some(path) = places.get(&std::ptr::from_ref(target)) {
+                open.push((path.clone(), target));
+            }
+        }
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            let at = path.key(keyword.as_str());
+            if BY_NAME.contains(&keyword.as_str()) {
+                open.extend(
+                    value.as_object().into_iter().flatten().map(|(name, schema)| (at.key(name.as_str()), schema)),
+                );
+            } else if APPLIED.contains(&keyword.as_str()) {
+                open.extend(
+                    value.as_array().into_iter().flatten().enumerate().map(|(index, item)| (at.index(index), item)),
+                );
+                open.push((at, value));
+            }
+        }
+        found.push((path, schema));
     }
-    let is_old = |key: &str, value: &Json| matches!(key, "exclusiveMinimum" | "exclusiveMaximum") && value.is_boolean();
-    if any_entry(json, &is_old) { Draft::Draft4 } else { DEFAULT_DRAFT }
+    found.retain(|(_, schema)| schema.is_object() || schema.is_boolean());
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found
 }
 
-fn any_entry(json: &Json, found: &dyn Fn(&str, &Json) -> bool) -> bool {
-    match json {
-        Json::Object(entries) => entries.iter().any(|(key, value)| found(key, value) || any_entry(value, found)),
-        Json::Array(items) => items.iter().any(|item| any_entry(item, found)),
-        _ => false,
+/// The names of the properties in conditions and alternatives of a schema: those whose form can decide which rules apply.
+pub(super) fn conditional<'a>(references: &References<'a>, root: &'a Json) -> BTreeSet<String> {
+    const CONDITIONS: [&str; 6] = ["if", "then", "else", "not", "anyOf", "oneOf"];
+    let mut names = BTreeSet::new();
+    let mut add = |schema: &'a Json| {
+        each_applied(references, schema, &mut |schema| {
+            names.extend(
+                schema.get("properties").and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name.clone()),
+            );
+        });
+    };
+    each_applied(references, root, &mut |schema| {
+        for condition in CONDITIONS.iter().filter_map(|keyword| schema.get(keyword)) {
+            match condition {
+                Json::Array(alternatives) => alternatives.iter().for_each(&mut add),
+                schema => add(schema),
+            }
+        }
+        for keyword in ["dependencies", "dependentSchemas"] {
+            schema.get(keyword).and_then(Json::as_object).into_iter().flatten().for_each(|(_, schema)| add(schema));
+        }
+    });
+    names
+}
+
+/// The path of each mapping and list of a schema, by its address.
+pub(super) fn paths(root: &Json) -> HashMap<*const Json, FieldPath> {
+    let mut found = HashMap::new();
+    let mut open = vec![(root, FieldPath::default())];
+    while let Some((json, path)) = open.pop() {
+        match json {
+            Json::Object(entries) => {
+                open.extend(entries.iter().map(|(key, value)| (value, path.key(key.as_str()))));
+            }
+            Json::Array(items) => open.extend(items.iter().enumerate().map(|(index, item)| (item, path.index(index)))),
+            _ => continue,
+        }
+        found.insert(std::ptr::from_ref(json), path);
     }
+    found
 }
 
 /// The maximum number of properties that are searched for marks. In a larger schema, any mark makes all values sensitive.
@@ -142,8 +224,9 @@ impl<'a> Marks<'_, 'a> {
 /// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing. Of a sensitive
 /// value it is not said that it can only be one.
 pub(crate) fn requirements(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
-    let root: Json = serde_json::from_str(text).ok()?;
-    let document = Document::new(&root, draft(&root)).ok()?;
+    let read = dialect::read(text).ok()?;
+    let root = read.json;
+    let document = Document::new(&root, read.draft).ok()?;
     let references = document.references().ok()?;
     let mut place = FieldPath::default();
     let mut schema = &root;

@@ -18,7 +18,6 @@ mod merge;
 mod paths;
 mod quoting;
 mod regex;
-mod regex_syntax;
 mod split;
 mod strings;
 mod types;

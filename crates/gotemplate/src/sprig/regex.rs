@@ -7,9 +7,9 @@ use regex::{Captures, RegexBuilder};
 
 use super::arguments::{bytes, check_length, int, text};
 use super::function;
-use super::regex_syntax::translate;
 use crate::compiled_regex::CompiledRegex;
 use crate::function::{Call, Failure, Function, Type};
+use crate::go_regex::translate;
 use crate::runes::{is_digit, is_letter, push, runes};
 use crate::value::Value;
 

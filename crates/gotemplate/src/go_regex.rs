@@ -8,15 +8,18 @@ const REPEAT_MAX: u32 = 1_000;
 
 /// A translated expression.
 #[derive(Debug)]
-pub(super) struct Translated {
+pub struct Translated {
     /// The expression for the crate `regex`; its groups have no names.
-    pub(super) pattern: String,
+    pub pattern: String,
     /// The name of each group. Empty for the whole match and for groups without a name.
-    pub(super) names: Vec<String>,
+    pub names: Vec<String>,
 }
 
-/// Translates `pattern`. The error is Go's message.
-pub(super) fn translate(pattern: &str) -> Result<Translated, String> {
+/// Translates `pattern`.
+///
+/// # Errors
+/// Go's message, if Go refuses the expression.
+pub fn translate(pattern: &str) -> Result<Translated, String> {
     let mut translator = Translator { rest: pattern, out: String::new(), names: vec![String::new()] };
     let mut after_repeat = false;
     while let Some(char) = translator.rest.chars().next() {
