@@ -175,7 +175,7 @@ fn walk<'a>(root: &'a Node, path: &FieldPath) -> FoundNode<'a> {
 
 /// The first document in the text of a scalar, read as YAML or JSON. None if there is none.
 fn structure_of(node: &Node) -> Option<Node> {
-    let reading = yaml::read(&node.as_scalar()?.text, &yaml::Options::VALUES);
+    let reading = yaml::read(&node.as_scalar()?.text, &yaml::Options::JSON);
     Some(reading.documents.into_iter().next()?.root)
 }
 

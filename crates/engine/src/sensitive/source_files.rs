@@ -148,7 +148,7 @@ impl Finder<'_> {
     }
 
     fn hide_schema_values(&mut self, node: &Node, schema: &str) {
-        let Some(root) = yaml::structure(schema) else { return };
+        let Some(root) = yaml::json_structure(schema) else { return };
         let mut open = vec![root];
         while let Some(part) = open.pop() {
             for (key, value) in part.as_mapping().unwrap_or_default() {

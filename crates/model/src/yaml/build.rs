@@ -1,15 +1,18 @@
 //! Builds the tree of a document from the events of the parser.
 
+mod conform;
+
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use granit_parser::{Event, ScalarStyle as Style, StructureStyle};
 
-use super::explain::tab_in_indentation;
+use self::conform::Conformity;
 use super::fault;
 use super::keys::{self, Entry};
 use super::problem::Findings;
 use super::recent::Recent;
-use super::source::block_span;
+use super::source::{block_span, ends_without_newline};
 use super::{Limits, Node, NodeValue, Options, Scalar, ScalarStyle, Span, Tag, YamlProblem};
 
 /// Builds the documents of a text, one after the other.
@@ -23,6 +26,9 @@ pub(super) struct Builder<'t> {
     texts: Recent,
     /// The range of the last event that has a range in the text.
     last: Span,
+    /// The contents of scalars that the parser reads differently, by the offset where each begins.
+    contents: HashMap<usize, Arc<str>>,
+    conformity: Conformity,
     /// Nodes written in this document, and nodes that aliases add to it.
     written: usize,
     expanded: usize,
@@ -48,6 +54,10 @@ struct Frame {
     /// Whether the collection is in flow style, and whether it has brackets or braces of its own.
     flow: bool,
     bracketed: bool,
+    /// Whether the last key has the key indicator `?`.
+    has_indicator: bool,
+    /// The column that lines of plain scalars in it need.
+    indent: usize,
     /// The sums of [`Part::weight`] and the maximum of [`Part::depth`] of its children so far.
     weight: usize,
     depth: usize,
@@ -61,7 +71,17 @@ enum Children {
 impl Frame {
     fn new(children: Children, style: StructureStyle, anchor: usize) -> Self {
         let flow = style == StructureStyle::Flow;
-        Self { children, span: Span::default(), anchor, flow, bracketed: flow, weight: 1, depth: 0 }
+        Self {
+            children,
+            span: Span::default(),
+            anchor,
+            flow,
+            bracketed: flow,
+            has_indicator: false,
+            indent: 0,
+            weight: 1,
+            depth: 0,
+        }
     }
 }
 
@@ -79,10 +99,17 @@ impl<'t> Builder<'t> {
             findings: Findings::new(options.limits.problems),
             texts: Recent::within(text.len()),
             last: Span::default(),
+            contents: HashMap::new(),
+            conformity: Conformity::new(),
             written: 0,
             expanded: 0,
             total: 0,
         }
+    }
+
+    /// Sets the contents of scalars that the parser reads differently, by the offset where each begins.
+    pub(super) fn with_contents(self, contents: HashMap<usize, Arc<str>>) -> Self {
+        Self { contents, ..self }
     }
 
     /// The range of the last event, to explain a later error.
@@ -110,26 +137,35 @@ impl<'t> Builder<'t> {
     }
 
     /// Processes an event. After an error, the rest of the document must not be read.
-    pub(super) fn add(&mut self, event: Event<'t>, place: &granit_parser::Span) -> Added {
+    pub(super) fn add(&mut self, event: Event<'_>, place: &granit_parser::Span) -> Added {
         let span = place.byte_range().map_or(self.last, |range| Span::new(range.start, range.end));
+        self.check_before(&event, span);
+        let added = self.add_checked(event, (place, span));
+        self.check_after();
+        added
+    }
+
+    fn add_checked(&mut self, event: Event<'_>, (place, span): (&granit_parser::Span, Span)) -> Added {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| self.scalar_tag(&tag, place));
-                self.check_indentation(span)?;
-                let text = self.texts.share(&text);
+                let content = self.contents.get(&(span.start as usize)).cloned();
+                let text = content.unwrap_or_else(|| self.texts.share(&text));
                 let part = self.scalar(Scalar { text, style: style_of(style), tag }, span);
                 self.last = part.node.span;
+                self.check_scalar(&part.node);
                 self.count()?;
                 self.close(part, anchor);
                 Ok(())
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), place);
-                self.open(Frame::new(Children::Items(Vec::new()), style, anchor), span)
+                self.open(Frame::new(Children::Items(Vec::new()), style, anchor), (place, span))
             }
             Event::MappingStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), place);
-                self.open(Frame::new(Children::Entries { entries: Vec::new(), key: None }, style, anchor), span)
+                let children = Children::Entries { entries: Vec::new(), key: None };
+                self.open(Frame::new(children, style, anchor), (place, span))
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 self.end_collection(span);
@@ -137,7 +173,7 @@ impl<'t> Builder<'t> {
             }
             Event::Alias(anchor) => self.alias(anchor, span),
             Event::UnresolvedAlias(name) => Err(fault::unknown_alias(&name, span).into()),
-            Event::DocumentStart(..) => {
+            Event::DocumentStart(true, _) => {
                 self.last = span;
                 Ok(())
             }
@@ -152,6 +188,7 @@ impl<'t> Builder<'t> {
             self.attach(part);
         }
         self.anchors.clear();
+        self.conformity.end_document();
         (self.written, self.expanded) = (0, 0);
         let is_empty = |root: &Node| {
             root.span.start == root.span.end && root.as_scalar().is_some_and(|scalar| scalar.tag.is_none())
@@ -166,8 +203,8 @@ impl<'t> Builder<'t> {
         if self.total > limit { Err(fault::too_many_nodes(limit, self.last).into()) } else { Ok(()) }
     }
 
-    fn open(&mut self, mut frame: Frame, span: Span) -> Added {
-        self.check_indentation(span)?;
+    fn open(&mut self, mut frame: Frame, (place, span): (&granit_parser::Span, Span)) -> Added {
+        frame.indent = self.indent_of(&frame, (place, span));
         // `[a: b]` contains a mapping without braces.
         frame.bracketed &= span.start < span.end;
         frame.span = span;
@@ -178,19 +215,19 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Reports tabs before the first word of a line, or after a dash. The parser accepts some that Go's libraries reject.
-    fn check_indentation(&self, span: Span) -> Added {
-        let before = self.text.get(..span.start as usize).unwrap_or_default();
-        let bare = before.trim_end_matches([' ', '\t']);
-        let blanks = before.get(bare.len()..).unwrap_or_default();
-        let Some(tab) = blanks.find('\t') else { return Ok(()) };
-        let in_block = self.frames.last().is_none_or(|frame| !frame.flow) && span.start < span.end;
-        let begins = bare.is_empty() || bare.ends_with(['\n', '\r', '-', '?']);
-        if in_block && begins {
-            Err(tab_in_indentation(Span::new(bare.len() + tab, bare.len() + tab + 1)).into())
-        } else {
-            Ok(())
-        }
+    /// The column that lines of plain scalars in a collection need.
+    fn indent_of(&self, frame: &Frame, (place, span): (&granit_parser::Span, Span)) -> usize {
+        let around = self.frames.last();
+        let inherited = around.map_or(0, |frame| frame.indent);
+        // The items of a list can be in the column of its key. The parser gives the place after the first dash.
+        let is_value = around.is_some_and(|frame| matches!(&frame.children, Children::Entries { key: Some(_), .. }));
+        let follows_dash = || {
+            self.text
+                .get(..span.start as usize)
+                .is_some_and(|text| text.trim_end_matches([' ', '\t', '\n', '\r']).ends_with('-'))
+        };
+        let is_in_column_of_key = is_value && matches!(frame.children, Children::Items(_)) && follows_dash();
+        if frame.flow || is_in_column_of_key { inherited } else { place.start.col() + 1 }
     }
 
     fn end_collection(&mut self, span: Span) {
@@ -269,7 +306,9 @@ impl<'t> Builder<'t> {
             // The parser returns `~` here.
             scalar.text = "".into();
         }
-        if matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded) && self.ends_without_newline(span) {
+        if matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded)
+            && ends_without_newline(self.text, &scalar.text, span)
+        {
             // The parser adds a line break that the text does not have. Go's libraries do not.
             scalar.text = scalar.text.strip_suffix('\n').unwrap_or(&scalar.text).into();
         }
@@ -278,12 +317,6 @@ impl<'t> Builder<'t> {
         }
         let weight = 1 + scalar.text.len() / Limits::BYTES_PER_NODE;
         Part { node: Node { span, value: NodeValue::Scalar(scalar) }, weight, depth: 0 }
-    }
-
-    /// Whether a block ends at the end of the text, without a line break.
-    fn ends_without_newline(&self, span: Span) -> bool {
-        let last_line = self.text.rsplit(['\n', '\r']).next().unwrap_or_default();
-        span.end as usize == self.text.len() && !last_line.trim().is_empty()
     }
 
     /// The place of a missing value: after the colon. The parser places it after the key.

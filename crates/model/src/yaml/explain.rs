@@ -6,6 +6,7 @@
 use granit_parser::{ErrorKind, ScanError};
 
 use super::problem::shown;
+use super::quoted::{ends_value, is_escape, quoted};
 use super::{ProblemKind, Span, YamlProblem};
 
 /// The state in which the parser stopped.
@@ -95,7 +96,12 @@ impl<'t> Scene<'t> {
             ErrorKind::UnclosedQuotedScalar
             | ErrorKind::DocumentIndicatorInQuotedScalar
             | ErrorKind::InvalidQuotedScalarIndent => {
-                let problem = syntax(self.opening_quote(at), "this quote is not closed")
+                let opening = self.opening_quote(at);
+                if *kind == ErrorKind::InvalidQuotedScalarIndent && self.is_closed(opening) {
+                    let message = "the lines of this quoted text are not indented more than its key";
+                    return Some(syntax(opening, message).hint("indent them, or write the text in a block after `|`"));
+                }
+                let problem = syntax(opening, "this quote is not closed")
                     .hint("close it on its line, or indent the lines that belong to it");
                 let at_end = *kind == ErrorKind::UnclosedQuotedScalar;
                 Some(if at_end {
@@ -266,6 +272,11 @@ impl<'t> Scene<'t> {
         self.character(quote)
     }
 
+    /// Whether the quoted text that begins here ends before the rest of its line.
+    fn is_closed(&self, opening: Span) -> bool {
+        quoted(self.text, opening.start as usize).is_some_and(|found| ends_value(self.text, found.end))
+    }
+
     /// The first invalid escape after `at`. Only a limited number of lines is searched, so that many errors do not take much time.
     fn unknown_escape(&self, at: usize) -> Option<Span> {
         let text = self.text.get(..self.text.floor_char_boundary(at + 4096)).unwrap_or_default();
@@ -307,19 +318,6 @@ impl<'t> Scene<'t> {
         let trimmed = text.trim_start();
         Span::new(line.start as usize + text.len() - trimmed.len(), line.start as usize + text.trim_end().len())
     }
-}
-
-/// Whether `\` with `name` and the text after it is an escape.
-fn is_escape(name: char, rest: &str) -> bool {
-    let digits = match name {
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
-        _ => return "0abt\tnvfre \"/\\N_LP\r\n".contains(name),
-    };
-    rest.get(..digits)
-        .and_then(|code| u32::from_str_radix(code, 16).ok())
-        .is_some_and(|code| code <= u32::from(char::MAX))
 }
 
 #[cfg(test)]

@@ -12,13 +12,13 @@ pub(super) type Entry = (Node, Node);
 
 /// The final entries of a mapping. `start` is the offset where it begins.
 pub(super) fn settle(entries: Vec<Entry>, start: u32, dialect: Dialect, findings: &mut Findings) -> Vec<Entry> {
-    report_complex_keys(&entries, start, dialect, findings);
+    report_complex_keys(&entries, start, findings);
     match dialect {
         Dialect::Objects => {
             report_duplicates(&entries, findings);
             if entries.iter().any(is_merge) { merged_below(&entries, findings) } else { entries }
         }
-        Dialect::Values => {
+        Dialect::Values | Dialect::Json => {
             let entries = if entries.iter().any(is_merge) { merged_in_turn(entries, findings) } else { entries };
             last_of_each(entries)
         }
@@ -51,7 +51,7 @@ fn identity(key: &Node, dialect: Dialect) -> Option<Identity<'_>> {
     })
 }
 
-fn report_complex_keys(entries: &[Entry], start: u32, dialect: Dialect, findings: &mut Findings) {
+fn report_complex_keys(entries: &[Entry], start: u32, findings: &mut Findings) {
     for (key, _) in entries.iter().filter(|(key, _)| key.as_scalar().is_none()) {
         let doubled = key.span.start == start + 1 && matches!(key.value, NodeValue::Mapping(_));
         if doubled {
@@ -62,7 +62,7 @@ fn report_complex_keys(entries: &[Entry], start: u32, dialect: Dialect, findings
                 "`{{` begins a YAML mapping here, not a template expression",
             );
             findings.add(problem.hint("put the value in quotes"));
-        } else if dialect == Dialect::Values {
+        } else {
             findings.add(YamlProblem::new(ProblemKind::ComplexKey, key.span, "a key cannot be a mapping or a list"));
         }
     }
@@ -251,10 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_collections_are_kept_in_objects_only() {
-        let reading = read("? [a]\n: b\n", &Options::OBJECTS);
-        assert!(reading.documents[0].root.as_mapping().unwrap()[0].0.as_sequence().is_some());
-        assert_eq!(kinds("? [a]\n: b\n", &Options::VALUES), [ProblemKind::ComplexKey]);
+    fn keys_cannot_be_collections() {
+        for options in [Options::OBJECTS, Options::VALUES] {
+            assert_eq!(kinds("? [a]\n: b\n", &options), [ProblemKind::ComplexKey]);
+            assert_eq!(kinds("{[a]: b}\n", &options), [ProblemKind::ComplexKey]);
+        }
     }
 
     #[test]

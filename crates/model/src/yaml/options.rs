@@ -17,6 +17,9 @@ impl Options {
 
     /// For the values inside a `ConfigMap`.
     pub const VALUES: Self = Self { dialect: Dialect::Values, limits: Limits::DEFAULT };
+
+    /// For JSON inside a field of an object.
+    pub const JSON: Self = Self { dialect: Dialect::Json, limits: Limits::DEFAULT };
 }
 
 /// The rules for keys and merge keys.
@@ -24,6 +27,8 @@ impl Options {
 pub enum Dialect {
     /// Objects, by the rules of Flux and Kubernetes: a duplicate key in a mapping is a problem, and a merge key overrides nothing.
     Objects,
-    /// Values, by the rules of Go's `yaml.v2`: the last entry counts, also with merge keys. A key must not be a mapping or a sequence.
+    /// Values, by the rules of Go's `yaml.v2`: the last entry counts, also with merge keys.
     Values,
+    /// JSON, which another reader has accepted: the last entry counts. Forms that Go's YAML libraries refuse are no problem, such as the escape `\/`.
+    Json,
 }

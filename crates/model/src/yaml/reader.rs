@@ -1,9 +1,13 @@
 //! Reads texts with several documents.
 
-use granit_parser::{Event, Parser};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, ScanError};
 
 use super::build::Builder;
 use super::explain::{Scene, explain};
+use super::repair::{Repaired, TextParser, is_repairable, parser, repaired};
 use super::{Limits, Node, Options, ProblemKind, Span, YamlProblem};
 
 /// The content of a text.
@@ -74,12 +78,18 @@ fn read_until(
         return vec![problem];
     }
     let mut reader = Reader::new(text, options, take);
-    while reader.step() {
-        if until == Until::FirstDocument && reader.documents > 0 {
-            break;
-        }
+    if let Read::Repaired(repaired) = reader.run(parser(text, options.limits.depth), until) {
+        reader.restart(options, repaired.scalars);
+        reader.run(parser(&repaired.text, options.limits.depth), until);
     }
     reader.builder.into_problems()
+}
+
+/// How the reading of a text ended.
+enum Read {
+    End,
+    /// The parser refuses a form that Go's libraries read. Another text without this form must be read instead.
+    Repaired(Repaired),
 }
 
 /// The problem if a text cannot be parsed at all.
@@ -108,7 +118,6 @@ fn is_readable(character: char) -> bool {
 }
 
 struct Reader<'t, 'a> {
-    parser: Parser<'t, granit_parser::StrInput<'t>>,
     builder: Builder<'t>,
     take: &'a mut dyn FnMut(FoundDocument),
     limits: Limits,
@@ -117,49 +126,68 @@ struct Reader<'t, 'a> {
     documents: usize,
     /// The number of errors up to the end of the last document.
     errors: usize,
+    /// The number of documents at the begin that were taken already.
+    taken: usize,
+    can_repair: bool,
 }
 
 impl<'t, 'a> Reader<'t, 'a> {
     fn new(text: &'t str, options: &Options, take: &'a mut dyn FnMut(FoundDocument)) -> Self {
-        let nesting = options.limits.depth;
-        let parsing = granit_parser::options! {
-            emit_unresolved_aliases: true,
-            emit_comments: false,
-            flow_nesting_limit: nesting,
-            block_nesting_limit: nesting,
-        };
-        Self {
-            parser: Parser::new_from_str_with_options(text, parsing),
-            builder: Builder::new(text, options),
-            take,
-            limits: options.limits,
-            text,
-            documents: 0,
-            errors: 0,
-        }
+        let (builder, limits) = (Builder::new(text, options), options.limits);
+        Self { builder, take, limits, text, documents: 0, errors: 0, taken: 0, can_repair: true }
     }
 
-    /// Processes the next event. False at the end of the text.
-    fn step(&mut self) -> bool {
-        match self.parser.next_event() {
-            None => false,
-            Some(Ok((Event::DocumentEnd, _))) => self.end_document(),
-            Some(Ok((event, span))) => match self.builder.add(event, &span) {
-                Ok(()) => true,
-                Err(problem) => self.give_up(*problem),
-            },
-            Some(Err(error)) => {
-                let scene = Scene { text: self.text, last: self.builder.last(), open: self.builder.open_bracket() };
-                self.give_up(explain(&error, &scene))
+    /// Prepares for reading all documents again, with other contents of scalars.
+    fn restart(&mut self, options: &Options, contents: HashMap<usize, Arc<str>>) {
+        self.builder = Builder::new(self.text, options).with_contents(contents);
+        (self.taken, self.documents, self.errors) = (self.documents, 0, 0);
+    }
+
+    fn run(&mut self, mut parser: TextParser<'_>, until: Until) -> Read {
+        loop {
+            let goes_on = match parser.next_event() {
+                None => false,
+                Some(Ok((event, span))) => match self.process(event, &span) {
+                    Ok(goes_on) => goes_on,
+                    Err(problem) => self.give_up(*problem, &mut parser),
+                },
+                Some(Err(error)) => {
+                    if let Some(repaired) = self.repaired(&error) {
+                        return Read::Repaired(repaired);
+                    }
+                    let scene = Scene { text: self.text, last: self.builder.last(), open: self.builder.open_bracket() };
+                    self.give_up(explain(&error, &scene), &mut parser)
+                }
+            };
+            if !goes_on || until == Until::FirstDocument && self.documents > 0 {
+                return Read::End;
             }
         }
     }
 
+    fn repaired(&mut self, error: &ScanError) -> Option<Repaired> {
+        let tries = self.can_repair && is_repairable(error);
+        self.can_repair &= !tries;
+        if tries { repaired(self.text, self.limits.depth) } else { None }
+    }
+
+    /// Processes an event. False if the limit of documents is reached.
+    fn process(&mut self, event: Event<'_>, span: &granit_parser::Span) -> Result<bool, Box<YamlProblem>> {
+        match event {
+            Event::DocumentEnd => {
+                self.builder.add(event, span)?;
+                Ok(self.end_document())
+            }
+            _ => self.builder.add(event, span).map(|()| true),
+        }
+    }
+
     /// Ends a document that cannot be read to its end.
-    fn give_up(&mut self, problem: YamlProblem) -> bool {
+    fn give_up(&mut self, problem: YamlProblem, parser: &mut TextParser<'_>) -> bool {
         let stop = problem.kind == ProblemKind::Limit;
         self.builder.findings().add(problem);
-        !stop && self.end_document() && self.parser.proceed_next_document().unwrap_or(false)
+        self.builder.skip_document();
+        !stop && self.end_document() && parser.proceed_next_document().unwrap_or(false)
     }
 
     /// Keeps the part of a document that was read. False if the limit of documents is reached.
@@ -167,7 +195,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.documents += 1;
         let root = self.builder.finish();
         let errors = self.builder.findings().errors();
-        if let Some(root) = root {
+        if let Some(root) = root.filter(|_| self.documents > self.taken) {
             let kept = if errors == self.errors { FoundDocument::Document } else { FoundDocument::Fragment };
             (self.take)(kept(Document { root }));
         }

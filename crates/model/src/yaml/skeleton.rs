@@ -1,8 +1,13 @@
 //! Compares the structure of two texts: documents, collections, keys and items.
 
-use granit_parser::{Event, Parser, ScalarStyle, StrInput};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, ScalarStyle};
 
 use super::Limits;
+use super::repair::{TextParser, is_repairable, parser, repaired};
 
 /// Whether `text` has the same structure as `other`. `other` is the same text, with the ordinary word `stand_in` in place of some values. `stand_in`
 /// must not occur in `text`.
@@ -10,58 +15,123 @@ use super::Limits;
 /// Scalars without the word must be equal. In scalars with the word, the text around the word must be equal. Types and quotes of these
 /// scalars may differ. If neither text can be parsed, the comparison continues at the next document.
 pub fn has_structure_of(text: &str, other: &str, stand_in: &str) -> bool {
-    let (mut left, mut right) = (parser(text), parser(other));
-    loop {
-        match (left.next_event(), right.next_event()) {
-            (None, None) => return true,
-            (Some(Ok((event, _))), Some(Ok((other, _)))) => {
-                if !is_same(&event, &other, stand_in) {
-                    return false;
+    let compare = |left: &ParsedText<'_>, right: &ParsedText<'_>| {
+        let (mut left, mut right) = (left.events(), right.events());
+        loop {
+            match (left.next(), right.next()) {
+                (None, None) => return Some(true),
+                (Some(Found::Event(event)), Some(Found::Event(other))) => {
+                    if !is_same(&event, &other, stand_in) {
+                        return Some(false);
+                    }
                 }
-            }
-            (Some(Err(_)), Some(Err(_))) => {
-                let goes_on = [&mut left, &mut right].map(|parser| parser.proceed_next_document().unwrap_or(false));
-                if goes_on != [true; 2] {
-                    return goes_on == [false; 2];
+                (Some(Found::Repairable), _) | (_, Some(Found::Repairable)) => return None,
+                (Some(Found::Error), Some(Found::Error)) => {
+                    let goes_on = [&mut left, &mut right].map(Events::skip_document);
+                    if goes_on != [true; 2] {
+                        return Some(goes_on == [false; 2]);
+                    }
                 }
+                _ => return Some(false),
             }
-            _ => return false,
         }
-    }
+    };
+    let found = compare(&ParsedText::of(text), &ParsedText::of(other));
+    found.or_else(|| compare(&ParsedText::repaired(text), &ParsedText::repaired(other))).unwrap_or_default()
 }
 
 /// Whether all documents of a text can be parsed.
 pub fn is_readable(text: &str) -> bool {
-    let mut parser = parser(text);
-    std::iter::from_fn(|| parser.next_event()).all(|event| event.is_ok())
+    let is_read = |text: &ParsedText<'_>| {
+        let error = text.events().find(|found| !matches!(found, Found::Event(_)));
+        error.map_or(Some(true), |error| if matches!(error, Found::Repairable) { None } else { Some(false) })
+    };
+    is_read(&ParsedText::of(text)).or_else(|| is_read(&ParsedText::repaired(text))).unwrap_or_default()
 }
 
 /// Whether a word occurs in quoted scalars, and in no others.
 pub fn is_quoted(text: &str, word: &str) -> bool {
-    let mut parser = parser(text);
-    let mut found = false;
-    while let Some(Ok((event, _))) = parser.next_event() {
-        if let Event::Scalar(text, style, ..) = event
-            && text.contains(word)
-        {
-            if !matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
-                return false;
+    let is_in_quotes = |text: &ParsedText<'_>| {
+        let mut is_found = false;
+        for found in text.events() {
+            match found {
+                Found::Event(Event::Scalar(text, style, ..)) if text.contains(word) => {
+                    if !matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+                        return Some(false);
+                    }
+                    is_found = true;
+                }
+                Found::Event(_) => {}
+                Found::Repairable => return None,
+                Found::Error => break,
             }
-            found = true;
         }
-    }
-    found
+        Some(is_found)
+    };
+    is_in_quotes(&ParsedText::of(text)).or_else(|| is_in_quotes(&ParsedText::repaired(text))).unwrap_or_default()
 }
 
-fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
-    let nesting = Limits::DEFAULT.depth;
-    let parsing = granit_parser::options! {
-        emit_unresolved_aliases: true,
-        emit_comments: false,
-        flow_nesting_limit: nesting,
-        block_nesting_limit: nesting,
-    };
-    Parser::new_from_str_with_options(text, parsing)
+/// A text, or its form that the parser accepts in more places.
+struct ParsedText<'t> {
+    text: Cow<'t, str>,
+    /// The contents of scalars, by the offset where each begins.
+    contents: HashMap<usize, Arc<str>>,
+    can_repair: bool,
+}
+
+impl<'t> ParsedText<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text: text.into(), contents: HashMap::new(), can_repair: true }
+    }
+
+    fn repaired(text: &'t str) -> Self {
+        let known = Self { can_repair: false, ..Self::of(text) };
+        let repaired = repaired(text, Limits::DEFAULT.depth);
+        repaired.map_or(known, |found| Self { text: found.text.into(), contents: found.scalars, can_repair: false })
+    }
+
+    fn events(&self) -> Events<'_> {
+        let parser = parser(&self.text, Limits::DEFAULT.depth);
+        Events { parser, contents: &self.contents, can_repair: self.can_repair }
+    }
+}
+
+/// The events of a text. After an error, they continue at the next document, if [`Events::skip_document`] is called.
+struct Events<'e> {
+    parser: TextParser<'e>,
+    contents: &'e HashMap<usize, Arc<str>>,
+    can_repair: bool,
+}
+
+enum Found<'e> {
+    Event(Event<'e>),
+    Error,
+    /// An error that the repaired form of the text may not have.
+    Repairable,
+}
+
+impl Events<'_> {
+    /// False if no document follows.
+    fn skip_document(&mut self) -> bool {
+        self.parser.proceed_next_document().unwrap_or(false)
+    }
+}
+
+impl<'e> Iterator for Events<'e> {
+    type Item = Found<'e>;
+
+    fn next(&mut self) -> Option<Found<'e>> {
+        Some(match self.parser.next_event()? {
+            Ok((Event::Scalar(text, style, anchor, tag), span)) => {
+                let known = span.byte_range().and_then(|range| self.contents.get(&range.start));
+                let text = known.map_or(text, |known| Cow::Owned(known.to_string()));
+                Found::Event(Event::Scalar(text, style, anchor, tag))
+            }
+            Ok((event, _)) => Found::Event(event),
+            Err(error) if self.can_repair && is_repairable(&error) => Found::Repairable,
+            Err(_) => Found::Error,
+        })
+    }
 }
 
 fn is_same(event: &Event<'_>, other: &Event<'_>, stand_in: &str) -> bool {

@@ -36,6 +36,29 @@ pub(super) fn block_span(text: &str, from: u32, content: Span) -> Span {
     Span::new(start, content.start as usize + end)
 }
 
+/// Whether the last line of a block scalar is the last line of the text, and has no line break.
+pub(super) fn ends_without_newline(text: &str, content: &str, block: Span) -> bool {
+    let last_line = text.rsplit(is_break).next().unwrap_or_default();
+    // The range of a block does not contain blanks at its end.
+    let is_last = text.get(block.end as usize..).is_some_and(|rest| rest.trim_start_matches([' ', '\t']).is_empty());
+    is_last && (!last_line.trim().is_empty() || is_in_block(text, content, (block, last_line)))
+}
+
+/// Whether a line of blanks is longer than the indentation of a block, so that it belongs to its content.
+fn is_in_block(text: &str, content: &str, (block, line): (Span, &str)) -> bool {
+    let indent_of_first = |lines: &str| {
+        let first = lines.split(is_break).find(|line| !line.trim().is_empty())?;
+        Some(first.len() - first.trim_start_matches(' ').len())
+    };
+    let written =
+        text.get(block.range()).and_then(|written| written.get(after_break(written, first_line_end(written))..));
+    let indent = written
+        .and_then(indent_of_first)
+        .zip(indent_of_first(content))
+        .map(|(written, content)| written - content.min(written));
+    indent.is_some_and(|indent| line.len() > indent)
+}
+
 /// The offset of the `|` or `>` between `from` and `to`.
 fn block_header(text: &str, from: usize, to: usize) -> usize {
     let mut start = from;
@@ -66,7 +89,7 @@ fn is_block_header(line: &str) -> bool {
     let rest =
         line.get(1..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
     let content = rest.trim_start_matches([' ', '\t']);
-    content.is_empty() || content.starts_with(is_break) || (content.starts_with('#') && content.len() < rest.len())
+    content.is_empty() || content.starts_with(is_break) || content.starts_with('#')
 }
 
 /// The lines of a literal block's content are the lines of the text without their indentation.

@@ -18,6 +18,12 @@ pub fn structure(text: &str) -> Option<Node> {
     }
 }
 
+/// The object or list in a JSON text, which another reader has accepted. None for other texts.
+pub fn json_structure(text: &str) -> Option<Node> {
+    let root = read_first(text, &Options::JSON).documents.into_iter().next()?.root;
+    root.as_scalar().is_none().then_some(root)
+}
+
 /// Whether a text cannot be a structure: it begins like a plain scalar, and contains no colon that can end a key.
 fn is_surely_scalar(text: &str) -> bool {
     let content = text.trim_start_matches([' ', '\n']);
@@ -100,10 +106,40 @@ mod tests {
             "*x",
             "# only a comment",
             "a: \tb\n\tc: d",
+            ":",
+            ": ",
+            ": )",
+            ": x",
+            "- :",
+            "[:]",
+            "{: x}",
+            "a:\n: b",
+            "a:\n  : b",
+            "? a\n: : b",
+            "[:8080]",
+            "a: \"b\\/c\"",
+            "%YAML 1.2\n---\na: b",
+            "a:\n\t\n",
+            "[a?b]",
             "? [a]\n: b",
         ] {
             check(text, false, false);
         }
+    }
+
+    #[test]
+    fn keys_that_are_missing_after_an_indicator_are_read() {
+        for text in ["? \n: b", "{? : b}", "&a : b", "!!str : b"] {
+            check(text, true, false);
+        }
+    }
+
+    #[test]
+    fn json_can_have_escapes_that_yaml_does_not_have() {
+        let text = "{\"pattern\": \"^https:\\/\\/\", \"sign\": \"\\ud83d\\ude81\"}";
+        check(text, false, false);
+        let root = json_structure(text).unwrap();
+        assert_eq!(&*root.get("pattern").unwrap().as_scalar().unwrap().text, "^https://");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn windows_are_read() {
 
 #[test]
 fn a_gate_has_exactly_one_condition() {
-    wrong_gate("manual:", "the gate `g` has no condition");
+    wrong_gate("manual: ", "the gate `g` has no condition");
     assert_eq!(read("{to: b, gates: [{name: g}]}"), Err(vec!["K0150 the gate `g` has no condition".to_owned()]));
     wrong_gate("manual: {}, soak: 1h", "the gate `g` has 2 conditions: `soak`, `manual`");
     let twice = read("{to: b, gates: [{name: g, manual: {}}, {name: g, failures: 0}]}");

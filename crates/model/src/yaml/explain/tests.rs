@@ -20,6 +20,9 @@ fn tabs_are_found_in_their_line() {
     check("\ta: b\n", "\t", "tab", "spaces");
     check("---\n\ttext\n", "\t", "tab", "spaces");
     check("-\ta\n", "\t", "tab", "spaces");
+    check("a: 1\n\t\nb: 2\n", "\t", "tab", "spaces");
+    check("a: |\n  x\n\t\nb: 1\n", "\t", "tab", "spaces");
+    check("a:\n  \t# c\n  b: 1\n", "\t", "tab", "spaces");
 }
 
 #[test]
@@ -30,6 +33,25 @@ fn quotes_are_told_where_they_open() {
     check("a: \"\\ud800\"\n", "\"", "stands for no character", "single quotes");
     check("a: \"x\\d\"\n", "\\d", "not an escape", "single quotes");
     check("a: 'x", "'", "not closed", "");
+}
+
+#[test]
+fn what_only_other_readers_read_is_named() {
+    check("a: \"b\\/c\"\n", "\\/", "do not know the escape", "without the backslash");
+    check("a: \"\\ud83d\\ude81\"\n", "\\ud83d", "half a character", "itself");
+    check("%YAML 1.2\n---\na: 1\n", "%YAML 1.2", "this version of YAML", "remove the line");
+    check("a: &b.c d\n", "&b.c", "name of this anchor", "letters");
+    check("a: [b?c]\n", "?", "inside brackets", "quotes");
+    check("a: [:8080]\n", ":", "inside brackets", "quotes");
+    check("{a:}\n", ":", "a part of the text", "space after");
+    check("{a\n b: c}\n", "a\n b", "not on one line", "one line");
+    check(": b\n", ":", "no key before", "quotes");
+    check("a: |\n  \tx\n", "\t", "first line of a block", "after `|`");
+    check("|\nx\n", "x", "not indented", "indent");
+    let text = "a: 1\n...\nb: 2\n";
+    let reading = read(text, &Options::OBJECTS);
+    assert_eq!((reading.documents.len(), reading.fragments.len()), (1, 1));
+    assert!(reading.problems[0].message.contains("without `---`"), "{:?}", reading.problems);
 }
 
 #[test]
@@ -89,9 +111,14 @@ fn tabs_that_do_not_indent_are_fine() {
         "a: b\t# c\n",
         "{\n\t\"a\":\t1\n}\n",
         "a: b\n  \tc\n",
-        "a: |\n  \tx\n",
+        "a: |\n  x\n  \ty\n",
+        "a: |2\n  \tx\n",
         "a: 'x\n  \ty'\n",
-        "- a\n\t\n- b\n",
+        "- a\n \t\n- b\n",
+        "--- \tx\n",
+        "a: [b,\n\tc]\n",
+        "a:\n  b: {\n\t\"c\": 1\n  }\n",
+        "a: \"x\\\n\ty\"\n",
     ] {
         assert_eq!(read(text, &Options::OBJECTS).problems, [], "{text:?}");
     }

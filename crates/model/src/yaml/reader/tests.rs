@@ -46,6 +46,26 @@ fn a_broken_document_does_not_hide_its_neighbours() {
 }
 
 #[test]
+fn quoted_texts_may_continue_in_the_column_of_their_key() {
+    let text =
+        "a: 1\n---\nb: \"x\n\ny\"# c\nc: ['d'# e\n, \"it\\'s\"]\n---\nd: \"open\n---\ne: f: g\n---\nh: 'i\n j'\n";
+    let reading = check(text, 3, 2, 2);
+    let root = &reading.documents[1].root;
+    let text_of = |node: Option<&Node>| node.and_then(Node::as_scalar).map(|scalar| scalar.text.to_string());
+    assert_eq!(text_of(root.get("b")).as_deref(), Some("x\ny"));
+    assert_eq!(text_of(root.get("c").and_then(|c| c.index(1))).as_deref(), Some("it's"));
+    assert_eq!(&text[root.get("b").unwrap().span.range()], "\"x\n\ny\"");
+}
+
+#[test]
+fn each_document_is_taken_once_although_some_are_read_twice() {
+    let mut found = Vec::new();
+    let text = "a: 1\n---\nb: !x 2\n---\nc: 'd\ne'\n---\nf: 3\n";
+    let problems = read_each(text, &Options::OBJECTS, |document| found.push(document.root.key_span("a").is_some()));
+    assert_eq!((found, problems.len()), (vec![true, false, false, false], 1));
+}
+
+#[test]
 fn a_fragment_tells_what_a_broken_document_was_meant_to_be() {
     let reading = check("kind: ConfigMap\nmetadata:\n  name: app\n  labels: {a: b\ndata: x\n", 0, 1, 1);
     let name = reading.fragments[0].root.get("metadata").and_then(|metadata| metadata.get("name"));
@@ -157,6 +177,11 @@ fn hostile_texts_take_linear_time() {
         format!("{}x\"", "\"\\ud800\"\n---\n".repeat(20_000)),
         format!("a: [{}", "{}, ".repeat(100_000)),
         format!("a: {}b\n", " ".repeat(500_000)),
+        "a: 'b\nc'\n".repeat(50_000),
+        format!("a: [{}]", "'b'# c\n,".repeat(50_000)),
+        format!("a: [{}]", "b\n\t,".repeat(50_000)),
+        "a: \"\\'\"\n---\n".repeat(50_000),
+        "\t\n".repeat(200_000),
     ];
     for text in texts {
         let reading = read(&text, &Options::OBJECTS);
