@@ -34,7 +34,7 @@ pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
 pub(crate) use self::objects::{ObjectId, RenderedObject};
-pub(crate) use self::output_check::{CheckedOutlines, OutputWarning};
+pub(crate) use self::output_check::{CheckedOutlines, OutputWarning, RecentFiles};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
 use self::template::ParsedTemplate;
@@ -98,6 +98,8 @@ pub(crate) struct Context<'a> {
     pub(crate) long_names: LongNames,
     /// The outlines of checked files. None if the output is only compared: it is not checked then.
     pub(crate) checked_outlines: Option<&'a CheckedOutlines>,
+    /// Files without findings of other assignments of the place.
+    pub(crate) recent_files: &'a RecentFiles,
     /// Whether messages must not show a template's output, because it may contain a sensitive value.
     pub(crate) hides_output: bool,
     /// The paths of values that are sensitive. They may have no values.

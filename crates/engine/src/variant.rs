@@ -7,7 +7,7 @@ use model::digest::Digest;
 use crate::compose::Composition;
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
-use crate::render::{Context, Files, Pinned, PlaceFields};
+use crate::render::{Context, Files, Pinned, PlaceFields, RecentFiles};
 
 /// An assignment with its own or other values.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,7 @@ impl Variant<'_> {
             has_nested: self.has_nested,
             long_names: prepared.settings.long_names,
             checked_outlines: None,
+            recent_files: &RecentFiles::default(),
             hides_output: false,
             // The reason of a failure is not used.
             sensitive: &BTreeSet::new(),

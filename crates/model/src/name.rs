@@ -59,6 +59,17 @@ pub fn is_dns_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// Whether Kubernetes takes `text` as a key of the data of a `ConfigMap` or `Secret`: letters, digits, `-`, `_` and `.`, at most [`NAME_LENGTH_MAX`]
+/// characters, and not the name of a folder above.
+pub fn is_data_key(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    !text.is_empty()
+        && text.len() <= NAME_LENGTH_MAX
+        && text.bytes().all(is_allowed)
+        && text != "."
+        && !text.starts_with("..")
+}
+
 macro_rules! names {
     ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
         $(#[doc = $doc])+

@@ -16,7 +16,7 @@ use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{
-    Content, Context, Files, OutputWarning, Pinned, PlaceFields, Rendered, RenderedObject, SharedFiles,
+    Content, Context, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject, SharedFiles,
 };
 
 /// The assignments of a place.
@@ -99,6 +99,7 @@ pub(crate) struct RowContext<'a> {
     shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
+    recent_files: RecentFiles,
 }
 
 /// What is broken if a row has no assignment at a position.
@@ -168,7 +169,7 @@ impl Evaluated {
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place) }
+        Self { prepared, shared, place, fields: PlaceFields::of(place), recent_files: RecentFiles::default() }
     }
 
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
@@ -301,6 +302,7 @@ impl<'a> RowContext<'a> {
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
             checked_outlines: Some(self.shared.checked_outlines()),
+            recent_files: &self.recent_files,
             hides_output: pair.checked.has_sensitive,
             sensitive: &pair.sensitive,
             sensitive_digest: pair.sensitive_digest,

@@ -1,6 +1,7 @@
 //! Checks rendered files: whether they are valid YAML, and what Kubernetes refuses or reads differently.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use gotemplate::Value;
 use model::diagnostic::{Code, Diagnostic};
 use model::digest::Digest;
-use model::yaml::outline;
+use model::yaml::{Outline, has_outline_of, outline};
 
 use super::Context;
 use super::application_text::{RenderedText, origins_of};
@@ -62,6 +63,28 @@ impl CheckedOutlines {
     }
 }
 
+/// Files without findings, the last one of each template and set of values. Files of the same template and values differ only in a few lines. Only these
+/// lines are compared.
+#[derive(Debug, Default)]
+pub(crate) struct RecentFiles(RefCell<BTreeMap<(Digest, Digest), String>>);
+
+/// Scanning a smaller file is as fast as comparing it.
+const COMPARED_BYTES_MIN: usize = 1_024;
+
+impl RecentFiles {
+    /// Whether a file with the same outline is known.
+    fn has_like(&self, made_by: (Digest, Digest), text: &str) -> bool {
+        text.len() >= COMPARED_BYTES_MIN
+            && self.0.borrow().get(&made_by).is_some_and(|known| has_outline_of(text, known))
+    }
+
+    fn insert(&self, made_by: (Digest, Digest), text: &str) {
+        if text.len() >= COMPARED_BYTES_MIN {
+            self.0.borrow_mut().insert(made_by, text.to_owned());
+        }
+    }
+}
+
 /// A warning about a rendered file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OutputWarning {
@@ -82,9 +105,20 @@ pub(super) fn check(
 ) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
     let application_texts: Vec<Range<usize>> =
         made.tainted_ranges.iter().filter(|tainted| tainted.is_raw).map(|tainted| tainted.range.clone()).collect();
+    let made_by = (template.digest, context.values);
+    if application_texts.is_empty() && context.recent_files.has_like(made_by, &made.text) {
+        return Ok(Vec::new());
+    }
     let outline = outline(&made.text, &application_texts);
+    let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
     let outline = outline.map(|outline| Digest::of(&(extension(file) == Some("json"), outline)));
+    let remember = || {
+        if is_complete && application_texts.is_empty() {
+            context.recent_files.insert(made_by, &made.text);
+        }
+    };
     if outline.is_some_and(|outline| known.contains(outline)) {
+        remember();
         return Ok(Vec::new());
     }
     known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
@@ -94,6 +128,7 @@ pub(super) fn check(
     let findings = review(&made.text, &application_texts);
     if findings.is_empty() {
         outline.into_iter().for_each(|outline| known.insert(outline));
+        remember();
         return Ok(Vec::new());
     }
     let outputs = outputs(template, dot).unwrap_or_default();

@@ -2,39 +2,80 @@
 
 use std::ops::Range;
 
-use super::plain::{BYTES_MAX, Scan, has_plain_characters};
+use super::plain::{BYTES_MAX, Scan, different_heads, has_plain_characters};
 use super::{Resolved, resolve_plain};
 use crate::label;
 use crate::name::{self, is_dns_label};
 
 /// The keys whose values are in the outline as they are: they say which object it is.
 const IDENTIFYING: [&[u8]; 2] = [b"apiVersion", b"kind"];
+/// The objects whose data are texts, and the fields with these data.
+const WITH_DATA: ([&str; 2], [&[u8]; 2]) = (["ConfigMap", "Secret"], [b"data", b"stringData"]);
 
-/// The outline of a text. In it, the value of an entry or item is replaced by its [`ScalarClass`], and the lines of a block scalar, comments and empty lines are
-/// left out. From the first line on that the fast scan can't read, the outline is the text itself.
+/// The outline of a text: see [`outline`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Outline {
+    bytes: Vec<u8>,
+    /// Whether the fast scan read the whole text. Then the text has no errors.
+    is_complete: bool,
+}
+
+impl Outline {
+    /// Whether the text can be the known one of [`has_outline_of`].
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+}
+
+/// The outline of a text. In it, the value of an entry or item is replaced by its [`ScalarClass`], and the lines of a block scalar, comments, empty lines, and the
+/// entries of a `ConfigMap` or `Secret` that are texts with usual keys are left out. From the first line on that the fast scan can't read, the outline is
+/// the text itself; then it has also those entries.
 ///
-/// Texts with equal outlines have the same collections and keys, and scalars of equal classes. So a check that looks at nothing else needs to read only
-/// one of them. A text has no errors if one with the same outline has none.
+/// Texts with equal outlines have the same collections and keys, apart from those entries, and scalars of equal classes. So a check that looks at nothing else
+/// needs to read only one of them. Both have errors or neither.
 ///
 /// `marks` are ranges of the text, in order. The lines that they touch are marked in the outline. None if the text is too long or has unusual characters.
-pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Vec<u8>> {
+pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Outline> {
     if text.len() > BYTES_MAX || !has_plain_characters(text) {
         return None;
     }
-    let mut scan = Scan::recording(text.len());
-    let mut marks = marks.iter().filter(|mark| !mark.is_empty()).peekable();
-    let read = scan.read(text, |line| {
-        while marks.next_if(|mark| mark.end <= line.start).is_some() {}
-        marks.peek().is_some_and(|mark| mark.start <= line.end)
-    });
-    let mut outline = scan.into_outline();
-    if let Some(rest) = text.get(read..).filter(|rest| !rest.is_empty()) {
-        outline.push(REST);
-        outline.extend_from_slice(rest.as_bytes());
-        // The rest may contain several marked values.
-        marks.for_each(|mark| outline.extend_from_slice(format!("\n{}-{}", mark.start, mark.end).as_bytes()));
+    let read = |detail| {
+        let mut scan = Scan::recording(text.len(), detail);
+        let mut marks = marks.iter().filter(|mark| !mark.is_empty()).peekable();
+        let end = scan.read(text, |line| {
+            while marks.next_if(|mark| mark.end <= line.start).is_some() {}
+            marks.peek().is_some_and(|mark| mark.start <= line.end)
+        });
+        (scan.into_outline(), end)
+    };
+    let (bytes, end) = read(Detail::WithoutData);
+    if end == text.len() {
+        return Some(Outline { bytes, is_complete: true });
     }
-    Some(outline)
+    let (mut bytes, end) = read(Detail::All);
+    bytes.push(REST);
+    bytes.extend_from_slice(text.get(end..).unwrap_or_default().as_bytes());
+    // The rest may contain several marked values.
+    for mark in marks.iter().filter(|mark| mark.end > end) {
+        bytes.extend_from_slice(format!("\n{}-{}", mark.start, mark.end).as_bytes());
+    }
+    Some(Outline { bytes, is_complete: false })
+}
+
+/// Whether a text has the same outline as `known`, whose outline is [complete](Outline::is_complete). Neither has marks. The lines at the end that both have in common are
+/// not scanned. If false, the outlines may still be equal.
+pub fn has_outline_of(text: &str, known: &str) -> bool {
+    if text.len() > BYTES_MAX {
+        return false;
+    }
+    let Some((own, other)) = different_heads(text, known) else { return false };
+    has_plain_characters(own) && state_after(own).is_some_and(|own| state_after(other) == Some(own))
+}
+
+/// The state after a text, with its outline. None if the fast scan can't read it.
+fn state_after(text: &str) -> Option<Scan<'_>> {
+    let mut scan = Scan::recording(text.len(), Detail::WithoutData);
+    (scan.read(text, |_| false) == text.len()).then_some(scan)
 }
 
 /// In an outline: a marked line.
@@ -54,21 +95,44 @@ pub(super) enum ScalarForm {
     Plain,
 }
 
-/// An outline while it is written. None if it is not needed.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Outline {
-    bytes: Option<Vec<u8>>,
-    /// Whether the value after the last key stays as it is.
-    is_identifying: bool,
+/// The parts of a text that a recorded outline has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All entries.
+    All,
+    /// All but the entries of data that are texts.
+    WithoutData,
 }
 
-impl Outline {
-    /// An outline of a text with this length.
-    pub(super) fn recorded(length: usize) -> Self {
-        Self { bytes: Some(Vec::with_capacity(length)), is_identifying: false }
+/// An outline while it is written. Its position is part of it: two equal recorders continue in the same way.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Recorder {
+    /// None if no outline is needed.
+    bytes: Option<Vec<u8>>,
+    leaves_data_out: bool,
+    is_marked: bool,
+    /// Whether the value after the last key stays as it is.
+    is_identifying: bool,
+    /// Whether it is the kind of the object.
+    is_kind: bool,
+    /// Whether the object has data, and whether the entries are in them.
+    has_data: bool,
+    is_in_data: bool,
+    /// The offset at which the current entry of the data begins.
+    data_entry: Option<usize>,
+}
+
+impl Recorder {
+    /// Records the outline of a text with this length.
+    pub(super) fn new(length: usize, detail: Detail) -> Self {
+        Self {
+            bytes: Some(Vec::with_capacity(length)),
+            leaves_data_out: detail == Detail::WithoutData,
+            ..Self::default()
+        }
     }
 
-    pub(super) fn is_recorded(&self) -> bool {
+    pub(super) fn is_recording(&self) -> bool {
         self.bytes.is_some()
     }
 
@@ -76,25 +140,39 @@ impl Outline {
         self.bytes.unwrap_or_default()
     }
 
-    /// Marks the next line.
-    pub(super) fn mark(&mut self) {
-        if let Some(bytes) = &mut self.bytes {
-            bytes.push(MARK);
-        }
+    /// Begins a line.
+    pub(super) fn line(&mut self, is_marked: bool) {
+        self.is_marked = is_marked;
     }
 
-    /// Adds the begin of an item or entry at a column.
-    pub(super) fn enter(&mut self, kind: u8, column: usize) {
-        if let Some(bytes) = &mut self.bytes {
-            self.is_identifying = false;
-            bytes.push(kind);
-            bytes.extend_from_slice(&(column as u32).to_le_bytes());
+    /// Begins a document.
+    pub(super) fn document(&mut self) {
+        self.add(b"---");
+        (self.has_data, self.is_in_data, self.data_entry) = (false, false, None);
+    }
+
+    /// Adds the begin of an item or entry at a column. `depth` is the number of open collections.
+    pub(super) fn enter(&mut self, kind: u8, column: usize, depth: usize) {
+        let Some(bytes) = &mut self.bytes else { return };
+        self.is_identifying = false;
+        self.is_in_data &= depth > 1;
+        self.data_entry = (self.is_in_data && depth == 2 && kind == b':').then_some(bytes.len());
+        if std::mem::take(&mut self.is_marked) {
+            bytes.push(MARK);
         }
+        bytes.push(kind);
+        bytes.extend_from_slice(&(column as u32).to_le_bytes());
     }
 
     /// Adds a key.
-    pub(super) fn key(&mut self, key: &[u8]) {
+    pub(super) fn key(&mut self, key: &[u8], depth: usize) {
+        if self.bytes.is_none() {
+            return;
+        }
         self.is_identifying = IDENTIFYING.contains(&key);
+        self.is_kind = depth == 1 && key == b"kind";
+        self.is_in_data |= self.leaves_data_out && self.has_data && depth == 1 && WITH_DATA.1.contains(&key);
+        self.data_entry = self.data_entry.filter(|_| std::str::from_utf8(key).is_ok_and(name::is_data_key));
         self.add(key);
     }
 
@@ -106,19 +184,41 @@ impl Outline {
         }
     }
 
+    /// Adds a block scalar.
+    pub(super) fn block(&mut self, header: &[u8]) {
+        if !self.leave_out() {
+            self.add(header);
+        }
+    }
+
+    /// Removes the current entry if it is one of the data. Its value is a text.
+    fn leave_out(&mut self) -> bool {
+        let begin = self.data_entry.take();
+        if let Some((begin, bytes)) = begin.zip(self.bytes.as_mut()) {
+            bytes.truncate(begin);
+        }
+        begin.is_some()
+    }
+
     /// Adds a scalar.
     pub(super) fn scalar(&mut self, form: ScalarForm, text: &[u8]) {
         if self.bytes.is_none() {
             return;
         }
-        match content(form, text).filter(|_| !self.is_identifying) {
-            Some(content) => {
-                let class = match form {
-                    ScalarForm::Plain => ScalarClass::of_plain(content),
-                    ScalarForm::Quoted(_) => ScalarClass::of_text(content),
-                };
-                self.add(&[CLASS, class.form as u8, class.fits]);
-            }
+        let content = content(form, text);
+        if self.is_kind && self.is_identifying {
+            self.has_data = content.is_some_and(|kind| WITH_DATA.0.contains(&kind));
+        }
+        let class = content.map(|content| match form {
+            ScalarForm::Plain => ScalarClass::of_plain(content),
+            ScalarForm::Quoted(_) => ScalarClass::of_text(content),
+        });
+        let is_text = class.is_none_or(|class| class.form == TypeForm::Text);
+        if is_text && self.leave_out() {
+            return;
+        }
+        match class.filter(|_| !self.is_identifying) {
+            Some(class) => self.add(&[CLASS, class.form as u8, class.fits]),
             None => {
                 let quote = match form {
                     ScalarForm::Quoted(quote) => quote,
@@ -279,6 +379,21 @@ mod tests {
     }
 
     #[test]
+    fn data_that_are_texts_are_left_out() {
+        let map = |data: &str| format!("kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  A: b\n{data}");
+        check(&map(""), &map("  B: c\n  C: |\n    d: e\n  D: \"\\n\"\n"), true);
+        check(&map(""), &map("  B: 1\n"), false);
+        check(&map(""), &map("  a/b: c\n"), false);
+        check(&map(""), &map("  B:\n    C: d\n"), false);
+        check(&map(""), &map("other:\n  B: c\n"), false);
+        check(&map("---\ndata:\n  A: b\n"), &map("---\ndata:\n  B: b\n"), false);
+        check("kind: Other\ndata:\n  A: b\n", "kind: Other\ndata:\n  B: b\n", false);
+        // The first texts are valid, the others not.
+        check(&map("  B: c\nx: [a]\n"), &map("  A: c\nx: [a]\n"), false);
+        assert!(outline(&map("  A: c\n"), &[]).is_some_and(|outline| !outline.is_complete()));
+    }
+
+    #[test]
     fn marked_lines_are_different() {
         let marked = |begin, end| outline("a: b\nc: d\n", &[begin..end]);
         assert_ne!(marked(3, 4), marked(0, 0));
@@ -286,8 +401,45 @@ mod tests {
         assert_eq!(outline("a: b\nc: d\n", &[3..4]), outline("a: x\nc: z\n", &[3..4]));
     }
 
+    /// Checks whether the comparison with a known text shows that a text has the same outline.
+    fn check_like(known: &str, text: &str, expected: bool) {
+        assert!(outline(known, &[]).is_some_and(|outline| outline.is_complete()), "{known:?}");
+        assert_eq!(has_outline_of(text, known), expected, "{text:?} like {known:?}");
+        assert!(!expected || outline(text, &[]) == outline(known, &[]), "{text:?} like {known:?}");
+    }
+
+    #[test]
+    fn lines_that_another_text_has_are_not_looked_at_again() {
+        let rest = "data:\n  A: b\n  C: |\n    x: [\n  D: e\n";
+        let known = format!("name: a\n{rest}");
+        check_like(&known, &format!("name: b\n{rest}"), true);
+        check_like(&known, &format!("name: \u{e9}\n{rest}"), false);
+        check_like(&known, &format!("name: [b\n{rest}"), false);
+        check_like(&known, &format!("data: b\n{rest}"), false);
+        check_like(&known, &format!("name: |\n{rest}"), false);
+        check_like(&known, &format!("name: \n{rest}"), false);
+        check_like(&known, &format!("- a\n{rest}"), false);
+        check_like(&known, &format!("a: \u{1}\n{rest}"), false);
+        check_like(&known, rest, false);
+        check_like(&format!("a: \n{rest}"), &format!("a: |\n{rest}"), false);
+        check_like(&format!("a: \u{e9}\n{rest}"), &format!("a: \u{1e9}\n{rest}"), true);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn what_another_text_shows_is_so(
+            heads in proptest::collection::vec(proptest::collection::vec(0..STARTS.len() * VALUES.len(), 0..4), 2),
+            rest in proptest::collection::vec(0..STARTS.len() * VALUES.len(), 0..12)
+        ) {
+            let line = |number: &usize| format!("{}{}\n", STARTS[number % STARTS.len()], VALUES[number / STARTS.len()]);
+            let text = |head: &Vec<usize>| head.iter().chain(&rest).map(line).collect::<String>();
+            let (known, other) = (text(&heads[0]), text(&heads[1]));
+            if outline(&known, &[]).is_some_and(|outline| outline.is_complete()) && has_outline_of(&other, &known) {
+                prop_assert_eq!(outline(&other, &[]), outline(&known, &[]), "{:?} {:?}", known, other);
+            }
+        }
 
         #[test]
         fn texts_of_one_outline_are_both_good_or_both_broken(
@@ -303,10 +455,41 @@ mod tests {
         }
     }
 
-    const STARTS: &[&str] = &["a: ", "  b: ", "c: ", "- ", "  - ", "    d: ", "", "# ", "---", "  "];
+    const STARTS: &[&str] =
+        &["kind: ", "data:\n  k: ", "a: ", "  b: ", "c: ", "- ", "  - ", "    d: ", "", "# ", "---", "  "];
     const VALUES: &[&str] = &[
-        "", "x", "y", "x y", "x # y", "1", "2", "'x'", "'y'", "\"x\"", "\"y\"", "\"x", "'x", "|", ">-", "[x]", "[y]",
-        "{}", "x: y", "x:y", "\"\\n\"", "\"\\t\"", "'x''y'", "*a", "&a x", "x\t", "\u{e9}", "~", "yes", "no", "1.0",
+        "ConfigMap",
+        "",
+        "x",
+        "y",
+        "x y",
+        "x # y",
+        "1",
+        "2",
+        "'x'",
+        "'y'",
+        "\"x\"",
+        "\"y\"",
+        "\"x",
+        "'x",
+        "|",
+        ">-",
+        "[x]",
+        "[y]",
+        "{}",
+        "x: y",
+        "x:y",
+        "\"\\n\"",
+        "\"\\t\"",
+        "'x''y'",
+        "*a",
+        "&a x",
+        "x\t",
+        "\u{e9}",
+        "~",
+        "yes",
+        "no",
+        "1.0",
         "0x1",
     ];
 }

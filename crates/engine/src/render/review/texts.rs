@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use model::diagnostic::{Code, Severity};
+use model::name::is_data_key;
 use model::yaml::{Node, NodeValue, ScalarStyle, TypeForm};
 
 use super::{Finding, Manifest, class_of, touches};
 
 /// The largest data of a `ConfigMap` or `Secret`, in bytes.
 const DATA_BYTES_MAX: usize = 1 << 20;
-/// The longest key of a `ConfigMap` or `Secret`, in bytes.
-const KEY_BYTES_MAX: usize = 253;
 
 /// Fields that are texts, by the API group of their objects.
 const TEXT_FIELDS: &[(&str, &[&[&str]])] = &[
@@ -194,11 +193,6 @@ fn review_data(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
             refused(manifest.root, message).help("move large values into files of the application, or split them"),
         );
     }
-}
-
-fn is_data_key(key: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    !key.is_empty() && key.len() <= KEY_BYTES_MAX && key.bytes().all(is_allowed) && key != "." && !key.starts_with("..")
 }
 
 /// The texts of containers: names, images, commands, arguments, and values of environment variables.
