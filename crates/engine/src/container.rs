@@ -15,6 +15,7 @@ use model::object::{AnyObject, ConfigMap, Object};
 use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
+use crate::credential_search::{self, ClearCredential};
 use crate::settings::{self, Precedence, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
@@ -24,6 +25,8 @@ pub(crate) struct Container {
     pub(crate) name: ConfigMapName,
     pub(crate) conditions: Conditions,
     pub(crate) entries: Vec<Entry>,
+    /// Values that look like credentials in clear.
+    pub(crate) credentials: Vec<ClearCredential>,
     /// The reason why assignments that match the container can't be composed.
     pub(crate) problem: Option<Diagnostic>,
     /// Whether a value of the container is itself a template. Such a template may use all data.
@@ -110,14 +113,31 @@ impl Container {
     pub(crate) fn with_keys(&self, is_selected: impl Fn(&str) -> bool) -> Option<Self> {
         let entries: Vec<_> = self.entries.iter().filter(|entry| is_selected(&entry.key)).cloned().collect();
         let Self { name, conditions, problem, order, .. } = self;
+        let credentials = self.credentials.iter().filter(|found| is_selected(found.key())).cloned().collect();
         let (name, conditions, problem, order) = (name.clone(), conditions.clone(), problem.clone(), order.clone());
         let (has_nested, digest) = (self.has_nested, self.digest);
-        (!entries.is_empty()).then_some(Self { name, conditions, entries, problem, has_nested, digest, order })
+        (!entries.is_empty()).then_some(Self {
+            name,
+            conditions,
+            entries,
+            credentials,
+            problem,
+            has_nested,
+            digest,
+            order,
+        })
     }
 
     pub(crate) fn key(&self) -> ObjectKey {
         ObjectKey { kind: model::kind::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()), of: None }
     }
+}
+
+/// The paths of the credentials in these containers.
+pub(crate) fn hidden_paths<'c>(
+    containers: impl IntoIterator<Item = &'c Arc<Container>>,
+) -> impl Iterator<Item = FieldPath> {
+    containers.into_iter().flat_map(|container| container.credentials.iter().map(ClearCredential::hidden_path))
 }
 
 impl Conditions {
@@ -258,6 +278,10 @@ fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> ObjectContainers {
     of_object
 }
 
+fn credentials_of(entries: &[Entry]) -> Vec<ClearCredential> {
+    entries.iter().flat_map(|entry| credential_search::of_value(&entry.key, &entry.value.value)).collect()
+}
+
 fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
     let key = object.key();
     let mut problem = fleet.duplicate_diagnostic(&key);
@@ -270,12 +294,13 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
         Strategies::default()
     });
     let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry::new((Arc::clone(key), key), text, strategies.of(key));
-    let entries = object.spec.data.iter().map(entry).collect();
+    let entries: Vec<_> = object.spec.data.iter().map(entry).collect();
     let merging = object.annotations.get(model::object::config_map::MERGE);
     let digest = Digest::of(&("platform", object.name.as_str(), merging, &object.spec.data));
     Container {
         name: object.name.clone(),
         conditions: Conditions::of(&object.labels),
+        credentials: credentials_of(&entries),
         entries,
         problem,
         order: Order::Platform(priority),
@@ -299,11 +324,12 @@ fn azure_container(
             .help("keys are `label.value.label.value.KEY`");
         diagnostics.push(diagnostic.about(&object.key()));
     }
-    let entry = Entry::new((key.into(), data_key), text, Strategy::default());
+    let entries = vec![Entry::new((key.into(), data_key), text, Strategy::default())];
     Container {
         name: object.name.clone(),
         conditions: Conditions::of(&labels),
-        entries: vec![entry],
+        credentials: credentials_of(&entries),
+        entries,
         problem: fleet.duplicate_diagnostic(&object.key()),
         order: Order::Azure(data_key.len(), Arc::clone(data_key)),
         has_nested: text.contains("{{"),

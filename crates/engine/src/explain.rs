@@ -328,7 +328,7 @@ impl<'a> ExplainedAssignment<'a> {
         }
         let (place, target) = (prepared.place(place_id)?, &*prepared.target(target_id)?.target);
         let (containers, schemas) = prepared.inputs_of(place_id, target_id);
-        let sensitive = prepared.schemas.sensitive(schemas.iter().copied());
+        let sensitive = prepared.sensitive_of(schemas.iter().copied(), &containers);
         let schemas = schemas.into_iter().map(|schema| schema.text.clone()).collect();
         let version = std::sync::OnceLock::new();
         Some(Self { prepared, place_id, place, target_id, target, containers, schemas, sensitive, version })

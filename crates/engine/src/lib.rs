@@ -6,10 +6,12 @@
 pub mod assignment_folders;
 mod canary;
 mod check;
+mod clear_credential;
 pub mod compile;
 pub mod compose;
 mod container;
 pub mod contract;
+mod credential_search;
 mod digest;
 pub mod explain;
 pub mod hold;

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Diagnostic};
+use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::progress::{Phase, Progress};
 use roaring::RoaringBitmap;
 
-use crate::container::Containers;
+use crate::container::{Container, Containers, hidden_paths};
 use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
 use crate::invariant::require;
@@ -20,7 +21,7 @@ use crate::pin::{Manifests, Pin, Pins};
 use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
-use crate::schema::Schemas;
+use crate::schema::{Schema, Schemas};
 use crate::settings::{LongNames, MissingValues, Precedence};
 use crate::target::Target;
 use classes::Matching;
@@ -44,6 +45,8 @@ pub struct Prepared {
     pub(crate) schedule: Schedule,
     pub(crate) containers: Containers,
     pub(crate) schemas: Schemas,
+    /// The paths that any schema marks as sensitive, and those of credentials in clear in any container.
+    pub(crate) sensitive_anywhere: BTreeSet<FieldPath>,
     templates: ParsedTemplates,
     by_cluster_type: HashMap<Arc<str>, Result<Arc<Templates>, Vec<Diagnostic>>>,
     pub(crate) pins: Pins,
@@ -162,6 +165,17 @@ impl Prepared {
         diagnostics
     }
 
+    /// The sensitive paths of an assignment with these schemas and containers.
+    pub(crate) fn sensitive_of<'s>(
+        &'s self,
+        schemas: impl IntoIterator<Item = &'s Schema>,
+        containers: &[Arc<Container>],
+    ) -> BTreeSet<FieldPath> {
+        let mut paths = self.schemas.sensitive(schemas);
+        paths.extend(hidden_paths(containers));
+        paths
+    }
+
     pub(crate) fn place_id(&self, name: &str) -> Option<u32> {
         self.place_ids.get(name).filter(|id| self.places.get(*id).is_some())
     }
@@ -274,6 +288,7 @@ impl Prepared {
             target_ids: Ids::default(),
             targets: ById::default(),
             target_list: Vec::new(),
+            sensitive_anywhere: BTreeSet::new(),
             target_index: LabelIndex::default(),
             schedule: Schedule::default(),
             containers: Containers::default(),

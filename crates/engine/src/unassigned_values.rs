@@ -137,7 +137,7 @@ impl Checked<'_> {
     }
 
     fn diagnostics(&self, schema: &Schema) -> Vec<Diagnostic> {
-        let sensitive = &self.prepared.schemas.sensitive_anywhere;
+        let sensitive = &self.prepared.sensitive_anywhere;
         let mut diagnostics = Vec::new();
         for entry in self.container.entries.iter().filter(|entry| !entry_has_template(entry)) {
             let alone = Composition::of_key(&[entry]);

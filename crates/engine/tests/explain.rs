@@ -85,3 +85,32 @@ fn an_assignment_without_values_has_none() -> Result<()> {
     assert_eq!(values("data: {LIMITS: \"{}\"}")?, ["LIMITS"]);
     Ok(())
 }
+
+#[test]
+fn a_credential_in_clear_is_not_shown() -> Result<()> {
+    let secret = "ghp_0123456789abcdefghij0123456789abcdef";
+    let text = FLEET.replace(
+        "data: {REGION: west}",
+        &format!("data: {{REGION: west, URL_AUTH: {secret}, db: \"{{password: Hunter2-x, port: 1}}\"}}"),
+    );
+    let (fleet, _) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text.into_bytes())], ENVIRONMENT)?;
+    let place = PlaceName::new("edge").map_err(io::Error::other)?;
+    let id = AssignmentId { place, target: DeploymentTargetName::new("shop-live").map_err(io::Error::other)? };
+    let prepared = Prepared::new(&Arc::new(fleet));
+    let explanation = prepared.explain(&id).ok_or_else(|| io::Error::other("no assignment"))?;
+    let shown: Vec<_> = explanation
+        .values
+        .iter()
+        .map(|value| (value.path.to_string(), value.shown.clone().unwrap_or_default()))
+        .collect();
+    let is_hidden = |path: &str| shown.iter().any(|(known, text)| known == path && text.starts_with("(sensitive"));
+    assert_eq!(
+        ["REGION", "URL_AUTH", "db.password", "db.port"].map(is_hidden),
+        [false, true, true, false],
+        "{shown:?}"
+    );
+    let files =
+        prepared.shown_files(&id, &std::collections::BTreeSet::new()).ok_or_else(|| io::Error::other("no files"))?;
+    assert!(files.has_sensitive);
+    Ok(())
+}

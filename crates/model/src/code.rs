@@ -1062,6 +1062,21 @@ codes! {
     /// Fix the value, or the schema. Only what is certain is reported: values that the `ConfigMap` sets itself, and no missing values. As soon as an
     /// assignment gets the value, the error is K0312 instead.
     WrongForLater = "K0316",
+    /// A value looks like a credential in clear.
+    ///
+    /// The text has the form of a token, a private key or an address with a password, or its key names a password or token and it is no reference. Everyone who
+    /// can read the repository can read the credential, and git keeps every version of it. The message does not show it. Plans, explanations and pull requests
+    /// show a digest instead, as for a value that a schema marks as sensitive. Values that a schema of the platform marks are not reported.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// data:
+    ///   DATABASE_PASSWORD: Hunter2-Hunter2      # better: vault:secret/till/database#password
+    /// ```
+    ///
+    /// Replace the credential where it is used, because it is known. Put the new one into a vault, and write here where it is. If the value is no credential,
+    /// acknowledge the warning with the annotation `kalypso.io/acknowledge.K0318`.
+    ClearCredential = "K0318",
     /// No value satisfies a part of a schema.
     ///
     /// Rules of the schema contradict each other, or leave no value: an empty `enum`, a `minimum` above the `maximum`, a required key that is not allowed. Every

@@ -1,7 +1,11 @@
-//! Finds credentials in URLs, so that messages and excerpts leave them out.
+//! Finds credentials in texts, so that messages and excerpts leave them out.
+
+mod likely;
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub use self::likely::likely;
 
 /// The text that replaces a credential in output.
 pub const HIDDEN: &str = "…";
@@ -9,9 +13,29 @@ pub const HIDDEN: &str = "…";
 /// What separates the scheme of a URL from the rest.
 const AFTER_SCHEME: &str = "://";
 
-/// The ranges of the credentials in the URLs of a text, in order: users with their passwords, and the values of queries and fragments. In an `ssh`
-/// URL, the user is part of the address and is not a credential. The password in such a URL is a credential.
+/// The ranges of the credentials in a text, in order: private keys, tokens that are known by their form, and those of URLs: users with their passwords,
+/// and the values of queries and fragments. In an `ssh` URL, the user is part of the address and is not a credential. The password in such a URL is a
+/// credential.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut found = of_urls(text);
+    found.extend(likely::token_ranges(text));
+    in_order(found)
+}
+
+/// Sorts ranges, and joins those that overlap.
+fn in_order(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, kept| {
+        let is_inside = next.start < kept.end;
+        if is_inside {
+            kept.end = kept.end.max(next.end);
+        }
+        is_inside
+    });
+    ranges
+}
+
+fn of_urls(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find(AFTER_SCHEME)) {
@@ -44,6 +68,11 @@ pub fn ranges_of_url(text: &str) -> Vec<Range<usize>> {
 /// A text without the credentials in its URLs.
 pub fn without(text: &str) -> Cow<'_, str> {
     replaced(text, &ranges(text))
+}
+
+/// A text without private keys and without tokens that are known by their form. URLs stay as they are.
+pub fn without_tokens(text: &str) -> Cow<'_, str> {
+    replaced(text, &likely::token_ranges(text))
 }
 
 /// A text that is a single URL, without its credentials.
@@ -155,6 +184,16 @@ mod tests {
         check("https://h/a?access_token=s3cret&x=1#id_token=y rest", "https://h/a?access_token=…&x=…#id_token=… rest");
         check("'https://h/a?s3cret'", "'https://h/a?…'");
         check("https://h/page.html#section", "https://h/page.html#section");
+    }
+
+    #[test]
+    fn tokens_are_hidden_by_their_form() {
+        let token = "ghp_0123456789abcdefghij0123456789abcdef";
+        check(&format!("token: {token}, x"), "token: …, x");
+        check(&format!("https://u:{token}@h/a {token}"), "https://…@h/a …");
+        check("-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----", "…-----END PRIVATE KEY-----");
+        check(&format!("{token}\n-----BEGIN PRIVATE KEY-----\n{token}"), "…\n…");
+        assert_eq!(without_tokens(&format!("https://h/a?b=c {token}")), "https://h/a?b=c …");
     }
 
     #[test]

@@ -222,7 +222,7 @@ impl ClassPairs {
                 let usable: Vec<_> = schemas.filter(|schema| schema.compiled.is_ok()).collect();
                 let values = require(values.get(&draft.inputs), NOT_COMPOSED);
                 let composition = values.composition(|| containers.clone());
-                let sensitive = prepared.schemas.sensitive(prepared.schemas_at(&draft.schemas));
+                let sensitive = prepared.sensitive_of(prepared.schemas_at(&draft.schemas), &containers);
                 (usable.len(), validation, Arc::new(check(composition, &containers, &usable, &sensitive)))
             })
             .collect();
@@ -253,7 +253,7 @@ impl ClassPairs {
         let found = prepared.containers_at(&pair.containers);
         pair.marks = Digest::of(&prepared.schemas_at(&pair.schemas).flat_map(Schema::marks).collect::<BTreeSet<_>>());
         pair.has_nested = found.iter().any(|container| container.has_nested);
-        let marked = prepared.schemas.sensitive(prepared.schemas_at(&pair.schemas));
+        let marked = prepared.sensitive_of(prepared.schemas_at(&pair.schemas), &found);
         pair.sensitive = sensitive_in(&found, &marked).cloned().collect();
         pair.sensitive_digest = Digest::of(&pair.sensitive);
         let diagnostics = pair.diagnostics(prepared);

@@ -14,7 +14,7 @@ use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
-use crate::{unassigned_values, unused};
+use crate::{clear_credential, unassigned_values, unused};
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -31,6 +31,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     diagnostics.extend(unused::unused_labels(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
     diagnostics.extend(duplicate_objects::diagnostics(compiled));
+    diagnostics.extend(clear_credential::diagnostics(prepared));
     // Diagnostics of one object are the same for all its assignments. Each is created once.
     let mut reached: BTreeMap<DiagnosticSource, Vec<AssignmentId>> = BTreeMap::new();
     for (source, id) in found.into_iter().flatten() {

@@ -145,7 +145,7 @@ impl<'p> ValueChecks<'p> {
             }
             let (containers, ..) = self.prepared.matching(class, class_of_target);
             let composition = compose(&self.prepared.containers_at(&containers), &mut Silent);
-            let sensitive = &self.prepared.schemas.sensitive_anywhere;
+            let sensitive = &self.prepared.sensitive_anywhere;
             let found = schema(self.prepared, id).check_relations(&composition, sensitive);
             let violation = |finding| Violation { places: here.clone(), finding, at: None };
             violations.found.extend(found.into_iter().map(violation));
@@ -187,7 +187,7 @@ fn schema(prepared: &Prepared, id: u32) -> &Schema {
 /// The findings about the merged value of one key.
 fn findings(prepared: &Prepared, schema: &Schema, entries: &[&Entry]) -> Vec<Finding> {
     let Some(first) = entries.first() else { return Vec::new() };
-    schema.check_key(&first.key, &Composition::of_key(entries), &prepared.schemas.sensitive_anywhere)
+    schema.check_key(&first.key, &Composition::of_key(entries), &prepared.sensitive_anywhere)
 }
 
 /// The places by the values that are merged there, in merge order.
@@ -209,7 +209,7 @@ fn sequences(supplied: &Supplied, places: &RoaringBitmap) -> BTreeMap<Vec<EntryA
 
 impl<'p> SchemaChecks<'p> {
     fn new(prepared: &'p Prepared, supply: &'p Supply<'p>, schema: &Schema) -> Self {
-        let sensitive = &prepared.schemas.sensitive_anywhere;
+        let sensitive = &prepared.sensitive_anywhere;
         let asked = Asked::of(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
         let is_checked = |key: &&str| asked.describes_others || asked.properties.contains_key(*key);
         let keys: Vec<_> = supply.keys().filter(is_checked).collect();

@@ -245,7 +245,7 @@ impl Contracts<'_> {
     }
 
     fn is_sensitive(&self, key: &str) -> bool {
-        redaction::covers(&self.prepared.schemas.sensitive_anywhere, &FieldPath::from([key]))
+        redaction::covers(&self.prepared.sensitive_anywhere, &FieldPath::from([key]))
     }
 
     fn schema(&self, id: u32) -> &Schema {

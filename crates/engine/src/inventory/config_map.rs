@@ -57,7 +57,7 @@ impl Inventory<'_> {
 
     fn value_of(&self, container: &Container, entry: &Entry) -> ConfigMapValue {
         let path = FieldPath::from([&*entry.key]);
-        let is_sensitive = redaction::covers(&self.prepared.schemas.sensitive_anywhere, &path);
+        let is_sensitive = redaction::covers(&self.prepared.sensitive_anywhere, &path);
         let value = &entry.value.value;
         let shown = if is_sensitive { redaction::digest(value) } else { shown(value) };
         ConfigMapValue { key: Arc::clone(&entry.key), shown, origin: container.origin(entry, Part::Value) }

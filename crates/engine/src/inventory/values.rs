@@ -126,7 +126,7 @@ impl Inventory<'_> {
         let trace = Trace::record(matching);
         let path = parse_path(&trace.data, key);
         let value = follow(&trace.data, path.steps());
-        let is_sensitive = redaction::covers(&self.prepared.schemas.sensitive_anywhere, &path);
+        let is_sensitive = redaction::covers(&self.prepared.sensitive_anywhere, &path);
         let display = |value: &Value| if is_sensitive { redaction::digest(value) } else { shown(value) };
         let text = match value {
             Some(Value::Text(text)) if !is_sensitive => Some(text.to_str().to_string()),

@@ -10,7 +10,7 @@ use model::object::{ClusterType, Object, Spec};
 use model::progress::Counter;
 
 use super::{Delta, Prepared, PreparedTarget, Reach, Settings, folder_order};
-use crate::container::{Container, Containers};
+use crate::container::{Container, Containers, hidden_paths};
 use crate::mapping::targets;
 use crate::pin::Pins;
 use crate::place::Place;
@@ -50,6 +50,8 @@ impl Prepared {
             let targets = self.target_list.iter().map(|target| &**target);
             self.schemas = Schemas::compile(fleet, targets, self.settings.missing, &self.schemas);
         }
+        self.sensitive_anywhere = self.schemas.sensitive_anywhere.iter().cloned().collect();
+        self.sensitive_anywhere.extend(hidden_paths(&self.containers.list));
         self.read_templates(fleet, known, &mut delta);
         if known.is_none_or(|before| differ(&before.release_pins, &fleet.release_pins)) {
             let before = std::mem::replace(&mut self.pins, Pins::new(fleet));

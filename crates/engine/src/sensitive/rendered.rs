@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use gotemplate::value::Value;
+use model::credential;
 use model::diagnostic::AssignmentId;
 use model::field_path::FieldPath;
 use model::yaml;
@@ -61,7 +62,7 @@ impl Prepared {
             return None;
         }
         let (containers, schemas) = self.inputs_of(assigned.0, assigned.1);
-        let mut sensitive = self.schemas.sensitive(schemas);
+        let mut sensitive = self.sensitive_of(schemas, &containers);
         sensitive.extend(hidden.iter().cloned());
         let composition = compose(&containers, &mut Silent);
         let has_nested = containers.iter().any(|container| container.has_nested);
@@ -83,9 +84,9 @@ impl Prepared {
         Some(ShownFiles { has_sensitive: true, files, others: alike.zip(unlike).map(<[Files; 2]>::from), digests })
     }
 
-    /// The paths that any schema of the fleet marks as sensitive, for some or all assignments.
+    /// The paths that any schema of the fleet marks as sensitive, for some or all assignments, and those of credentials in clear.
     pub fn sensitive(&self) -> &BTreeSet<FieldPath> {
-        &self.schemas.sensitive_anywhere
+        &self.sensitive_anywhere
     }
 }
 
@@ -114,11 +115,15 @@ impl Lines<'_> {
     }
 }
 
-/// The lines of a text without sensitive values.
+/// The lines of a text without sensitive values. Tokens that are known by their form are hidden all the same: they can come from texts of applications.
 pub fn plain(content: &[u8]) -> Vec<Lines<'_>> {
     let line = |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        Lines { shown: text.clone(), text }
+        let shown = match &text {
+            Cow::Borrowed(text) => credential::without_tokens(text),
+            Cow::Owned(text) => Cow::Owned(credential::without_tokens(text).into_owned()),
+        };
+        Lines { text, shown }
     };
     content.split_inclusive(|byte| *byte == b'\n').map(line).collect()
 }
@@ -178,7 +183,7 @@ impl Masking<'_> {
 }
 
 fn visible_line(line: &str) -> Lines<'_> {
-    Lines { text: Cow::Borrowed(line), shown: Cow::Borrowed(line) }
+    Lines { text: Cow::Borrowed(line), shown: credential::without_tokens(line) }
 }
 
 /// Replaces several lines by one hidden text. None if there are no lines.

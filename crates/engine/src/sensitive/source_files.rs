@@ -115,7 +115,7 @@ impl Finder<'_> {
         self.hide(Span::new(start, end));
     }
 
-    /// Hides credentials in fields with URLs, and values in schemas that mark properties.
+    /// Hides texts that look like credentials, credentials in fields with URLs, and values in schemas that mark properties.
     fn hide_urls_and_schemas(&mut self, key: &str, node: &Node) {
         match &node.value {
             NodeValue::Mapping(entries) => {
@@ -125,6 +125,11 @@ impl Finder<'_> {
             }
             NodeValue::Sequence(items) => items.iter().for_each(|item| self.hide_urls_and_schemas(key, item)),
             NodeValue::Scalar(scalar) => {
+                // The others are found in the whole text.
+                if !scalar.text.contains("://") && credential::likely(key, &scalar.text).is_some() {
+                    self.hide(node.span);
+                    return;
+                }
                 let key = key.to_ascii_lowercase();
                 if (key.contains("repo") || key.contains("url")) && !scalar.text.contains('\n') {
                     self.hide_credentials(node, &scalar.text);
