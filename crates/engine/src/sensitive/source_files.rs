@@ -28,7 +28,8 @@ pub fn hidden_in(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Vec<Range<u
     // A value that begins like a tag is reported as an unknown tag, and read as an empty value.
     let is_whole = reading.problems.is_empty();
     let mut finder = Finder { text, sensitive, hidden: &mut hidden };
-    reading.documents.iter().for_each(|document| finder.hide_object(&document.root));
+    // Documents with problems are hidden as far as they can be read.
+    reading.documents.iter().chain(&reading.fragments).for_each(|document| finder.hide_object(&document.root));
     if !is_whole && !sensitive.is_empty() && may_hold_values(text) {
         finder.hide_line_values();
     }
