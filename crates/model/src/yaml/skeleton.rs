@@ -215,6 +215,16 @@ mod tests {
     }
 
     #[test]
+    fn texts_that_only_go_reads_are_compared_too() {
+        check("a: 'x\ny'# c\nb: @\n", "text", true);
+        check("a: 'x\ny'# c\nb: @\n", "c\nd: e", false);
+        check("a: 'x\n@'\n", "text", true);
+        check("a: 'x\n@'\n", "text'\nb: 'c", false);
+        check("a: \"x\n@\"\n", "it\\'s", true);
+        assert!(is_readable("a: 'x\ny'\n") && is_quoted("a: 'x\nword'\n", "word") && !is_readable("a: 'x\n"));
+    }
+
+    #[test]
     fn a_word_is_quoted_where_every_scalar_with_it_is() {
         assert!(is_quoted("a: 'word'\nb: \"x word\"\n", "word"));
         assert!(
