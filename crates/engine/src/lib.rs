@@ -37,6 +37,7 @@ pub mod promotion;
 mod record;
 mod redaction;
 pub mod render;
+mod retyped_values;
 mod rival;
 mod schedule;
 pub mod schema;

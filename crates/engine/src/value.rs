@@ -1,5 +1,7 @@
 //! Parses the text of a configuration value.
 
+pub(crate) mod retyped;
+
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
@@ -8,6 +10,8 @@ use gotemplate::value::{Key, MapKind, UintKind, Value};
 use model::digest::Digest;
 use model::yaml::{self, Node, NodeValue, Resolved, Scalar};
 
+use self::retyped::Retyped;
+
 /// A parsed configuration value.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
@@ -15,19 +19,22 @@ pub(crate) struct Parsed {
     pub(crate) value: Value,
     /// Whether the text was in single quotes. Such a text stays a text, also if it looks like a number.
     pub(crate) is_quoted: bool,
+    /// The scalars of a mapping or list that are printed in another form than they are written.
+    pub(crate) retyped: Box<[Retyped]>,
 }
 
 /// Parses the text of a configuration value. A YAML mapping or list is parsed as such. A text in single quotes loses the quotes. Every
 /// other text stays as it is.
 pub(crate) fn parse(text: &str) -> Parsed {
     if let Some(node) = yaml::structure(text) {
-        return Parsed { value: from_node(&node), is_quoted: false };
+        return Parsed { value: from_node(&node), is_quoted: false, retyped: retyped::find(&node) };
     }
+    let retyped = Box::default();
     let trimmed = text.trim();
     if trimmed.starts_with('\'') && trimmed.ends_with('\'') {
-        return Parsed { value: Value::text(trimmed.trim_matches('\'')), is_quoted: true };
+        return Parsed { value: Value::text(trimmed.trim_matches('\'')), is_quoted: true, retyped };
     }
-    Parsed { value: Value::text(text), is_quoted: false }
+    Parsed { value: Value::text(text), is_quoted: false, retyped }
 }
 
 /// Converts a YAML node to a value.

@@ -68,7 +68,8 @@ codes! {
     /// ```
     ///
     /// Fix the line that the message shows: the mistake is there or just before it. Quote a text that contains `: ` or ` #`, or that begins with a
-    /// special character.
+    /// special character. Kalypso reads what the YAML libraries of Flux, Argo CD and Kubernetes read, and refuses what they refuse: tabs in the
+    /// indentation, also in empty lines, a colon without a key, `%YAML 1.2`, the escape `\/`, a document after `...` without `---`.
     YamlSyntax = "K0101",
     /// A file exceeds a limit.
     ///
@@ -1088,6 +1089,22 @@ codes! {
     ///
     /// Fix the rule that the message names.
     ContradictorySchema = "K0319",
+    /// A text in a structured value becomes a number or a boolean in another form.
+    ///
+    /// A value that is a YAML mapping or list has types: text without quotes that looks like a number or a boolean is one, by the rules of Go's libraries.
+    /// Templates print the number, not the text. So a version `1.10` becomes `1.1`, a postal code `0012345` becomes `5349`, a commit id `1234e56` becomes
+    /// `1.234e+59`, and the country `no` becomes `false`. The key `y` becomes `true`. Values that are not mappings or lists stay as they are.
+    ///
+    /// ```yaml
+    /// data:
+    ///   release: |
+    ///     version: 1.10        # `1.1` in the output
+    ///     country: no          # `false` in the output
+    /// ```
+    ///
+    /// Put the text in quotes. If it is meant as a number or boolean, write it in the form that the message shows. There is one warning for each value of a
+    /// `ConfigMap` that assignments use, and none for a number or boolean that a schema requires at this place.
+    RetypedValue = "K0320",
 
     /// A template does not parse.
     ///

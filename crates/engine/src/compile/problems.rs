@@ -14,7 +14,7 @@ use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
-use crate::{clear_credential, unassigned_values, unused};
+use crate::{clear_credential, retyped_values, unassigned_values, unused};
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -28,6 +28,8 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let UsedObjects { containers, schemas, rivals } = used_pairs.objects(compiled);
     let is_covered = |container: u32, schema: u32| used_pairs.have(compiled, container, schema);
     diagnostics.extend(unassigned_values::wrong_values(prepared, &containers, &is_covered));
+    let schemas_with = |container: u32| used_pairs.schemas_with(compiled, container);
+    diagnostics.extend(retyped_values::diagnostics(prepared, &containers, &schemas_with));
     diagnostics.extend(unused::unused_labels(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
     diagnostics.extend(duplicate_objects::diagnostics(compiled));
@@ -122,6 +124,12 @@ impl UsedPairs {
     fn have(&self, compiled: &Compiled, container: u32, schema: u32) -> bool {
         let mut pairs = self.used(compiled);
         pairs.any(|pair| pair.containers.binary_search(&container).is_ok() && pair.schemas.contains(&schema))
+    }
+
+    /// The ids of the schemas of all assignments that use a container.
+    fn schemas_with(&self, compiled: &Compiled, container: u32) -> BTreeSet<u32> {
+        let pairs = self.used(compiled).filter(|pair| pair.containers.binary_search(&container).is_ok());
+        pairs.flat_map(|pair| pair.schemas.iter().copied()).collect()
     }
 
     fn objects(&self, compiled: &Compiled) -> UsedObjects {
