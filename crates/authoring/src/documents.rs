@@ -182,7 +182,7 @@ mod tests {
         check_appended("", "b: 2\n", "b: 2\n");
         check_appended("# c\n", "b: 2\n", "# c\nb: 2\n");
         check_appended("a: |+\n  x\n\n", "b: 2\n", "a: |+\n  x\n\n---\nb: 2\n");
-        check_appended("%YAML 1.2\n---\na: 1\n...\n", "b: 2\n", "%YAML 1.2\n---\na: 1\n...\n---\nb: 2\n");
+        check_appended("%YAML 1.1\n---\na: 1\n...\n", "b: 2\n", "%YAML 1.1\n---\na: 1\n...\n---\nb: 2\n");
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn directives_stay_with_their_documents() {
-        check_removed("a: 1\n...\n%YAML 1.2\n---\nb: 2\n", 0, Some("%YAML 1.2\n---\nb: 2\n"));
-        check_removed("%YAML 1.2\n---\na: 1\n...\nb: 2\n", 1, Some("%YAML 1.2\n---\na: 1\n...\n"));
+        check_removed("a: 1\n...\n%YAML 1.1\n---\nb: 2\n", 0, Some("%YAML 1.1\n---\nb: 2\n"));
+        check_removed("%YAML 1.1\n---\na: 1\n...\n---\nb: 2\n", 1, Some("%YAML 1.1\n---\na: 1\n...\n"));
     }
 }

@@ -106,9 +106,16 @@ mod tests {
 
     #[test]
     fn ordinary_texts_have_no_quotes() {
-        for text in ["west-us", "https://a.example/b?c=d", "10.0.0.1", "two words", "./app", "é", "v1", "a:b", "-x"] {
+        for text in ["west-us", "https://a.example/b#c=d", "10.0.0.1", "two words", "./app", "é", "v1", "a:b", "-x"] {
             check(text, text, text);
         }
+    }
+
+    #[test]
+    fn a_question_mark_has_quotes_inside_brackets() {
+        // Go's libraries take it for the indicator of a key there.
+        let url = "https://a.example/b?c=d";
+        check(url, url, &format!("\"{url}\""));
     }
 
     #[test]

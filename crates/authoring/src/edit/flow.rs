@@ -19,7 +19,12 @@ impl Scene<'_> {
         }
         let content = self.text.get(inner..end).unwrap_or_default().trim_end();
         let at = inner + content.len();
-        let separator = if content.ends_with(',') { " " } else { ", " };
+        let separator = match content.chars().next_back() {
+            Some(',') => " ",
+            // A comma directly after a colon makes the colon a part of the key, for Go's libraries.
+            Some(':') => " , ",
+            _ => ", ",
+        };
         ways.push(Splice { range: at..at, text: format!("{separator}{text}") });
         ways
     }

@@ -83,6 +83,7 @@ fn an_entry_is_added_behind_the_last_one() {
     check_both_ways("a: 1\r\nb:\r\n  c: 2\r\n", ("b.x", "new"), "a: 1\r\nb:\r\n  c: 2\r\n  x: new\r\n");
     check_both_ways("a: {b: 1, c: 2}\n", ("a.x", "new"), "a: {b: 1, c: 2, x: new}\n");
     check_both_ways("a: { b: 1 }\n", ("a.x", "new"), "a: { b: 1, x: new }\n");
+    check_both_ways("a: {b: 1, c: }\n", ("a.x", "new"), "a: {b: 1, c: , x: new }\n");
     check_both_ways("a: {\n  b: 1, # c\n}\n", ("a.x", "new"), "a: {\n  b: 1, x: new, # c\n}\n");
     check_both_ways("a:\n  b: |\n    text\n\n\nc: 1\n", ("a.x", "new"), "a:\n  b: |\n    text\n  x: new\n\n\nc: 1\n");
     check_both_ways("a:\n  b: |+\n    text\n\nc: 1\n", ("a.x", "new"), "a:\n  b: |+\n    text\n\n  x: new\nc: 1\n");
@@ -91,9 +92,9 @@ fn an_entry_is_added_behind_the_last_one() {
     check_both_ways("a: 1\n...\n---\nb: 2\n", ("x", "new"), "a: 1\nx: new\n...\n---\nb: 2\n");
     check_both_ways("k: &a {b: 1}\nm:\n  n: *a\n", ("m.x", "new"), "k: &a {b: 1}\nm:\n  n: *a\n  x: new\n");
     check_both_ways(
-        "%YAML 1.2\n---\na:\n  # c\n  b: 1\t# d\n",
+        "%YAML 1.1\n---\na:\n  # c\n  b: 1\t# d\n",
         ("a.x", "new"),
-        "%YAML 1.2\n---\na:\n  # c\n  b: 1\t# d\n  x: new\n",
+        "%YAML 1.1\n---\na:\n  # c\n  b: 1\t# d\n  x: new\n",
     );
 }
 
