@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::kind::HostKind;
 use crate::limits::URL_BYTES_MAX;
-use crate::settings::usual_url;
 
 /// A repository on a git host: the path by which the host's API names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,13 +95,13 @@ impl HostRepository {
         Ok(Self { path })
     }
 
-    /// The repository with a URL on the host at `root`, over any protocol and port.
-    pub(crate) fn at(kind: HostKind, url: &str, root: &str) -> Option<Self> {
+    /// The repository with a URL on the host at `root`, over any protocol and port. `usual` is the usual address of the host of the URL.
+    pub(crate) fn at(kind: HostKind, url: &str, root: &str, usual: Option<&str>) -> Option<Self> {
         let mut parts = Parts::parse(url).ok()?;
         let root = format!("{root}/");
         let root_parts = Parts::parse(&root).ok()?;
-        let usual = usual_url(url).is_some_and(|usual| Location::name(&usual) == Some(root_parts.name().to_owned()));
-        if parts.name() != root_parts.name() && !usual {
+        let is_usual = || usual.and_then(Location::name).is_some_and(|name| name == root_parts.name());
+        if parts.name() != root_parts.name() && !is_usual() {
             return None;
         }
         if !parts.is_ssh {

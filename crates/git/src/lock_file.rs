@@ -20,24 +20,28 @@ const INDEX_FAILURES: &[&str] = &["Up-to-date check failed", "Could not update w
 /// A lock file that git could not create, because it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockFile {
-    /// The file. It may be on another machine.
+    /// The file.
     pub path: PathBuf,
-    /// The time of its creation. None if it is not on this machine, or does not exist any more.
+    /// The time of its creation. None if it is on another machine, or does not exist any more.
     pub since: Option<SystemTime>,
+    /// Whether it is on this machine.
+    pub is_here: bool,
 }
 
 impl LockFile {
-    /// The lock file that messages of git name.
+    /// The lock file on this machine that messages of git name.
     ///
     /// Git translates its messages, so a quoted path of an existing lock file in a folder of git counts as well.
     pub(crate) fn named_in(messages: &str) -> Option<Self> {
-        let quoted = messages.split('\'').zip(messages.split('\'').skip(1)).zip(messages.split('\'').skip(2));
-        let mut locks = quoted.filter_map(|((before, path), after)| {
-            let is_path = path.ends_with(".lock") && Path::new(path).is_absolute() && !path.contains('\n');
-            let is_english = before.ends_with("Unable to create ") && after.starts_with(": File exists");
-            (is_path && (is_english || is_in_git_folder(Path::new(path)))).then(|| Self::new(Path::new(path)))
-        });
-        locks.next()
+        let mut quoted = quoted_locks(messages);
+        let path = quoted.find_map(|(path, is_english)| (is_english || is_in_git_folder(path)).then_some(path))?;
+        Some(Self::new(path))
+    }
+
+    /// The lock file on another machine that messages of its git name. Nothing on this machine is looked at, because that machine chose the path.
+    pub(crate) fn named_by_server(messages: &str) -> Option<Self> {
+        let path = quoted_locks(messages).find_map(|(path, is_english)| is_english.then_some(path))?;
+        Some(Self { path: path.to_owned(), since: None, is_here: false })
     }
 
     /// The lock file of the index that stops a push to a branch that is checked out. Git does not name it in its messages. `git_dir` is the folder of
@@ -59,11 +63,15 @@ impl LockFile {
     fn new(path: &Path) -> Self {
         let since = fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok();
         // Git writes `.git/./HEAD.lock`.
-        Self { path: path.components().collect(), since }
+        Self { path: path.components().collect(), since, is_here: true }
     }
 
     /// The instruction for the user.
     pub fn advice(&self) -> String {
+        if !self.is_here {
+            return "try again later; if the message stays, the administrator of the git host must remove that file, which a git that was killed left behind"
+                .to_owned();
+        }
         let path = self.path.display().to_string().replace('\'', r"'\''");
         format!(
             "wait until the git that works there ends, such as a commit, a push or `git gc`. If no git runs there (`pgrep -a git`), a git that was killed left the file behind: remove it with `rm '{path}'`"
@@ -72,9 +80,8 @@ impl LockFile {
 
     /// Waits until the file does not exist any more. Returns false if it still exists at `end`.
     fn wait(&self, end: Instant) -> bool {
-        if self.since.is_none() {
-            let pause = REMOTE_PAUSE.min(end.saturating_duration_since(Instant::now()));
-            thread::sleep(if self.path.parent().is_some_and(Path::is_dir) { POLL_INTERVAL } else { pause });
+        if !self.is_here {
+            thread::sleep(REMOTE_PAUSE.min(end.saturating_duration_since(Instant::now())));
             return Instant::now() < end;
         }
         while fs::symlink_metadata(&self.path).is_ok() {
@@ -102,6 +109,17 @@ impl fmt::Display for LockFile {
         };
         write!(f, " for {}", count(number, unit))
     }
+}
+
+/// The quoted paths of lock files in messages of git, and whether git says that it could not create the file because it exists.
+fn quoted_locks(messages: &str) -> impl Iterator<Item = (&Path, bool)> {
+    let quoted = messages.split('\'').zip(messages.split('\'').skip(1)).zip(messages.split('\'').skip(2));
+    quoted.filter_map(|((before, path), after)| {
+        let is_lock = Path::new(path).extension().is_some_and(|extension| extension == "lock");
+        let is_path = is_lock && Path::new(path).is_absolute() && !path.contains(char::is_control);
+        let is_english = before.ends_with("Unable to create ") && after.starts_with(": File exists");
+        is_path.then(|| (Path::new(path), is_english))
+    })
 }
 
 /// Whether a lock file exists on this machine, in the folder of a repository or a working tree.
@@ -156,8 +174,19 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_a_server_is_not_looked_up_here() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("HEAD.lock");
+        fs::write(&lock, "").unwrap();
+        let message = format!("remote: error: Unable to create '{}': File exists.", lock.display());
+        let found = LockFile::named_by_server(&message).unwrap();
+        assert_eq!((found.since, found.advice().contains("rm ")), (None, false));
+        assert_eq!(LockFile::named_by_server(&message.replace("File exists", "Keine Datei")), None);
+    }
+
+    #[test]
     fn the_age_of_a_lock_file_is_shown() {
-        let shown = |since| LockFile { path: "/a/HEAD.lock".into(), since }.to_string();
+        let shown = |since| LockFile { path: "/a/HEAD.lock".into(), since, is_here: true }.to_string();
         let ago = |seconds| SystemTime::now().checked_sub(Duration::from_secs(seconds));
         assert_eq!(shown(None), "lock file `/a/HEAD.lock` exists");
         assert_eq!(shown(ago(70)), "lock file `/a/HEAD.lock` exists for 1 minute");

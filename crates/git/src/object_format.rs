@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 
 use model::git_id::GitId;
 
-use crate::repositories::RepositoryError;
-use crate::url::RepositoryUrl;
-
 const SHA1: &str = "sha1";
 const SHA256: &str = "sha256";
 /// The length of a SHA-256 id in hexadecimal digits.
@@ -19,11 +16,6 @@ const REFUSALS: &[&str] =
 
 /// The instruction for the user. Git can't convert a repository in place.
 pub(crate) const ADVICE: &str = "use a repository with SHA-1: create one with `git init --bare --object-format=sha1`, commit the same files in a clone of it, and push its branches; git can't convert a repository";
-
-/// The error for a repository with this object format.
-pub(crate) fn unsupported(url: &RepositoryUrl, format: &str) -> RepositoryError {
-    RepositoryError::ObjectFormat { url: url.clone(), format: format.to_owned() }
-}
 
 /// The lines of a list of references: each id with its name.
 ///

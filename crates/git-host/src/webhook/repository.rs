@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::kind::HostKind;
 use crate::repository::{HostRepository, Location, is_ssh};
+use crate::settings::usual_url;
 
 /// The repository that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +70,8 @@ impl RepositoryMatcher<'_> {
             return true;
         }
         let Sender { kind, roots, others } = self.sender;
-        let at = |root: &String| Some(HostRepository::at(*kind, url, root)?.folded());
+        let usual = usual_url(url);
+        let at = |root: &String| Some(HostRepository::at(*kind, url, root, usual.as_deref())?.folded());
         let is_elsewhere = || others.iter().any(|root| Location::name(root).as_deref() == Some(location.host()));
         let over_ssh = || HostRepository::without_root(*kind, url).filter(|_| is_ssh(url) && !is_elsewhere());
         let mut found = roots.iter().filter_map(at).chain(over_ssh().map(|found| found.folded()));

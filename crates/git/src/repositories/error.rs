@@ -228,3 +228,10 @@ pub enum RepositoryError {
         reason: String,
     },
 }
+
+impl RepositoryError {
+    /// The error for a repository with this object format.
+    pub(super) fn object_format(url: &RepositoryUrl, format: &str) -> Self {
+        Self::ObjectFormat { url: url.clone(), format: format.to_owned() }
+    }
+}

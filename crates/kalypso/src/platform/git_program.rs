@@ -140,3 +140,18 @@ impl Git {
         command
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_repositories_have_the_formats_that_are_read_here() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git { is_user_unknown: false, header: None };
+        // As if the user had another default.
+        git.run(folder.path(), &["-c", "init.defaultObjectFormat=sha256", "init", "--quiet"]).unwrap();
+        let format = git.run(folder.path(), &["rev-parse", "--show-object-format"]).unwrap();
+        assert_eq!(format, "sha1");
+    }
+}

@@ -144,7 +144,7 @@ impl GitRepositories {
         match result.failure.take() {
             None => Ok(result),
             Some(reason) => Err(match object_format::of_failure(&reason) {
-                Some(format) => object_format::unsupported(&remote.name, format),
+                Some(format) => RepositoryError::object_format(&remote.name, format),
                 None => RepositoryError::Unreachable { url: remote.name.clone(), reason },
             }),
         }
@@ -243,7 +243,7 @@ impl GitRepositories {
 
 /// The references of a list, if their ids are of SHA-1. A list without references may show the object format of the server.
 fn references<'l>(remote: &Remote, list: &'l RunOutput) -> Result<Vec<(GitId, &'l str)>, RepositoryError> {
-    let unsupported = |format: &str| object_format::unsupported(&remote.name, format);
+    let unsupported = |format: &str| RepositoryError::object_format(&remote.name, format);
     if let Some(format) = object_format::announced(&list.messages) {
         return Err(unsupported(format));
     }
@@ -396,7 +396,7 @@ fn fetch_error(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
         return RepositoryError::TransferTooLarge { url: remote.name.clone(), limit };
     }
     if let Some(format) = object_format::of_failure(&reason) {
-        return object_format::unsupported(&remote.name, format);
+        return RepositoryError::object_format(&remote.name, format);
     }
     let cache_error = disk_errors::cache_error(&reason, &remote.copy);
     cache_error.unwrap_or_else(|| RepositoryError::Unreachable { url: remote.name.clone(), reason })

@@ -151,7 +151,7 @@ impl GitRepositories {
         let unreachable = |reason| RepositoryError::Unreachable { url: url.clone(), reason };
         let found = found.ok_or_else(|| unreachable(missing()))?;
         if let Some(format) = object_format::of_folder(&found) {
-            return Err(object_format::unsupported(url, &format));
+            return Err(RepositoryError::object_format(url, &format));
         }
         let unsupported = |reason| RepositoryError::Unsupported { url: url.clone(), reason };
         self.open_with(&found, |opened| local::check(&found, opened)).map_err(|unreadable| match unreadable {

@@ -106,8 +106,7 @@ impl GitRepositories {
         let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
             Ok(result) => result.failure.map(|message| {
                 let (url, branch) = (remote.name.clone(), push.branch.to_owned());
-                let of_index = || LockFile::of_index(Path::new(&remote.url), push.branch, &result.messages);
-                match LockFile::named_in(&result.messages).or_else(of_index) {
+                match lock_file(remote, push.branch, &result.messages) {
                     Some(lock) => RepositoryError::Locked { url, branch, lock },
                     None => RepositoryError::Refused { url, branch, reason: refusal(message) },
                 }
@@ -164,6 +163,14 @@ fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) 
     let options = without_deltas.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]).chain(receiving);
     let options = options.map(|option| (*option).to_owned());
     options.chain([lease, "--".to_owned(), remote.url.clone(), refspec]).collect()
+}
+
+/// The lock file that stopped a push, from the messages of git.
+fn lock_file(remote: &Remote, branch: &str, messages: &str) -> Option<LockFile> {
+    if remote.scheme != Scheme::Local {
+        return LockFile::named_by_server(messages);
+    }
+    LockFile::named_in(messages).or_else(|| LockFile::of_index(Path::new(&remote.url), branch, messages))
 }
 
 /// The reason of a refusal. Git's own text about a branch that is checked out, of a dozen lines, does not say what to do for a program that pushes.
