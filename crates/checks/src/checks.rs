@@ -71,7 +71,7 @@ impl Checks {
         let Kept { at, measured, .. } =
             self.cache.get((Arc::clone(name), question.clone()), settings.interval, (&*self.runtime.now, &measure));
         let (outcome, text) = judgement::judge(&measured, &gate.expect);
-        CheckResult { at, outcome, text: settings.without_secret(&text).into() }
+        CheckResult { at, outcome, text: text.into() }
     }
 
     /// The results of several checks, which are measured at the same time, in their order.
@@ -106,18 +106,6 @@ impl Checks {
 
     fn unknown(&self, text: &str) -> CheckResult {
         CheckResult { at: (self.runtime.now)(), outcome: Outcome::Unknown, text: text.into() }
-    }
-}
-
-impl CheckSettings {
-    /// A text without the secret of the check.
-    fn without_secret(&self, text: &str) -> String {
-        let credential = match &self.kind {
-            CheckKind::Http(http) => http.credential.as_ref(),
-            CheckKind::Prometheus(prometheus) => prometheus.credential.as_ref(),
-            CheckKind::Command(_) => None,
-        };
-        credential.map_or_else(|| text.to_owned(), |credential| credential.secret.removed_from(text))
     }
 }
 

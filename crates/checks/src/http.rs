@@ -4,9 +4,10 @@ use std::io::Read as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reqwest::Url;
+use model::secret::Secret;
 use reqwest::blocking::Client;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{StatusCode, Url};
 
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::measurement::{HttpAnswer, Measured, Measurement};
@@ -44,10 +45,28 @@ impl Clients {
         credential: Option<&Credential>,
         timeout: Duration,
     ) -> Result<HttpAnswer, String> {
+        let Some(credential) = credential else { return self.send(url, None, timeout) };
+        let send = |secret: &Secret| {
+            let header = credential.to_header(secret).map_err(|error| error.to_string())?;
+            let sent = self.send(url.clone(), Some(header), timeout);
+            sent.map(|answer| answer.without(secret)).map_err(|reason| secret.removed_from(&reason))
+        };
+        let used = credential.secret.current();
+        let answer = send(&used)?;
+        let fresh = credential.secret.replaced(&used).filter(|_| answer.status == StatusCode::UNAUTHORIZED.as_u16());
+        fresh.map_or(Ok(answer), |fresh| send(&fresh))
+    }
+
+    fn send(
+        &self,
+        url: Url,
+        header: Option<(HeaderName, HeaderValue)>,
+        timeout: Duration,
+    ) -> Result<HttpAnswer, String> {
         let end = Instant::now() + timeout;
         let client = if is_loopback(&url) { &self.local } else { &self.remote };
         let request = client.get(url).timeout(timeout).header(ACCEPT, "application/json, */*;q=0.5");
-        let request = match credential.map(Credential::to_header).transpose().map_err(|error| error.to_string())? {
+        let request = match header {
             Some((name, value)) => request.header(name, value),
             None => request,
         };

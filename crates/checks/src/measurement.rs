@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use model::secret::Secret;
+
 /// What was seen. The error is the reason why nothing was.
 pub(crate) type Measured = Result<Measurement, String>;
 
@@ -24,6 +26,21 @@ pub(crate) struct HttpAnswer {
     pub(crate) content_type: Option<String>,
     /// The body, or why it is not complete.
     pub(crate) body: Result<Arc<[u8]>, String>,
+}
+
+impl HttpAnswer {
+    /// The answer without a secret, in case the server repeats it.
+    pub(crate) fn without(self, secret: &Secret) -> Self {
+        let clean = |body: Arc<[u8]>| match std::str::from_utf8(&body) {
+            Ok(text) if !secret.reveal().is_empty() && text.contains(secret.reveal()) => {
+                Arc::from(secret.removed_from(text).into_bytes())
+            }
+            _ => body,
+        };
+        let body = self.body.map(clean).map_err(|reason| secret.removed_from(&reason));
+        let content_type = self.content_type.map(|text| secret.removed_from(&text));
+        Self { content_type, body, ..self }
+    }
 }
 
 /// A command that ended.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 
@@ -62,8 +62,8 @@ pub struct PrometheusSettings {
 pub struct Credential {
     /// The header. None: `Authorization`, as a bearer token.
     pub header: Option<String>,
-    /// The secret.
-    pub secret: Secret,
+    /// The secret. Each measurement sends the current one.
+    pub secret: SecretSource,
 }
 
 /// A command of the service's own configuration.
@@ -197,8 +197,8 @@ impl PrometheusSettings {
 
 impl Credential {
     /// The header with the secret, which no log shows.
-    pub(crate) fn to_header(&self) -> Result<(HeaderName, HeaderValue), SettingsError> {
-        let secret = self.secret.reveal();
+    pub(crate) fn to_header(&self, secret: &Secret) -> Result<(HeaderName, HeaderValue), SettingsError> {
+        let secret = secret.reveal();
         let (name, value) = match &self.header {
             Some(name) => (name.parse().map_err(|_| SettingsError::Header)?, HeaderValue::from_str(secret)),
             None => (reqwest::header::AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {secret}"))),
@@ -227,7 +227,7 @@ fn address(key: &'static str, text: &str, credential: Option<&Credential>) -> Re
     if url.scheme() == "http" && !is_loopback(&url) {
         return Err(SettingsError::NotEncrypted { key });
     }
-    credential.to_header().map(drop)
+    credential.to_header(&credential.secret.current()).map(drop)
 }
 
 /// Whether the host of a URL is this machine.
@@ -243,7 +243,7 @@ mod tests {
     /// An address, with a secret in a header. An empty header is the usual one.
     fn http(url: &str, header: Option<&str>) -> Result<(), SettingsError> {
         let (secret, named) = (Secret::new("t0ken"), |name: &str| (!name.is_empty()).then(|| name.to_owned()));
-        let credential = header.map(|header| Credential { header: named(header), secret });
+        let credential = header.map(|header| Credential { header: named(header), secret: secret.into() });
         CheckSettings::new(CheckKind::Http(HttpSettings { url: url.to_owned(), credential })).check()
     }
 

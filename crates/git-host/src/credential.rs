@@ -1,14 +1,16 @@
 //! Credentials for a git host.
 
-use model::secret::Secret;
+use model::secret::SecretSource;
 
 /// The credential that requests to a git host contain.
+///
+/// Each use reads a secret again, and once more after a refusal, because it may have been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// None. Only public data can be read.
     None,
     /// A token of a user, a project or a job.
-    Token(Secret),
+    Token(SecretSource),
     /// A GitHub App. Its key signs requests for short-lived tokens of an installation.
     GitHubApp {
         /// The id of the app, or its client id.
@@ -16,6 +18,6 @@ pub enum Credential {
         /// The installation. None: the installation of the repository of each request.
         installation: Option<u64>,
         /// The private key as PEM, as GitHub creates it.
-        private_key: Secret,
+        private_key: SecretSource,
     },
 }

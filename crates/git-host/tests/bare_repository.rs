@@ -43,7 +43,7 @@ mod tests {
         host.add_repository("acme/gitops", Box::new(BareRepository::open(&bare).unwrap()));
         let double = HostDouble::start(&host).unwrap();
         double.accept_token("token", "kalypso-bot");
-        let credential = Credential::Token(Secret::new("token"));
+        let credential = Credential::Token(Secret::new("token").into());
         let client = hosts::connect(&HostSettings::new(HostKind::Gitea, &double.url(), credential)).unwrap();
         let repository = HostRepository::from_path(&["acme", "gitops"]);
         let merge = |head: &str| {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::secret::SecretSource;
+
 use crate::key::Key;
 use crate::limits::TRANSFER_BYTES_MAX;
 use crate::url::{Parts, RepositoryUrl, Scheme, UrlError, host_and_path};
@@ -54,8 +56,8 @@ pub struct Rewrite {
 pub struct Credential {
     /// The token is sent to this URL and to URLs below it: same scheme, host and port, and whole path segments. The URL after rewriting is compared.
     pub prefix: String,
-    /// The token.
-    pub token: Token,
+    /// The token. Each run of git gets the current one.
+    pub token: SecretSource,
 }
 
 /// Makes tokens that end soon, so that each run of git needs a new one.
@@ -218,13 +220,14 @@ pub fn fuzz_rewrite(from: &str, url: &str) {
 
 #[cfg(test)]
 mod tests {
+    use model::secret::Secret;
     use proptest::prelude::*;
 
     use super::*;
 
     fn settings(rules: &[(&str, &str)], prefixes: &[&str]) -> Settings {
         let rule = |(from, to): &(&str, &str)| Rewrite { from: (*from).to_owned(), to: (*to).to_owned() };
-        let credential = |prefix: &&str| Credential { prefix: (*prefix).to_owned(), token: Token::new(prefix) };
+        let credential = |prefix: &&str| Credential { prefix: (*prefix).to_owned(), token: Secret::new(prefix).into() };
         Settings {
             rewrite: rules.iter().map(rule).collect(),
             credentials: prefixes.iter().map(credential).collect(),
@@ -242,7 +245,9 @@ mod tests {
     }
 
     fn check_token(prefixes: &[&str], url: &str, expected: Option<&str>) {
-        assert_eq!(settings(&[], prefixes).credential(url).map(|found| found.token.reveal()), expected, "{url}");
+        let settings = settings(&[], prefixes);
+        let found = settings.credential(url).map(|found| found.token.current().reveal().to_owned());
+        assert_eq!(found.as_deref(), expected, "{url}");
     }
 
     #[test]

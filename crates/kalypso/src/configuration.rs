@@ -19,6 +19,7 @@ use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
 use delivery::pull_requests::GitHosts;
+use model::secret::{Secret, SecretSource};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -29,12 +30,12 @@ pub(crate) use self::demo::{COMPANY_URL, DemoConfiguration};
 use self::host::HostTables;
 pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
-pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
+pub(crate) use self::hub::{hub_files, read_environments, read_hub, read_hub_url};
 use self::promotion::PromotionOptions;
 use self::service::ServiceOptions;
 use self::variables::Configured;
 use crate::exit::Failure;
-use crate::{cache, cache_key, terminal};
+use crate::{cache, cache_key, secret_file, terminal};
 
 /// The name of the configuration file.
 pub(crate) const FILE_NAME: &str = "kalypso.toml";
@@ -90,7 +91,8 @@ struct RewriteOptions {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct CredentialOptions {
     prefix: String,
-    token_env: String,
+    token_env: Option<String>,
+    token_file: Option<PathBuf>,
 }
 
 fn main_branch() -> String {
@@ -245,16 +247,32 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
     let mut git = git::Settings { key, withheld: withheld.collect(), ssh_command, ..git::Settings::new(cache) };
     base.clone_into(&mut git.base);
     git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
-    for CredentialOptions { prefix, token_env } in options.credentials {
-        if let Ok(token) = std::env::var(&token_env) {
-            git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) });
-        } else {
-            // The repository may be readable without the token. If it is not, reading it fails with an error.
-            let name = if is_variable(&token_env) { token_env.as_str() } else { "that `token-env` should name" };
-            terminal::warn(&format!("the variable {name}, which holds the token for {prefix}, is not set"));
-        }
+    for credential in options.credentials {
+        git.credentials.extend(credential.resolve(base)?);
     }
     Ok(git)
+}
+
+impl CredentialOptions {
+    /// The credential. None, with a warning, if its token is not there: the repository may be readable without it. If it is not, reading it fails with an error.
+    fn resolve(self, base: &Path) -> Result<Option<git::Credential>, Failure> {
+        let Self { prefix, token_env, token_file } = self;
+        let token = match (token_env, token_file) {
+            (Some(variable), None) => match std::env::var(&variable) {
+                Ok(token) => Ok(Secret::new(&token).into()),
+                Err(_) if is_variable(&variable) => Err(format!("the variable {variable} is not set")),
+                Err(_) => Err("the variable that `token-env` should name is not set".to_owned()),
+            },
+            (None, Some(file)) => secret_file::read("token-file", base.join(file)),
+            _ => {
+                let message = format!("`git.credentials`: the entry for {prefix} needs `token-env` or `token-file`");
+                return Err(Failure::usage(message));
+            }
+        };
+        let warn = |reason: &String| terminal::warn(&format!("there is no token for {prefix}: {reason}"));
+        let token: Option<SecretSource> = token.inspect_err(warn).ok();
+        Ok(token.map(|token| git::Credential { prefix: prefix.clone(), token }))
+    }
 }
 
 /// Whether a word looks like the name of a variable. A token that is written here by mistake must not appear in a log.

@@ -15,10 +15,11 @@ use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, Pu
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
 use model::object::release;
+use model::secret::{Secret, SecretSource};
 
 use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
 use crate::exit::Failure;
-use crate::{configuration, times};
+use crate::{configuration, secret_file, times};
 
 /// The environment variable with the hub's URL.
 const URL_VARIABLE: &str = "KALYPSO_HUB_URL";
@@ -59,8 +60,12 @@ impl Hub {
     }
 
     /// The hub at a URL.
-    pub(crate) fn at(url: &str, token: Option<String>) -> anyhow::Result<Self> {
-        let client = Client::new(url, token).map_err(|error| failure(&error))?;
+    pub(crate) fn at(url: &str, token: Option<SecretSource>) -> anyhow::Result<Self> {
+        let client = Client::new(url, None).map_err(|error| failure(&error))?;
+        let client = match token {
+            Some(token) => client.with_token(token),
+            None => client,
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
     }
@@ -150,19 +155,21 @@ fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Opt
 }
 
 /// The token from the file that the arguments name, else from the environment variable.
-pub(crate) fn token(connection: &HubConnection) -> Result<Option<String>, Failure> {
+pub(crate) fn token(connection: &HubConnection) -> Result<Option<SecretSource>, Failure> {
     if connection.is_open {
         return Ok(None);
     }
     token_of(connection.token_file.as_deref())
 }
 
-fn token_of(file: Option<&Path>) -> Result<Option<String>, Failure> {
-    let Some(file) = file else { return Ok(variable(TOKEN_VARIABLE)) };
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display())))?;
-    // The output of `token create --signing` has a second line, which is not part of the token.
-    Ok(Some(text.lines().next().unwrap_or_default().trim().to_owned()))
+fn token_of(file: Option<&Path>) -> Result<Option<SecretSource>, Failure> {
+    let Some(file) = file else { return Ok(variable(TOKEN_VARIABLE).map(|token| Secret::new(&token).into())) };
+    secret_file::read_part("--token-file", file.to_owned(), first_line).map(Some).map_err(Failure::usage)
+}
+
+/// The token in a file. The output of `token create --signing` has a second line, which is not part of the token.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 fn variable(name: &str) -> Option<String> {

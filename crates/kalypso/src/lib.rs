@@ -35,6 +35,7 @@ mod range;
 pub mod reference;
 mod refused_commits;
 mod reporting;
+mod secret_file;
 mod states;
 mod stopping;
 mod table;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The text that replaces a secret in messages.
 const HIDDEN: &str = "…";
@@ -57,11 +58,30 @@ impl SecretSource {
         }
     }
 
+    /// The secrets of a list, one for each use, and then always the last one. For tests.
+    pub fn sequence(secrets: &[&str]) -> Self {
+        let (secrets, uses): (Vec<_>, _) =
+            (secrets.iter().map(|text| Secret::new(text)).collect(), AtomicUsize::new(0));
+        Self::new(move || {
+            let at = uses.fetch_add(1, Ordering::Relaxed).min(secrets.len().saturating_sub(1));
+            secrets.get(at).cloned().unwrap_or_else(|| Secret::new(""))
+        })
+    }
+
     /// The secret now, if it is another one than `used`. After a refusal, a use with it is worth one more attempt.
     pub fn replaced(&self, used: &Secret) -> Option<Secret> {
         Some(self.current()).filter(|now| now != used)
     }
 }
+
+/// Whether both have the same secret now.
+impl PartialEq for SecretSource {
+    fn eq(&self, other: &Self) -> bool {
+        self.current() == other.current()
+    }
+}
+
+impl Eq for SecretSource {}
 
 impl From<Secret> for SecretSource {
     fn from(secret: Secret) -> Self {

@@ -38,7 +38,7 @@ use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, SharedRepositories};
 use delivery::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
-use git_host::secret::Secret;
+use git_host::secret::SecretSource;
 use hub_api::leases::Leases;
 
 use self::environment::Environment;
@@ -80,7 +80,7 @@ pub struct ServiceHost {
     /// The host, with the settings of its pull requests.
     pub settings: ConfiguredHost,
     /// The secrets of its webhooks. Without one, no webhook is accepted.
-    pub webhook_secrets: Vec<Secret>,
+    pub webhook_secrets: Vec<SecretSource>,
 }
 
 /// How long the service waits.

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use git::RepositoryUrl;
 use git_host::HostKind;
+use git_host::secret::SecretSource;
 use git_host::webhook::{Sender, WebhookError, WebhookEvent, receive};
 use hub_api::syncs::{RefusedWebhook, SyncReceipt};
 use model::git_id::GitId;
@@ -96,7 +97,8 @@ impl Shared {
                 sender.others.push(url);
                 continue;
             }
-            match receive(kind, &host.webhook_secrets, find, body) {
+            let secrets: Vec<_> = host.webhook_secrets.iter().map(SecretSource::current).collect();
+            match receive(kind, &secrets, find, body) {
                 Ok(found) => {
                     events = Some(found);
                     sender.roots.push(url);

@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use checks::{CheckKind, Checks, HttpSettings, PrometheusSettings};
+use checks::{CheckKind, Checks, Credential, HttpSettings, PrometheusSettings};
 use engine::promotion::evidence::Outcome::{self, Failed, Passed, Unknown};
 use model::object::promotion::{Check, Expectation};
+use model::secret::SecretSource;
 
 use crate::server::Server;
 use crate::world::{LONG, SECRET, checks, credential, gate, http, shown, subject};
@@ -45,6 +46,21 @@ fn a_value_of_an_answer_is_compared() {
 fn a_secret_that_the_server_repeats_is_not_shown() {
     let server = Server::with(200, "", &format!(r#"{{"status":"bad token {SECRET}"}}"#));
     assert_eq!(check(&server, LONG), (Failed, "`$.status` is `bad token …`, not `ok`".to_owned()));
+}
+
+#[test]
+fn a_refused_secret_is_sent_again_only_if_it_was_replaced() {
+    let server = Server::with(401, "", "{}");
+    check(&server, LONG);
+    assert_eq!(server.requests().len(), 1);
+    let url = server.url("/replaced");
+    // The first use is the check of the settings.
+    let secret = SecretSource::sequence(&["first", "first", "second"]);
+    let credential = Credential { header: None, secret };
+    let replaced = checks(CheckKind::Http(HttpSettings { url, credential: Some(credential) }), LONG);
+    replaced.run(&http(None), &subject("checkout"));
+    let [_, first, second] = &server.requests()[..] else { panic!("{:?}", server.requests()) };
+    assert!(first.contains("Bearer first") && second.contains("Bearer second"), "{first}\n{second}");
 }
 
 #[test]

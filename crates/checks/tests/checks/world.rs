@@ -19,7 +19,7 @@ pub(crate) fn checks(kind: CheckKind, timeout: Duration) -> Checks {
 }
 
 pub(crate) fn credential() -> Credential {
-    Credential { header: None, secret: Secret::new(SECRET) }
+    Credential { header: None, secret: Secret::new(SECRET).into() }
 }
 
 pub(crate) fn gate(expect: Expectation) -> Check {

@@ -400,3 +400,6 @@ fn token(kind: HostKind, request: &Request) -> Option<String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

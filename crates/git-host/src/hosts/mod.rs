@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::git_id::GitId;
-use model::secret::Secret;
+use model::secret::SecretSource;
 use serde_json::Value;
 
 use crate::credential::Credential;
@@ -40,7 +40,7 @@ pub fn connect(settings: &HostSettings) -> Result<Arc<dyn GitHost>, HostError> {
 }
 
 /// The token of a host that knows no apps. None without a credential.
-fn token(settings: &HostSettings) -> Result<Option<&Secret>, HostError> {
+fn token(settings: &HostSettings) -> Result<Option<&SecretSource>, HostError> {
     match &settings.credential {
         Credential::None => Ok(None),
         Credential::Token(token) => Ok(Some(token)),

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode, Url};
@@ -51,6 +51,13 @@ pub(crate) struct Transport {
 /// The header with which a request proves its rights.
 #[derive(Clone)]
 pub(crate) struct Authorization {
+    name: &'static str,
+    value: fn(&Secret) -> String,
+    secret: SecretSource,
+}
+
+/// The header of one request.
+struct Header {
     name: HeaderName,
     value: HeaderValue,
     secret: Secret,
@@ -65,19 +72,29 @@ struct Attempts<'t> {
 }
 
 impl Authorization {
-    /// A header with a secret in its value.
+    /// A header with a secret in its value. Each request contains the current secret.
     ///
     /// # Errors
     /// If the secret contains characters that no header can contain, such as a line break.
-    pub(crate) fn new(name: &'static str, value: &str, secret: Secret) -> Result<Self, HostError> {
+    pub(crate) fn new(
+        name: &'static str,
+        value: fn(&Secret) -> String,
+        secret: SecretSource,
+    ) -> Result<Self, HostError> {
+        let authorization = Self { name, value, secret };
+        authorization.header(authorization.secret.current())?;
+        Ok(authorization)
+    }
+
+    fn header(&self, secret: Secret) -> Result<Header, HostError> {
         let wrong = |_| {
             HostError::Settings(
                 "the token of the git host contains a line break or another control character".to_owned(),
             )
         };
-        let mut value = HeaderValue::from_str(value).map_err(wrong)?;
+        let mut value = HeaderValue::from_str(&(self.value)(&secret)).map_err(wrong)?;
         value.set_sensitive(true);
-        Ok(Self { name: HeaderName::from_static(name), value, secret })
+        Ok(Header { name: HeaderName::from_static(self.name), value, secret })
     }
 }
 
@@ -197,13 +214,25 @@ impl Transport {
     /// Sends a call once, and counts it.
     #[tracing::instrument(name = "git host call", skip_all, fields(call = call.shown(), status))]
     fn attempt(&self, call: &Call, authorization: Option<&Authorization>) -> Result<Answer, HostError> {
-        let result = self.receive(call, authorization);
+        let Some(authorization) = authorization else { return self.receive(call, None) };
+        let used = authorization.header(authorization.secret.current())?;
+        let result = self.receive(call, Some(&used));
+        // Another attempt is worth it only if the secret was replaced since.
+        let fresh = authorization.secret.replaced(&used.secret).filter(|_| is_unauthorized(&result));
+        match fresh {
+            Some(fresh) => self.receive(call, Some(&authorization.header(fresh)?)),
+            None => result,
+        }
+    }
+
+    fn receive(&self, call: &Call, header: Option<&Header>) -> Result<Answer, HostError> {
+        let result = self.received(call, header);
         self.counters.count(&result);
         result
     }
 
-    fn receive(&self, call: &Call, authorization: Option<&Authorization>) -> Result<Answer, HostError> {
-        let (response, shown) = (self.execute(call, authorization)?, call.shown());
+    fn received(&self, call: &Call, header: Option<&Header>) -> Result<Answer, HostError> {
+        let (response, shown) = (self.execute(call, header)?, call.shown());
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         tracing::Span::current().record("status", status);
         self.gate().observe(&headers, Now::read());
@@ -218,7 +247,7 @@ impl Transport {
             return Ok(Answer { call: shown, status, headers, body });
         }
         let message = answer::message(&body);
-        let message = authorization.map_or(message.clone(), |header| header.secret.removed_from(&message));
+        let message = header.map_or(message.clone(), |header| header.secret.removed_from(&message));
         Err(self.refusal(shown, (status, &headers), message))
     }
 
@@ -236,10 +265,10 @@ impl Transport {
     }
 
     /// Sends a request, and follows redirects within the host.
-    fn execute(&self, call: &Call, authorization: Option<&Authorization>) -> Result<Response, HostError> {
+    fn execute(&self, call: &Call, header: Option<&Header>) -> Result<Response, HostError> {
         let mut url = call.url(&self.base);
         for _ in 0..=REDIRECTS_MAX {
-            let response = self.request(call, url.clone(), authorization)?;
+            let response = self.request(call, url.clone(), header)?;
             let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 307 | 308);
             let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
             let Some(to) = location.filter(|_| is_redirect).and_then(|to| url.join(to).ok()) else {
@@ -259,14 +288,14 @@ impl Transport {
         Err(HostError::Unexpected { call: call.shown(), status: 302, reason })
     }
 
-    fn request(&self, call: &Call, url: Url, authorization: Option<&Authorization>) -> Result<Response, HostError> {
+    fn request(&self, call: &Call, url: Url, header: Option<&Header>) -> Result<Response, HostError> {
         let mut request = self.http.request(call.method.clone(), url).header(ACCEPT, "application/json");
         for (name, value) in &call.headers {
             // A header of the call replaces the usual one.
             let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
             request = request.headers(headers);
         }
-        if let Some(Authorization { name, value, .. }) = authorization {
+        if let Some(Header { name, value, .. }) = header {
             request = request.header(name, value);
         }
         if let Some(body) = &call.body {
@@ -283,6 +312,15 @@ impl Transport {
 
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a host did not accept the secret. Azure DevOps answers with 203 or with a redirect to a page for people then.
+fn is_unauthorized(result: &Result<Answer, HostError>) -> bool {
+    match result {
+        Ok(answer) => answer.status == StatusCode::NON_AUTHORITATIVE_INFORMATION.as_u16(),
+        Err(HostError::Refused { status, .. }) => matches!(status, 302 | 401 | 403),
+        Err(error) => matches!(error, HostError::Redirected { .. }),
     }
 }
 

@@ -63,7 +63,7 @@ struct Examples {
 impl Examples {
     fn new() -> Result<Self, Failed> {
         let double = HostDouble::start(&MemoryHost::new(HostKind::GitLab)).unwrap();
-        let credential = Credential::Token(Secret::new("t0ken"));
+        let credential = Credential::Token(Secret::new("t0ken").into());
         let client = hosts::connect(&HostSettings::new(HostKind::GitLab, &double.url(), credential)).unwrap();
         Ok(Self { description: gitlab().read()?.json, double, client })
     }

@@ -38,9 +38,9 @@ pub(crate) fn exchanges(kind: HostKind) -> Vec<Exchange> {
     double.accept_app(AppDouble { slug: "kalypso".to_owned(), installation: 42, token_seconds: 3_600 });
     let credential = match kind {
         HostKind::GitHub => {
-            Credential::GitHubApp { app_id: "1".to_owned(), installation: None, private_key: Secret::new(KEY) }
+            Credential::GitHubApp { app_id: "1".to_owned(), installation: None, private_key: Secret::new(KEY).into() }
         }
-        _ => Credential::Token(Secret::new(TOKEN)),
+        _ => Credential::Token(Secret::new(TOKEN).into()),
     };
     let client = hosts::connect(&HostSettings::new(kind, &double.url(), credential)).unwrap();
     create(&host, kind, &double, path);
@@ -55,7 +55,7 @@ pub(crate) fn exchanges(kind: HostKind) -> Vec<Exchange> {
 /// Creates repositories of the owner, and of the account, with a token: an app can't.
 fn create(host: &MemoryHost, kind: HostKind, double: &HostDouble, path: &[&str]) {
     double.accept_token(TOKEN, "kalypso-bot");
-    let credential = Credential::Token(Secret::new(TOKEN));
+    let credential = Credential::Token(Secret::new(TOKEN).into());
     let client = hosts::connect(&HostSettings::new(kind, &double.url(), credential)).unwrap();
     let new = NewRepository { is_private: true, description: "What clusters pull".to_owned() };
     let mut path = path.to_vec();

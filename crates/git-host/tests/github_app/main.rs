@@ -30,7 +30,8 @@ mod tests {
 
     fn settings(double: &HostDouble, key: &str, installation: Option<u64>) -> HostSettings {
         let private_key = Secret::new(key);
-        let credential = Credential::GitHubApp { app_id: "4711".to_owned(), installation, private_key };
+        let credential =
+            Credential::GitHubApp { app_id: "4711".to_owned(), installation, private_key: private_key.into() };
         HostSettings::new(HostKind::GitHub, &double.url(), credential)
     }
 

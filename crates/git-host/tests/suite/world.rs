@@ -67,7 +67,7 @@ impl World {
             true
         });
         let patience = Patience { wait, ..Patience::default() };
-        let credential = Credential::Token(Secret::new(TOKEN));
+        let credential = Credential::Token(Secret::new(TOKEN).into());
         HostSettings { patience, ..HostSettings::new(self.state.kind(), &double.url(), credential) }
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token, TokenSource};
+use model::secret::{Secret, SecretSource};
 use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, HOST, commit, tree, url};
@@ -25,7 +26,7 @@ fn served() -> (Disk, GitServer) {
 }
 
 fn with_token(disk: &Disk, server: &GitServer, prefix: &str) -> Settings {
-    let credential = Credential { prefix: prefix.to_owned(), token: Token::new(TOKEN) };
+    let credential = Credential { prefix: prefix.to_owned(), token: Secret::new(TOKEN).into() };
     Settings { credentials: vec![credential], ..disk.settings(&server.url()) }
 }
 
@@ -99,6 +100,22 @@ fn a_repository_without_a_configured_token_gets_one_that_is_made_for_it() {
         matches!(&error, RepositoryError::Unreachable { reason, .. } if reason == "the key is not known"),
         "{error}"
     );
+}
+
+#[test]
+fn a_token_that_was_replaced_is_used_at_once() {
+    let (disk, server) = served();
+    server.require(AUTHORIZATION);
+    // The file is replaced after git got the old token.
+    let token = SecretSource::sequence(&["old", TOKEN]);
+    let credential = Credential { prefix: server.url(), token };
+    let settings = Settings { credentials: vec![credential], ..disk.settings(&server.url()) };
+    resolve(&settings, "app").unwrap();
+    let credential = Credential { prefix: server.url(), token: SecretSource::sequence(&["old", "other"]) };
+    let refused = Settings { credentials: vec![credential], ..settings };
+    disk.commit("app", "main", &[("a", "2")]);
+    let error = resolve(&refused, "app").unwrap_err().to_string();
+    assert!(!error.contains("old") && !error.contains("other"), "{error}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod syncs;
 
 use std::time::{Duration, Instant};
 
+use model::secret::{Secret, SecretSource};
 use reqwest::{StatusCode, Url, header};
 use retry::{Jitter, RetryLimit, RetryPolicy};
 use serde::Serialize;
@@ -41,7 +42,7 @@ const SHOWN_MAX: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Client {
     url: Url,
-    token: Option<String>,
+    token: Option<SecretSource>,
     http: reqwest::Client,
     /// For event streams, which have no time limit.
     streaming: reqwest::Client,
@@ -114,7 +115,14 @@ impl Client {
         let http = builder().timeout(TIMEOUT).build().map_err(|error| wrong(&error.to_string()))?;
         let streaming = builder().connect_timeout(TIMEOUT).read_timeout(3 * EVENTS_KEEP_ALIVE).build();
         let streaming = streaming.map_err(|error| wrong(&error.to_string()))?;
+        let token = token.map(|token| Secret::new(&token).into());
         Ok(Self { url: parsed, token, http, streaming })
+    }
+
+    /// The same client with a token that may be replaced. Each request contains the current one.
+    #[must_use]
+    pub fn with_token(self, token: SecretSource) -> Self {
+        Self { token: Some(token), ..self }
     }
 
     /// Sends a query to a path below `/api/v1`. If the hub is busy, the query is repeated a few times.
@@ -210,10 +218,17 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, ClientError> {
-        let request = match &self.token {
-            Some(token) => request.bearer_auth(token),
-            None => request,
-        };
+        let Some(token) = &self.token else { return self.send_once(request).await };
+        let (used, again) = (token.current(), request.try_clone());
+        let response = self.send_once(request.bearer_auth(used.reveal())).await?;
+        let fresh = token.replaced(&used).filter(|_| response.status() == StatusCode::UNAUTHORIZED);
+        match fresh.zip(again) {
+            Some((fresh, again)) => self.send_once(again.bearer_auth(fresh.reveal())).await,
+            None => Ok(response),
+        }
+    }
+
+    async fn send_once(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, ClientError> {
         request.send().await.map_err(|error| self.unreachable(&error))
     }
 

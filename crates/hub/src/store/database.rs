@@ -4,8 +4,10 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use model::secret::{Secret, SecretSource};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, PgPool, SqlitePool};
@@ -40,6 +42,8 @@ pub enum DatabaseUrl {
     Memory,
     /// A PostgreSQL server: `postgres://user:password@host/database`.
     Postgres(String),
+    /// A PostgreSQL server whose URL may be replaced, such as with another password. New connections use the current one.
+    ReplaceablePostgres(SecretSource),
 }
 
 /// The text is not the URL of a database.
@@ -73,7 +77,16 @@ enum Pools {
         writer: SqlitePool,
         readers: SqlitePool,
     },
-    Postgres(PgPool),
+    Postgres(PostgresPool),
+}
+
+/// The connections to PostgreSQL.
+#[derive(Clone, Debug)]
+struct PostgresPool {
+    pool: PgPool,
+    url: SecretSource,
+    /// The URL that new connections use.
+    used: Arc<Mutex<Secret>>,
 }
 
 impl Database {
@@ -85,7 +98,8 @@ impl Database {
         match url {
             DatabaseUrl::Sqlite(file) => open_sqlite(file).await,
             DatabaseUrl::Memory => open_memory().await,
-            DatabaseUrl::Postgres(url) => open_postgres(url).await,
+            DatabaseUrl::Postgres(url) => open_postgres(Secret::new(url).into()).await,
+            DatabaseUrl::ReplaceablePostgres(url) => open_postgres(url.clone()).await,
         }
     }
 
@@ -105,7 +119,7 @@ impl Database {
         Ok(match &self.0 {
             // An immediate transaction takes the lock at its beginning. So it can't fail later because another connection holds the lock.
             Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
-            Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+            Pools::Postgres(pool) => Transaction::Postgres(pool.current().begin().await?),
         })
     }
 
@@ -118,7 +132,7 @@ impl Database {
             Pools::Sqlite { readers, .. } => Transaction::Sqlite(readers.begin().await?),
             Pools::Postgres(pool) => {
                 let begin = "begin isolation level repeatable read read only";
-                Transaction::Postgres(pool.begin_with(begin).await?)
+                Transaction::Postgres(pool.current().begin_with(begin).await?)
             }
         })
     }
@@ -163,7 +177,7 @@ impl Database {
     pub async fn rows(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
         match &self.0 {
             Pools::Sqlite { readers, .. } => super::transaction::query_sqlite(readers, sql, parameters).await,
-            Pools::Postgres(pool) => super::transaction::query_postgres(pool, sql, parameters).await,
+            Pools::Postgres(pool) => super::transaction::query_postgres(pool.current(), sql, parameters).await,
         }
     }
 
@@ -185,7 +199,7 @@ impl Database {
                 readers.close().await;
                 writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres(pool) => pool.pool.close().await,
         }
     }
 }
@@ -252,13 +266,37 @@ async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
     Ok(transaction.commit().await?)
 }
 
-async fn open_postgres(url: &str) -> Result<Database, DatabaseError> {
-    let options: PgConnectOptions = url.parse().map_err(|_| DatabaseError::Refused("its URL is wrong".to_owned()))?;
-    let options = options.application_name("kalypso-hub").options([("timezone", "utc")]);
+async fn open_postgres(url: SecretSource) -> Result<Database, DatabaseError> {
+    let used = url.current();
     let pool = PgPoolOptions::new().max_connections(READERS + 4).acquire_timeout(ACQUIRE_TIMEOUT);
-    let pool = pool.connect_with(options).await?;
+    let pool = pool.connect_with(postgres_options(&used)?).await?;
     migrations::migrator(&migrations::POSTGRES).run(&pool).await.map_err(of_migration)?;
-    Ok(Database(Pools::Postgres(pool)))
+    Ok(Database(Pools::Postgres(PostgresPool { pool, url, used: Arc::new(Mutex::new(used)) })))
+}
+
+fn postgres_options(url: &Secret) -> Result<PgConnectOptions, DatabaseError> {
+    let options: Result<PgConnectOptions, _> = url.reveal().parse();
+    let options = options.map_err(|_| DatabaseError::Refused("its URL is wrong".to_owned()))?;
+    Ok(options.application_name("kalypso-hub").options([("timezone", "utc")]))
+}
+
+impl PostgresPool {
+    /// The connections. If a new one may be needed, the current URL is read. Open connections stay: their user is authenticated already.
+    fn current(&self) -> &PgPool {
+        if self.pool.num_idle() > 0 {
+            return &self.pool;
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(url) = self.url.replaced(&used) {
+            if let Ok(options) = postgres_options(&url) {
+                self.pool.set_connect_options(options);
+            } else {
+                tracing::warn!("the replaced URL of the database is wrong, so the last one is used");
+            }
+            *used = url;
+        }
+        &self.pool
+    }
 }
 
 fn of_migration(error: sqlx::migrate::MigrateError) -> DatabaseError {

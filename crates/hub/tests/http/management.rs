@@ -5,6 +5,7 @@ use hub_api::client::{Client, ClientError};
 use hub_api::hosts::{HostPage, HostRegistration};
 use hub_api::token::TokenText;
 use hub_api::tokens::{Reach, Scope, TokenRequest};
+use model::secret::SecretSource;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -174,6 +175,16 @@ async fn the_client_manages_tokens() {
     assert!(matches!(client.revoke_token("a/b").await, Err(ClientError::Refused { status: 404, .. })));
     assert_eq!(valid_tokens(&client).await, ["admin"]);
     client.refresh_watches().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_client_tries_again_with_a_replaced_token() {
+    let hub = Hub::start().await;
+    let new = hub.token("new", Scope::Admin).await.reveal();
+    let client = |token| Client::new(&hub.url(""), None).unwrap().with_token(token);
+    let refused = client(SecretSource::sequence(&["old"])).tokens().await;
+    assert!(matches!(refused, Err(ClientError::Refused { status: 401, .. })), "{refused:?}");
+    assert_eq!(valid_tokens(&client(SecretSource::sequence(&["old", &new]))).await, ["new"]);
 }
 
 #[tokio::test]

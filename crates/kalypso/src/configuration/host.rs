@@ -8,7 +8,7 @@ use std::time::Duration;
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers};
 use git_host::credential::Credential;
 use git_host::pull_request::{MergeMethod, Reviewer};
-use git_host::secret::Secret;
+use git_host::secret::{Secret, SecretSource};
 use git_host::settings::{HostSettings, Patience, Wait, usual_url};
 use git_host::{HostKind, hosts};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::demo::COMPANY_URL;
 use crate::exit::Failure;
-use crate::{stopping, terminal};
+use crate::{secret_file, stopping, terminal};
 
 /// The environment variable with the token, if the section names none.
 const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
@@ -114,7 +114,7 @@ pub(crate) struct Host {
     /// The host, with the settings of its pull requests.
     pub(crate) settings: ConfiguredHost,
     /// The secrets of its webhooks. Without one, no webhook is accepted.
-    pub(crate) webhook_secrets: Vec<Secret>,
+    pub(crate) webhook_secrets: Vec<SecretSource>,
 }
 
 /// The configured hosts.
@@ -236,14 +236,14 @@ impl HostOptions {
             (Some(app_id), Some(file)) => Ok(Credential::GitHubApp {
                 app_id: app_id.clone(),
                 installation: self.app_installation,
-                private_key: read("app-key-file", &base.join(file))?,
+                private_key: secret_file::read("app-key-file", base.join(file))?,
             }),
             (None, None) => self.token(base).map(Credential::Token),
             _ => Err("`app-id` and `app-key-file` belong together".to_owned()),
         }
     }
 
-    fn token(&self, base: &Path) -> Result<Secret, String> {
+    fn token(&self, base: &Path) -> Result<SecretSource, String> {
         if let Some(token) = secret("token", (&self.token_env, &self.token_file), base)? {
             return Ok(token);
         }
@@ -251,7 +251,7 @@ impl HostOptions {
             return Err("with several hosts, each names its token with `token-env` or `token-file`".to_owned());
         }
         let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.trim().is_empty());
-        token.map(|token| Secret::new(&token)).ok_or_else(|| {
+        token.map(|token| Secret::new(&token).into()).ok_or_else(|| {
             format!(
                 "there is no token: set the variable {TOKEN_VARIABLE}, or name one with `token-env` or `token-file`"
             )
@@ -282,28 +282,19 @@ pub(super) fn secret(
     key: &str,
     (variable, file): (&Option<String>, &Option<PathBuf>),
     base: &Path,
-) -> Result<Option<Secret>, String> {
+) -> Result<Option<SecretSource>, String> {
     match (variable, file) {
         (Some(_), Some(_)) => Err(format!("`{key}-env` and `{key}-file` are both set: only one can be used")),
         (Some(variable), None) if !super::is_variable(variable) => {
             Err(format!("`{key}-env` is not the name of a variable, such as {TOKEN_VARIABLE}"))
         }
         (Some(variable), None) => match std::env::var(variable) {
-            Ok(text) if !text.trim().is_empty() => Ok(Some(Secret::new(&text))),
+            Ok(text) if !text.trim().is_empty() => Ok(Some(Secret::new(&text).into())),
             _ => Err(format!("`{key}-env`: the variable {variable} is not set")),
         },
-        (None, Some(file)) => read(&format!("{key}-file"), &base.join(file)).map(Some),
+        (None, Some(file)) => secret_file::read(&format!("{key}-file"), base.join(file)).map(Some),
         (None, None) => Ok(None),
     }
-}
-
-fn read(key: &str, path: &Path) -> Result<Secret, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("`{key}`: the file `{}` can't be read: {error}", path.display()))?;
-    if text.trim().is_empty() {
-        return Err(format!("`{key}`: the file `{}` is empty", path.display()));
-    }
-    Ok(Secret::new(&text))
 }
 
 /// An account, or a team after `team:`.

@@ -20,6 +20,7 @@ use super::GitOptions;
 use super::variables::Configured;
 use crate::arguments::HubDatabase;
 use crate::exit::Failure;
+use crate::secret_file;
 use crate::times::duration;
 
 /// The environment variable with the URL of the database, which may contain a password.
@@ -228,9 +229,15 @@ pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfigurati
     }
 }
 
-/// The path of the file that [`read_hub`] reads, if there is one.
-pub(crate) fn hub_file(arguments: &HubDatabase) -> anyhow::Result<Option<PathBuf>> {
-    path(arguments.config.as_deref())
+/// The files that [`read_hub`] reads for the rules: the configuration file, if there is one, and the files with the secrets of rules.
+pub(crate) fn hub_files(arguments: &HubDatabase) -> Vec<PathBuf> {
+    let Ok(Some(path)) = path(arguments.config.as_deref()) else { return Vec::new() };
+    let base = path.parent().unwrap_or(Path::new("."));
+    let read = read_file(Some(&path)).ok().flatten();
+    let rules = read.map(|(file, _)| file.hub.rule).unwrap_or_default();
+    let secrets = rules.into_iter().flat_map(|rule| [rule.url_file, rule.secret_file]).flatten();
+    let secrets: Vec<_> = secrets.map(|file| base.join(file)).collect();
+    std::iter::once(path).chain(secrets).collect()
 }
 
 /// The path of the given file, or of the nearest one, if there is one.
@@ -338,11 +345,11 @@ fn database(options: &HubOptions, base: &Path, arguments: &HubDatabase) -> anyho
         return parse(DATABASE_VARIABLE, &text, Path::new("."));
     }
     if let Some(file) = &options.database_url_file {
-        let file = base.join(file);
-        let text = std::fs::read_to_string(&file).map_err(|error| {
-            Failure::usage(format!("`hub.database-url-file`, `{}`, can't be read: {error}", file.display()))
-        })?;
-        return parse("hub.database-url-file", text.trim(), base);
+        let url = secret_file::read("hub.database-url-file", base.join(file)).map_err(Failure::usage)?;
+        return Ok(match parse("hub.database-url-file", url.current().reveal(), base)? {
+            DatabaseUrl::Postgres(_) => DatabaseUrl::ReplaceablePostgres(url),
+            other => other,
+        });
     }
     match &options.database {
         Some(text) => {

@@ -105,7 +105,7 @@ impl PromotionOptions {
         }
         let own = match secret("promotion.state-key", named, base) {
             Ok(None) => StateKeys::default().own,
-            Ok(Some(text)) => own_key(text.reveal(), &trusted).map_err(Into::into),
+            Ok(Some(text)) => own_key(text.current().reveal(), &trusted).map_err(Into::into),
             Err(reason) => Err(reason.into()),
         };
         Ok(StateKeys { own, trusted: trusted.into() })

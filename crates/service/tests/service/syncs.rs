@@ -8,7 +8,7 @@ use git::{NewCommit, Person, RepositoryUrl};
 use git_host::HostKind;
 use git_host::double::events;
 use git_host::error::HostError;
-use git_host::secret::Secret;
+use git_host::secret::{Secret, SecretSource};
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
 use model::tree::{Tree, closed};
 use service::{Service, ServiceSettings};
@@ -74,6 +74,21 @@ fn a_webhook_is_verified_and_requests_one_sync_for_a_burst() {
     assert!(syncs(&service) <= 4, "{} syncs for a burst", syncs(&service));
     let newest = world.company.environment_head().to_string();
     assert!(state(&service).last.unwrap().sources.iter().any(|source| source.commit == newest));
+}
+
+#[test]
+fn a_replaced_secret_of_webhooks_counts_at_once() {
+    let world = World::new();
+    let mut settings = world.settings(RARELY);
+    settings.hosts[0].webhook_secrets = vec![SecretSource::sequence(&["old", "new"])];
+    let service = Service::start(settings);
+    eventually("the first sync", || service.missing().is_empty());
+    let send = |secret: &str| {
+        let sent = events::push(HostKind::GitHub, &Secret::new(secret), (CONTROL_PLANE, ENVIRONMENT, None));
+        let header = |name: &str| sent.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+        service.receive_webhook("github", &header, sent.body.as_bytes()).map_err(|refused| refused.status)
+    };
+    assert_eq!((send("old"), send("new"), send("old")), (Ok(all()), Ok(all()), Err(401)));
 }
 
 /// The number of webhooks with a result, from the metrics.

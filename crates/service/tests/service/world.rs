@@ -64,7 +64,7 @@ impl World {
             control_plane,
             other_control_planes: BTreeMap::new(),
             repositories: Arc::clone(&self.company.repositories) as _,
-            hosts: vec![ServiceHost { settings, webhook_secrets: vec![Secret::new(SECRET)] }],
+            hosts: vec![ServiceHost { settings, webhook_secrets: vec![Secret::new(SECRET).into()] }],
             hub: None,
             leases: None,
             environments: Vec::new(),

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use data_encoding::BASE64;
 use model::git_id::GitId;
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -49,7 +49,6 @@ const LISTED_CHARACTERS: usize = 400;
 #[derive(Debug)]
 pub(super) struct AzureDevOps {
     transport: Transport,
-    token: Option<Secret>,
     authorization: Option<Authorization>,
     /// The accounts by organization.
     accounts: Mutex<BTreeMap<String, String>>,
@@ -92,14 +91,12 @@ fn merge_options(method: MergeMethod) -> Value {
 
 impl AzureDevOps {
     pub(super) fn new(settings: &HostSettings) -> Result<Self, HostError> {
-        let token = token(settings)?.cloned();
-        let header = |token: &Secret| {
-            let encoded = BASE64.encode(format!(":{}", token.reveal()).as_bytes());
-            Authorization::new("authorization", &format!("Basic {encoded}"), token.clone())
-        };
-        let authorization = token.as_ref().map(header).transpose()?;
+        let value: fn(&Secret) -> String =
+            |token| format!("Basic {}", BASE64.encode(format!(":{}", token.reveal()).as_bytes()));
+        let header = |token: &SecretSource| Authorization::new("authorization", value, token.clone());
+        let authorization = token(settings)?.map(header).transpose()?;
         let transport = Transport::new(settings)?;
-        Ok(Self { transport, token, authorization, accounts: Mutex::default(), issue_types: Mutex::default() })
+        Ok(Self { transport, authorization, accounts: Mutex::default(), issue_types: Mutex::default() })
     }
 
     fn send(&self, call: &Call) -> Result<Answer, HostError> {
@@ -142,7 +139,7 @@ impl AzureDevOps {
     }
 
     fn account_or_none(&self, repository: &HostRepository) -> Result<String, HostError> {
-        if self.token.is_none() { Ok(String::new()) } else { self.account(repository) }
+        if self.authorization.is_none() { Ok(String::new()) } else { self.account(repository) }
     }
 
     fn read_pull_request(&self, repository: &HostRepository, number: u64) -> Result<PullRequestJson, HostError> {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -40,7 +40,6 @@ use crate::transport::{Answer, Authorization, Call, Transport};
 #[derive(Debug)]
 pub(super) struct Gitea {
     transport: Transport,
-    token: Option<Secret>,
     authorization: Option<Authorization>,
     account: OnceLock<String>,
 }
@@ -70,11 +69,10 @@ fn with_path(repository: &HostRepository, rest: &[&str], call: impl FnOnce(&[&st
 
 impl Gitea {
     pub(super) fn new(settings: &HostSettings) -> Result<Self, HostError> {
-        let token = token(settings)?.cloned();
-        let header =
-            |token: &Secret| Authorization::new("authorization", &format!("token {}", token.reveal()), token.clone());
-        let authorization = token.as_ref().map(header).transpose()?;
-        Ok(Self { transport: Transport::new(settings)?, authorization, token, account: OnceLock::new() })
+        let value: fn(&Secret) -> String = |token| format!("token {}", token.reveal());
+        let header = |token: &SecretSource| Authorization::new("authorization", value, token.clone());
+        let authorization = token(settings)?.map(header).transpose()?;
+        Ok(Self { transport: Transport::new(settings)?, authorization, account: OnceLock::new() })
     }
 
     fn send(&self, call: &Call) -> Result<Answer, HostError> {
@@ -95,7 +93,7 @@ impl Gitea {
     }
 
     fn account_or_none(&self, repository: &HostRepository) -> Result<String, HostError> {
-        if self.token.is_none() { Ok(String::new()) } else { self.account(repository) }
+        if self.authorization.is_none() { Ok(String::new()) } else { self.account(repository) }
     }
 
     fn labels(&self, repository: &HostRepository) -> Result<Vec<LabelJson>, HostError> {

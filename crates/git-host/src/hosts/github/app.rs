@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use jiff::Timestamp;
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use ring::rand::SystemRandom;
 use ring::rsa::KeyPair;
 use ring::signature::RSA_PKCS1_SHA256;
@@ -29,7 +29,7 @@ const CLOCK_DIFFERENCE: Duration = Duration::from_mins(1);
 pub(super) struct App {
     id: String,
     installation: Option<u64>,
-    key: KeyPair,
+    key: SecretSource,
     cache: Mutex<Cache>,
 }
 
@@ -72,12 +72,8 @@ impl fmt::Debug for App {
 
 impl App {
     /// An app with its private key as PEM: PKCS#1, as GitHub creates it, or PKCS#8.
-    pub(super) fn new(id: &str, installation: Option<u64>, private_key: &Secret) -> Result<Self, HostError> {
-        let key = read_key(private_key.reveal()).ok_or_else(|| {
-            HostError::Settings(
-                "the private key of the GitHub App is no RSA key of at least 2,048 bits as PEM".to_owned(),
-            )
-        })?;
+    pub(super) fn new(id: &str, installation: Option<u64>, key: SecretSource) -> Result<Self, HostError> {
+        read_key(&key.current())?;
         Ok(Self { id: id.to_owned(), installation, key, cache: Mutex::default() })
     }
 
@@ -161,12 +157,12 @@ impl App {
         });
         let encoded = |value: &str| BASE64URL_NOPAD.encode(value.as_bytes());
         let signed = format!("{}.{}", encoded(r#"{"alg":"RS256","typ":"JWT"}"#), encoded(&claims.to_string()));
-        let mut signature = vec![0; self.key.public().modulus_len()];
-        self.key
-            .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
+        let key = read_key(&self.key.current())?;
+        let mut signature = vec![0; key.public().modulus_len()];
+        key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
             .map_err(|_| HostError::Settings("the key of the GitHub App can't sign".to_owned()))?;
         let token = format!("{signed}.{}", BASE64URL_NOPAD.encode(&signature));
-        Authorization::new("authorization", &format!("Bearer {token}"), Secret::new(&token))
+        super::bearer(&Secret::new(&token).into())
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -174,8 +170,15 @@ impl App {
     }
 }
 
-/// Reads a private key as PEM (RFC 7468).
-fn read_key(pem: &str) -> Option<KeyPair> {
+/// The key of an app.
+fn read_key(private_key: &Secret) -> Result<KeyPair, HostError> {
+    parse_key(private_key.reveal()).ok_or_else(|| {
+        HostError::Settings("the private key of the GitHub App is no RSA key of at least 2,048 bits as PEM".to_owned())
+    })
+}
+
+/// Parses a private key as PEM (RFC 7468).
+fn parse_key(pem: &str) -> Option<KeyPair> {
     let content = |label: &str| {
         let (_, rest) = pem.split_once(&format!("-----BEGIN {label}-----"))?;
         let (text, _) = rest.split_once(&format!("-----END {label}-----"))?;

@@ -10,7 +10,7 @@ mod repositories;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub(super) struct GitHub {
 #[derive(Debug)]
 enum Tokens {
     None,
-    Fixed(Secret),
+    Account(SecretSource),
     App(Box<App>),
 }
 
@@ -62,27 +62,27 @@ fn versioned(call: Call) -> Call {
     call.header("accept", "application/vnd.github+json").header("x-github-api-version", VERSION)
 }
 
-fn bearer(token: &Secret) -> Result<Authorization, HostError> {
-    Authorization::new("authorization", &format!("Bearer {}", token.reveal()), token.clone())
+fn bearer(token: &SecretSource) -> Result<Authorization, HostError> {
+    Authorization::new("authorization", |token| format!("Bearer {}", token.reveal()), token.clone())
 }
 
 impl GitHub {
     pub(super) fn new(settings: &HostSettings) -> Result<Self, HostError> {
         let tokens = match &settings.credential {
             Credential::None => Tokens::None,
-            Credential::Token(token) => Tokens::Fixed(token.clone()),
+            Credential::Token(token) => Tokens::Account(token.clone()),
             Credential::GitHubApp { app_id, installation, private_key } => {
-                Tokens::App(Box::new(App::new(app_id, *installation, private_key)?))
+                Tokens::App(Box::new(App::new(app_id, *installation, private_key.clone())?))
             }
         };
         Ok(Self { transport: Transport::new(settings)?, tokens, account: OnceLock::new() })
     }
 
-    fn token(&self, repository: &HostRepository) -> Result<Option<Secret>, HostError> {
+    fn token(&self, repository: &HostRepository) -> Result<Option<SecretSource>, HostError> {
         match &self.tokens {
             Tokens::None => Ok(None),
-            Tokens::Fixed(token) => Ok(Some(token.clone())),
-            Tokens::App(app) => app.token(&self.transport, repository).map(Some),
+            Tokens::Account(token) => Ok(Some(token.clone())),
+            Tokens::App(app) => app.token(&self.transport, repository).map(|token| Some(token.into())),
         }
     }
 
@@ -220,7 +220,7 @@ impl GitHost for GitHub {
         }
         let account = match &self.tokens {
             Tokens::App(app) => app.account(&self.transport)?,
-            Tokens::Fixed(token) => auto_merge::viewer(&self.transport, &bearer(token)?)?,
+            Tokens::Account(token) => auto_merge::viewer(&self.transport, &bearer(token)?)?,
             Tokens::None => return Err(HostError::Settings("GitHub without a token has no account".to_owned())),
         };
         Ok(self.account.get_or_init(|| account).clone())
@@ -229,7 +229,7 @@ impl GitHost for GitHub {
     fn git_token(&self, repository: &HostRepository) -> Result<Option<Secret>, HostError> {
         match &self.tokens {
             Tokens::App(app) => app.git_token(&self.transport, repository),
-            Tokens::Fixed(_) | Tokens::None => Ok(None),
+            Tokens::Account(_) | Tokens::None => Ok(None),
         }
     }
 

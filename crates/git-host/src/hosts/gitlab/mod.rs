@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
-use model::secret::Secret;
+use model::secret::{Secret, SecretSource};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -39,7 +39,6 @@ use crate::transport::{Answer, Authorization, Call, Transport};
 #[derive(Debug)]
 pub(super) struct GitLab {
     transport: Transport,
-    token: Option<Secret>,
     authorization: Option<Authorization>,
     account: OnceLock<String>,
 }
@@ -83,15 +82,10 @@ impl Resource {
 
 impl GitLab {
     pub(super) fn new(settings: &HostSettings) -> Result<Self, HostError> {
-        let token = token(settings)?.cloned();
-        let authorization =
-            token.as_ref().map(|token| Authorization::new("private-token", token.reveal(), token.clone()));
-        Ok(Self {
-            transport: Transport::new(settings)?,
-            authorization: authorization.transpose()?,
-            token,
-            account: OnceLock::new(),
-        })
+        let value: fn(&Secret) -> String = |token| token.reveal().to_owned();
+        let header = |token: &SecretSource| Authorization::new("private-token", value, token.clone());
+        let authorization = token(settings)?.map(header).transpose()?;
+        Ok(Self { transport: Transport::new(settings)?, authorization, account: OnceLock::new() })
     }
 
     fn send(&self, call: &Call) -> Result<Answer, HostError> {
@@ -112,7 +106,7 @@ impl GitLab {
     }
 
     fn account_or_none(&self, repository: &HostRepository) -> Result<String, HostError> {
-        if self.token.is_none() { Ok(String::new()) } else { self.account(repository) }
+        if self.authorization.is_none() { Ok(String::new()) } else { self.account(repository) }
     }
 
     /// Requests reviews. GitLab has no teams, and names users by their ids. Unknown users are an error after the request for the others.

@@ -1,6 +1,5 @@
 //! One run of git: with limits for time and output, without prompts, and without credentials in arguments or messages.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +13,7 @@ use super::environment::{self, Setting};
 use super::redact::{TOKEN_USER, shown_message};
 use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX};
 use crate::repositories::Wait;
-use crate::settings::{Credential, Settings};
+use crate::settings::{Credential, Settings, Token};
 use crate::url::{Scheme, without_credential};
 
 /// The parameters of a run.
@@ -90,13 +89,28 @@ const SSH_OPTIONS: &str = "-o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveI
 /// The variable that passes the token to git. Neither the token nor a value derived from it is ever in an argument.
 const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 
-/// Runs git.
+/// A token for one run, and the URLs that it may be sent to.
+struct RunCredential {
+    prefix: String,
+    token: Token,
+}
+
+/// Runs git. If it fails, and the configured token was replaced since it started, git runs once more.
 pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<RunOutput, RunError> {
     let _span = run.span().entered();
-    let credential = credential(settings, run).map_err(RunError::NoToken)?;
-    let token = credential.as_ref().map(|credential| &credential.token);
+    let used = credential(settings, run).map_err(RunError::NoToken)?;
+    let output = run_with(settings, run, used.as_ref())?;
+    let fresh = configured(settings, run).filter(|_| output.failure.is_some());
+    match (used, fresh) {
+        (Some(used), Some(fresh)) if used.token != fresh.token => run_with(settings, run, Some(&fresh)),
+        _ => Ok(output),
+    }
+}
+
+fn run_with(settings: &Settings, run: &Run<'_>, credential: Option<&RunCredential>) -> Result<RunOutput, RunError> {
+    let token = credential.map(|credential| &credential.token);
     let limit = run.wait.limit(settings.time_limit);
-    let command = command(settings, run, credential.as_deref());
+    let command = command(settings, run, credential);
     let running = child::start(command, run.lock, (OUTPUT_BYTES_MAX, MESSAGE_BYTES_MAX));
     let running = running.map_err(|error| RunError::NotStarted(error.to_string()))?;
     let finished = running.finish(Instant::now() + limit).ok_or(RunError::TimedOut(limit))?;
@@ -116,17 +130,23 @@ pub(super) fn is_git_protocol(messages: &str) -> bool {
 }
 
 /// The configured credential, or one with a token that is made for this repository.
-fn credential<'s>(settings: &'s Settings, run: &Run<'_>) -> Result<Option<Cow<'s, Credential>>, String> {
-    if let Some(configured) = settings.credential(run.url) {
-        return Ok(Some(Cow::Borrowed(configured)));
+fn credential(settings: &Settings, run: &Run<'_>) -> Result<Option<RunCredential>, String> {
+    if let Some(configured) = configured(settings, run) {
+        return Ok(Some(configured));
     }
     let connects = matches!(run.scheme, Scheme::Http | Scheme::Https) && run.wait != Wait::Maintenance;
     let Some(source) = settings.token_source.as_deref().filter(|_| connects) else { return Ok(None) };
     let token = source.token(run.url)?;
-    Ok(token.map(|token| Cow::Owned(Credential { prefix: run.url.to_owned(), token })))
+    Ok(token.map(|token| RunCredential { prefix: run.url.to_owned(), token }))
 }
 
-fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) -> Command {
+/// The configured credential, with its current token.
+fn configured(settings: &Settings, run: &Run<'_>) -> Option<RunCredential> {
+    let Credential { prefix, token } = settings.credential(run.url)?;
+    Some(RunCredential { prefix: prefix.clone(), token: Token::new(token.current().reveal()) })
+}
+
+fn command(settings: &Settings, run: &Run<'_>, credential: Option<&RunCredential>) -> Command {
     let is_transfer = run.wait == Wait::Commits;
     let mut command =
         environment::program(settings, run.lock.is_some(), is_transfer.then_some(settings.transfer_bytes_max));
@@ -161,7 +181,7 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
 }
 
 /// Passes a token to git, for one URL prefix. Git itself compares the prefix with every URL that it requests, also after a redirect.
-fn pass_token(command: &mut Command, credential: &Credential) {
+fn pass_token(command: &mut Command, credential: &RunCredential) {
     let helper = format!("!f() {{ printf 'username={TOKEN_USER}\\npassword=%s\\n' \"${TOKEN_VARIABLE}\"; }}; f");
     // An empty helper removes all other helpers, so that none of them gets the token.
     command.args(["-c", "credential.helper="]);

@@ -1,6 +1,7 @@
-//! Reads the rules and demanded heartbeats of `kalypso.toml` again while the hub runs: at SIGHUP, and when the file changes.
+//! Reads the rules and demanded heartbeats of `kalypso.toml` again while the hub runs: at SIGHUP, and when the file, or a file with
+//! the secret of a rule, changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hub::reload::{Reload, Reloading};
@@ -14,14 +15,13 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Runs until it is aborted. An invalid file changes nothing, and its error is logged.
 pub(super) async fn watch(arguments: HubDatabase, mut reload: Reload) {
     // Without a file there is nothing to check. SIGHUP reads a file that was created later.
-    let path = configuration::hub_file(&arguments).ok().flatten();
-    let mut known = path.as_deref().and_then(stamp);
+    let mut files = Files::new(configuration::hub_files(&arguments));
     loop {
         tokio::select! {
             () = reload.requested() => {}
-            () = changed(path.as_deref(), known) => {}
+            () = files.changed() => {}
         }
-        known = path.as_deref().and_then(stamp);
+        files = Files::new(configuration::hub_files(&arguments));
         let read = configuration::read_hub(&arguments);
         reload.take(match read {
             Ok(configuration) => Ok(Reloading { rules: configuration.rules, heartbeats: configuration.heartbeats }),
@@ -38,13 +38,29 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Waits until there is a file with another stamp. A file that is being replaced may be missing for a short time.
-async fn changed(path: Option<&Path>, known: Option<Stamp>) {
-    let Some(path) = path else { return std::future::pending().await };
-    loop {
-        tokio::time::sleep(POLL_INTERVAL).await;
-        if stamp(path).is_some_and(|now| Some(now) != known) {
-            return;
+/// Files with their stamps at the last look.
+struct Files(Vec<(PathBuf, Option<Stamp>)>);
+
+impl Files {
+    fn new(paths: Vec<PathBuf>) -> Self {
+        let stamped = paths.into_iter().map(|path| {
+            let stamp = stamp(&path);
+            (path, stamp)
+        });
+        Self(stamped.collect())
+    }
+
+    /// Waits until one of the files has another stamp. A file that is being replaced may be missing for a short time.
+    async fn changed(&self) {
+        if self.0.is_empty() {
+            return std::future::pending().await;
+        }
+        let is_changed = |(path, known): &(PathBuf, Option<Stamp>)| stamp(path).is_some_and(|now| Some(now) != *known);
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            if self.0.iter().any(is_changed) {
+                return;
+            }
         }
     }
 }

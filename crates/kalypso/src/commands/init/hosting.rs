@@ -38,7 +38,7 @@ pub(super) fn create(answers: &Answers, token: Option<&str>, is_private: bool) -
 }
 
 fn connect(kind: HostKind, host: &HostAnswer, token: &str) -> Result<std::sync::Arc<dyn GitHost>, Failure> {
-    let mut settings = HostSettings::new(kind, &host.url, Credential::Token(Secret::new(token)));
+    let mut settings = HostSettings::new(kind, &host.url, Credential::Token(Secret::new(token).into()));
     settings.api_url.clone_from(&host.api_url);
     settings.patience.wait = Wait::new(stopping::wait);
     hosts::connect(&settings).map_err(|error| Failure::usage(error.to_string()))

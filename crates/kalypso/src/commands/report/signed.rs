@@ -25,8 +25,11 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
         Failure::usage("without a token nothing can be signed")
             .help("put it into KALYPSO_HUB_TOKEN, or name its file with --token-file")
     })?;
-    let token: TokenText =
-        token.parse().map_err(|error: hub_api::token::TokenTextError| Failure::usage(error.to_string()))?;
+    let token: TokenText = token
+        .current()
+        .reveal()
+        .parse()
+        .map_err(|error: hub_api::token::TokenTextError| Failure::usage(error.to_string()))?;
     if !token.signs() {
         return Err(Failure::usage("this token is not for signing: the hub would refuse the file")
             .help(

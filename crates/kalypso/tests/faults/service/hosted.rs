@@ -173,7 +173,7 @@ impl Hosted {
 
     /// Closes a pull request of the GitOps repository as the user of a token. The git host may fail.
     pub(crate) fn close_as(&self, token: &str, number: u64) {
-        let credential = Credential::Token(Secret::new(token));
+        let credential = Credential::Token(Secret::new(token).into());
         let patience = Patience { attempts: 1, ..Patience::default() };
         let api_url = Some(format!("{}{}", self.double.url(), kind::api_path(self.kind)));
         let settings = HostSettings { api_url, patience, ..HostSettings::new(self.kind, kind::PAGES, credential) };
