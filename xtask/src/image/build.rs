@@ -34,7 +34,8 @@ pub(super) struct Image {
 impl Image {
     /// Builds the image in a folder.
     pub(super) fn build(dockerfile: &Dockerfile, folder: &Path) -> Result<Self> {
-        let [compiling, last] = &dockerfile.stages[..] else { bail!("the Dockerfile does not have two stages") };
+        // Stages between them only export files.
+        let [compiling, .., last] = &dockerfile.stages[..] else { bail!("the Dockerfile does not have two stages") };
         let compiled = compile(compiling, folder)?;
         let mut image = Self { root: folder.join("root"), ..Self::default() };
         let mut hooks = Hooks { folder, compiled: &compiled, files: Vec::new() };

@@ -1,15 +1,20 @@
-//! A git host on loopback, for the demo and for tests: the API of each kind over the state of a [`MemoryHost`].
+//! A git host on loopback, for the demo and for tests: the API of each kind over the state of a [`MemoryHost`]. The demo needs only that of Gitea; feature
+//! `all-doubles` adds the others.
 
+#[cfg(feature = "all-doubles")]
 mod azure_devops;
 mod bare_repository;
 pub mod events;
 mod gitea;
+#[cfg(feature = "all-doubles")]
 mod github;
+#[cfg(feature = "all-doubles")]
 mod gitlab;
 mod http;
 mod pages;
 mod state_file;
 mod webhooks;
+#[cfg(feature = "all-doubles")]
 mod work_items;
 
 use std::collections::BTreeMap;
@@ -93,6 +98,7 @@ pub enum FaultAnswer {
 }
 
 /// The GitHub App that a host accepts.
+#[cfg(feature = "all-doubles")]
 #[derive(Clone, Debug)]
 pub struct AppDouble {
     /// Its short name.
@@ -108,6 +114,7 @@ struct Shared {
     host: MemoryHost,
     /// The accounts by token.
     tokens: Mutex<BTreeMap<String, String>>,
+    #[cfg(feature = "all-doubles")]
     app: Mutex<Option<AppDouble>>,
     faults: Mutex<Vec<DoubleFault>>,
     exchanges: Mutex<Vec<Exchange>>,
@@ -174,6 +181,7 @@ impl HostDouble {
         let shared = Arc::new(Shared {
             host: host.clone(),
             tokens: Mutex::default(),
+            #[cfg(feature = "all-doubles")]
             app: Mutex::default(),
             faults: Mutex::default(),
             exchanges: Mutex::default(),
@@ -217,6 +225,7 @@ impl HostDouble {
     }
 
     /// Accepts a GitHub App.
+    #[cfg(feature = "all-doubles")]
     pub fn accept_app(&self, app: AppDouble) {
         *lock(&self.shared.app) = Some(app);
     }
@@ -340,6 +349,7 @@ impl Shared {
 
     fn answer_api(&self, request: &Request) -> Response {
         let kind = self.host.kind();
+        #[cfg(feature = "all-doubles")]
         if kind == HostKind::GitHub
             && let Some(response) = self.answer_app(request)
         {
@@ -352,15 +362,19 @@ impl Shared {
         let mut state = self.host.state();
         let context = Context { state: &mut state, account: &account, request };
         match kind {
-            HostKind::GitHub => github::answer(context),
-            HostKind::GitLab => gitlab::answer(context),
             HostKind::Gitea => gitea::answer(context),
+            #[cfg(feature = "all-doubles")]
+            HostKind::GitHub => github::answer(context),
+            #[cfg(feature = "all-doubles")]
+            HostKind::GitLab => gitlab::answer(context),
+            #[cfg(feature = "all-doubles")]
             HostKind::AzureDevOps => azure_devops::answer(context),
-            HostKind::Git => Response::message(404, "Not Found"),
+            _ => Response::message(404, "Not Found"),
         }
     }
 
     /// The answer to a request of a GitHub App.
+    #[cfg(feature = "all-doubles")]
     fn answer_app(&self, request: &Request) -> Option<Response> {
         let app = lock(&self.app).clone()?;
         let is_signed = token(HostKind::GitHub, request)?.matches('.').count() == 2;
@@ -401,5 +415,5 @@ fn token(kind: HostKind, request: &Request) -> Option<String> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "all-doubles"))]
 mod tests;
