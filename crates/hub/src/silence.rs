@@ -11,6 +11,7 @@ use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
+use crate::inputs::flux::CHANGES_ONLY;
 use crate::limits::SILENCES_KEPT;
 use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
 
@@ -35,7 +36,16 @@ const ATTEMPTS: usize = 5;
 /// Examines all reconcilers in rounds until the task is aborted. Several replicas may do so at the same time.
 pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
     let mut found: Option<(Arc<[Heartbeat]>, Instant)> = None;
+    let mut has_old_promises = true;
     loop {
+        if has_old_promises {
+            match end_promises_of_changes(&database).await {
+                Ok(_) => has_old_promises = false,
+                Err(error) => {
+                    tracing::warn!(%error, "heartbeats of reconcilers that report only changes can't be ended now");
+                }
+            }
+        }
         noticed(mark_silent(&database, Timestamp::now).await);
         let required = heartbeats.now();
         let is_recent = |(known, at): &(Arc<[Heartbeat]>, Instant)| {
@@ -128,6 +138,28 @@ pub async fn mark_awaited(database: &Database, heartbeats: &[Heartbeat]) -> Resu
         return Ok(ended);
     }
     Ok(ended + walk(database, Timestamp::now, begins, |state, _| state.is_awaited = true).await?)
+}
+
+/// Ends the heartbeats that events of Flux promised for objects that report only changes. Earlier versions of the hub accepted these promises, so healthy
+/// reconcilers became silent. Reports that are polled from Azure promise in their own right. Returns the number of changed reconcilers.
+///
+/// # Errors
+/// The database cannot be reached, or refuses. Changes before the error stay.
+pub async fn end_promises_of_changes(database: &Database) -> Result<usize, DatabaseError> {
+    let promised = |parameters: &mut Parameters, _| {
+        let names = CHANGES_ONLY.map(|kind| format!("b.name like {}", parameters.add(format!("{kind}/%"))));
+        format!(
+            "s.silent_after is not null and s.is_awaited = 0 and exists (select 1 from reconciler b where b.id = s.reconciler_id \
+             and b.reconciler_type = 'flux' and ({}) and not exists (select 1 from reconciler a \
+               where a.host_id = b.host_id and a.reconciler_type = 'arc'))",
+            names.join(" or ")
+        )
+    };
+    let change = |state: &mut State, _| {
+        (state.silent_after, state.is_silent) = (None, false);
+        state.forget_profile();
+    };
+    walk(database, Timestamp::now, promised, change).await
 }
 
 /// Goes through all reconcilers, and changes those whose state `s` meets a condition.

@@ -31,8 +31,8 @@ const EVENT_GROUP: &str = "event.toolkit.fluxcd.io";
 /// The kinds of objects whose events describe a place or a source. Events of other kinds (image policies, receivers, charts) are ignored.
 const KINDS: &[&str] = &["Kustomization", "HelmRelease", "GitRepository", "OCIRepository"];
 
-/// The kind of objects that report at the end of each reconciliation. Other kinds report only changes, so they can't promise a next report.
-const HEARTBEAT_KIND: &str = "Kustomization";
+/// The kinds of objects that report only changes, so they can't promise a next report. A Kustomization reports the end of each reconciliation.
+pub(crate) const CHANGES_ONLY: [&str; 3] = ["HelmRelease", "GitRepository", "OCIRepository"];
 
 /// What an event says about the revision that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +223,7 @@ impl Event {
             let message = format!("`{}` is no whole number of seconds", fields::shown(text));
             ReportError::new("metadata.heartbeatSeconds", message)
         })?;
-        Ok(Some(Duration::from_secs(seconds)).filter(|_| self.involved_object.kind == HEARTBEAT_KIND))
+        Ok(Some(Duration::from_secs(seconds)).filter(|_| !CHANGES_ONLY.contains(&self.involved_object.kind.as_str())))
     }
 }
 

@@ -21,6 +21,7 @@ twins![
     who_goes_on_misses_nothing,
     a_late_report_says_so,
     silence_begins_and_ends,
+    what_reports_only_changes_is_not_silent,
     changes_are_selected,
     what_cannot_be_an_event_is_refused,
     forgotten_reports_leave_no_id_to_use_again,
@@ -122,6 +123,25 @@ async fn silence_begins_and_ends(ground: Ground) {
     assert_eq!(check(&ground.database, &silent).await, ["h-1 silent true"]);
     silence::delete_old(&ground.database, now.after(Duration::from_mins(1))).await.unwrap();
     assert!(check(&ground.database, &silent).await.is_empty());
+}
+
+async fn what_reports_only_changes_is_not_silent(ground: Ground) {
+    let fleet = some(&ground).await;
+    let now = Timestamp::now();
+    let promise = |reconciler: &str| Report {
+        reconciler: reconciler.into(),
+        heartbeat: Some(Duration::from_mins(1)),
+        observed_on: now,
+        ..of_application("h-1", 0, 30)
+    };
+    for reconciler in ["HelmRelease/podinfo", "checkout"] {
+        fleet.submit(promise(reconciler)).await;
+    }
+    silence::mark_silent(&ground.database, || now.after(Duration::from_mins(10))).await.unwrap();
+    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    assert_eq!(silence::end_promises_of_changes(&ground.database).await.unwrap(), 1);
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 resumed false"]);
+    assert_eq!(silence::end_promises_of_changes(&ground.database).await.unwrap(), 0);
 }
 
 async fn changes_are_selected(ground: Ground) {
