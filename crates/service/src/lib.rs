@@ -14,6 +14,7 @@ mod dependencies;
 mod environment;
 mod lease;
 mod limits;
+mod logged;
 mod metrics;
 mod outbox;
 mod poll_queue;

@@ -1,25 +1,31 @@
 //! Polls the references of repositories, and requests the syncs of environments that depend on what changed.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use git::RepositoryUrl;
 
+use crate::logged::Logged;
 use crate::poll_queue::References;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 
 /// Polls repositories until the service stops. `refresh` reads which environments there are.
 pub(crate) fn run(shared: &Shared, refresh: &dyn Fn()) {
+    let mut failing: BTreeMap<RepositoryUrl, Logged> = BTreeMap::new();
     while let Some((url, before)) = shared.polls.next() {
         let result = shared.settings.repositories.references(&url);
         shared.metrics.poll(result.is_ok());
         match result {
             Ok(now) => {
                 notice((shared, refresh), &url, (&now, before.as_ref()));
+                failing.remove(&url);
                 shared.polls.done(&url, Some(now));
             }
             Err(error) => {
-                tracing::warn!(repository = url.as_str(), %error, "not polled");
+                for error in failing.entry(url.clone()).or_default().replace([error.to_string()]) {
+                    tracing::warn!(repository = url.as_str(), error, "not polled");
+                }
                 // Environments that are not known can't wait for a change that nobody sees.
                 if shared.missing_environments().is_some() && url == shared.settings.control_plane.repo {
                     refresh();

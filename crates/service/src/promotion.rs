@@ -20,6 +20,7 @@ use model::object::promotion::Check;
 
 use crate::environment::Environment;
 use crate::limits::REST_FACTOR;
+use crate::logged::Logged;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 
@@ -59,6 +60,7 @@ impl CheckResults for ConfiguredChecks<'_> {
 pub(crate) struct PromotionSteps {
     memory: Memory,
     published: Option<Published>,
+    logged: Logged,
     /// When the next step is due. None: the environment is in no promotion.
     next: Option<Instant>,
     /// The number of steps in a row that could not be made, or could not write something.
@@ -91,14 +93,16 @@ impl PromotionSteps {
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(error) => {
-                tracing::warn!(environment = environment.shown, %error, "no step of promotions");
+                for error in self.logged.replace([error.to_string()]) {
+                    tracing::warn!(environment = environment.shown, error, "no step of promotions");
+                }
                 if Self::show_problem(shared, environment, &error) {
                     self.next = Some(Instant::now() + self.retry_pause(shared));
                 }
                 return;
             }
         };
-        for warning in outcome.warnings.iter().chain(&outcome.refused) {
+        for warning in self.logged.replace(outcome.warnings.iter().chain(&outcome.refused).cloned()) {
             tracing::warn!(environment = environment.shown, "{warning}");
         }
         let pause = match outcome.is_moving {

@@ -20,6 +20,7 @@ use retry::Jitter;
 use crate::dependencies::Dependencies;
 use crate::environment::Environment;
 use crate::limits::RETRY;
+use crate::logged::Logged;
 use crate::promotion::PromotionSteps;
 use crate::results::{Failure, SyncReport};
 use crate::shared::Shared;
@@ -31,6 +32,7 @@ pub(crate) struct Worker<'a> {
     environment: &'a Environment,
     known: KnownResults,
     promotion: PromotionSteps,
+    logged: Logged,
     /// The commits of the branches that clusters pull, as the hub knows them, by the name of the `GitOpsRepo`.
     sent: BTreeMap<String, GitId>,
 }
@@ -39,7 +41,8 @@ impl<'a> Worker<'a> {
     pub(crate) fn new(shared: &'a Arc<Shared>, environment: &'a Environment) -> Self {
         let file = shared.settings.control_plane.memo_file(&environment.name);
         let promotion = PromotionSteps::default();
-        Self { shared, environment, known: KnownResults::new(Some(file)), promotion, sent: BTreeMap::new() }
+        let logged = Logged::default();
+        Self { shared, environment, known: KnownResults::new(Some(file)), promotion, logged, sent: BTreeMap::new() }
     }
 
     /// Runs until the environment is stopped.
@@ -200,7 +203,7 @@ impl<'a> Worker<'a> {
         failures
     }
 
-    fn log(&self, report: &SyncReport, took: Duration) {
+    fn log(&mut self, report: &SyncReport, took: Duration) {
         let (environment, result) = (self.environment.shown.as_str(), &report.result);
         let took_ms = took.as_millis() as u64;
         if let Some(error) = &result.error {
@@ -215,7 +218,7 @@ impl<'a> Worker<'a> {
                 tracing::info!(environment, reason, took_ms, assignments, recomputed, errors, "synced: {done}");
             }
         }
-        for message in &report.warnings {
+        for message in self.logged.replace(report.warnings.iter().cloned()) {
             tracing::warn!(environment, "{message}");
         }
     }

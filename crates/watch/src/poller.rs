@@ -34,6 +34,8 @@ struct PollerCache {
     files: DescriptorFiles,
     /// The desired places of manifests. None: they must be read from the store.
     applications: Option<ApplicationPlaces>,
+    /// The error of the last poll.
+    error: Option<String>,
 }
 
 /// The desired places of manifests.
@@ -83,8 +85,12 @@ impl BranchPoller {
         if let Err(error) = &polled {
             // Some places may be recorded and others not. The next poll compares with the store.
             self.cache.applications = None;
-            tracing::warn!(repository = self.key.repository, branch = self.key.branch, error, "branch not read");
+            // A lasting error is logged once.
+            if self.cache.error.as_ref() != Some(error) {
+                tracing::warn!(repository = self.key.repository, branch = self.key.branch, error, "branch not read");
+            }
         }
+        self.cache.error = polled.as_ref().err().cloned();
         self.shared.change_state(&self.key, |state| {
             state.polled_on = Some(now);
             state.failing_since = polled.is_err().then(|| state.failing_since.unwrap_or(now));
