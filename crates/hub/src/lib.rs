@@ -30,6 +30,7 @@ pub mod reload;
 pub mod retention;
 pub mod rules;
 pub mod server;
+pub mod shared_manifests;
 pub mod silence;
 mod speaker;
 pub mod store;

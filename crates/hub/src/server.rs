@@ -31,6 +31,7 @@ use crate::publications::PublicationSink;
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
 use crate::rules::{self, Rule};
+use crate::shared_manifests;
 use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, Dialect, checkpoint};
 use crate::tls::{Certificate, CertificateError};
@@ -225,6 +226,7 @@ impl Server {
         chores.spawn(note_uses(authority.clone()));
         chores.spawn(silence::watch(database.clone(), self.heartbeats));
         chores.spawn(checkpoint::watch(database.clone()));
+        chores.spawn(shared_manifests::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
         chores.spawn(rules::run(database.clone(), app.rules.clone(), app.metrics.rules.clone()));
         self.tasks.into_iter().for_each(|task| drop(chores.spawn(task)));

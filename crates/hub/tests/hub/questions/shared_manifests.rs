@@ -1,6 +1,7 @@
 //! A folder of manifests that targets of several environments share.
 
 use hub::questions::{compare, deployments, rollout, rollout_at};
+use hub::shared_manifests::{SharedManifests, find};
 use hub::writer::Writer;
 use hub_api::compare::{Compared, ComparedSide};
 use hub_api::deployments::Deployment;
@@ -16,7 +17,7 @@ use super::releases::{COMMITTED, REPOSITORY, tree};
 use crate::sample;
 use crate::twins::Ground;
 
-twins![environments_that_share_manifests_are_counted_separately];
+twins![environments_that_share_manifests_are_counted_separately, folders_that_environments_share_are_found];
 
 /// A workload with a target in each of two environments, whose manifests are one folder. `dev` has 2.4.0 of it, and `prod` 2.3.0.
 async fn with_shared_manifests(ingest: &Writer) {
@@ -114,4 +115,15 @@ async fn environments_that_share_manifests_are_counted_separately(ground: Ground
         .await
         .unwrap();
     assert_eq!((then.counts.expected, then.counts.succeeded), (1, 1));
+}
+
+async fn folders_that_environments_share_are_found(ground: Ground) {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
+    assert_eq!(find(&ground.database).await.unwrap(), []);
+    with_shared_manifests(&ingest).await;
+    let shared = SharedManifests {
+        endpoint: "https://git.example/acme/portal-manifests/main/portal".into(),
+        environments: vec!["dev".into(), "prod".into()],
+    };
+    assert_eq!(find(&ground.database).await.unwrap(), [shared]);
 }
