@@ -14,6 +14,7 @@ use crate::ingest::places::{self, Contents};
 use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
 use crate::ingest::{labels, naming, report_places};
+use crate::questions::{did_you_mean, similar};
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, Transaction, Turn, Value,
 };
@@ -51,8 +52,13 @@ pub enum HostError {
     )]
     Text(String),
     /// The host, or its reconciler, is not known.
-    #[error("`{0}` is not known")]
-    Unknown(String),
+    #[error("`{name}` is not known{}", did_you_mean(similar))]
+    Unknown {
+        /// The host, or the host and its reconciler.
+        name: String,
+        /// Known hosts with similar names.
+        similar: Vec<String>,
+    },
     /// The database can't store the change.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -159,9 +165,12 @@ async fn set_retired(
             transaction.first(&sql, vec![retired_on.into(), host.into(), reconciler.into()]).await?
         }
     };
-    let unknown =
-        || HostError::Unknown(reconciler.map_or(host.to_owned(), |reconciler| format!("{host}/{reconciler}")));
-    let host_id = found.ok_or_else(unknown)?;
+    let Some(host_id) = found else {
+        let name = reconciler.map_or(host.to_owned(), |reconciler| format!("{host}/{reconciler}"));
+        let mut similar = similar(&mut transaction, ("host", "name"), host).await?;
+        similar.retain(|known| known != host);
+        return Err(HostError::Unknown { name, similar });
+    };
     let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
     let ids = of_host.into_iter().collect();
     recount(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;

@@ -191,7 +191,7 @@ impl From<HostError> for ProblemResponse {
         let text = error.to_string();
         match error {
             HostError::Text(_) => Self::new(Kind::Unprocessable, text),
-            HostError::Unknown(_) => {
+            HostError::Unknown { .. } => {
                 Self::new(Kind::NotFound, text).hint("`GET /api/v1/hosts?retired=true` says which there are")
             }
             HostError::Database(error) => error.into(),

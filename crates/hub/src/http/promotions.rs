@@ -9,6 +9,7 @@ use hub_api::audit::Action;
 use hub_api::limits::{MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::promotions::{PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus};
 use hub_api::tokens::Reach;
+use model::similar::nearest;
 use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -59,7 +60,16 @@ async fn promotion(
     let found = app.promotions.as_ref().map(|service| service.status(Some(&environment))).unwrap_or_default();
     let found = within(&app.database, identity.scope.reach(), found).await?;
     let found = found.into_iter().find(|status| status.environment == environment);
-    Ok(Json(found.ok_or(PromotionRefusal::UnknownEnvironment(environment))?))
+    found.map(Json).ok_or_else(|| unknown(&app, identity.scope.reach(), environment))
+}
+
+/// The problem of an unknown environment, with the most similar name within the reach of the caller.
+fn unknown(app: &App, reach: &Reach, environment: String) -> ProblemResponse {
+    let known = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
+    let known = known.iter().map(|status| status.environment.as_str()).filter(|name| reach.has_environment(name));
+    let similar = nearest(&environment, known).map(|name| format!("did you mean `{name}`?"));
+    let problem = ProblemResponse::from(PromotionRefusal::UnknownEnvironment(environment));
+    similar.into_iter().fold(problem, ProblemResponse::hint)
 }
 
 /// The part of the promotions that a reader may see: in its environments, and if it is limited to workspaces, about their workloads.

@@ -16,6 +16,7 @@ use hub_api::syncs::{
     SyncService, UnknownEnvironment,
 };
 use hub_api::tokens::Act;
+use model::similar::nearest;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
@@ -86,8 +87,13 @@ async fn sync_detail(
     _reader: Reader,
     Path(environment): Path<String>,
 ) -> Result<Json<EnvironmentSyncDetail>, ProblemResponse> {
-    let found = app.service.as_ref().and_then(|service| service.detail(&environment));
-    Ok(Json(found.ok_or(UnknownEnvironment(environment))?))
+    let Some(found) = app.service.as_ref().and_then(|service| service.detail(&environment)) else {
+        let known = app.service.as_ref().map(|service| service.states()).unwrap_or_default();
+        let similar = nearest(&environment, known.iter().map(|state| state.environment.as_str()));
+        let similar = similar.map(|name| format!("did you mean `{name}`?"));
+        return Err(similar.into_iter().fold(UnknownEnvironment(environment).into(), ProblemResponse::hint));
+    };
+    Ok(Json(found))
 }
 
 /// Sync now

@@ -47,6 +47,7 @@ pub use self::promotions::promotion_events;
 pub use self::question::Question;
 pub use self::rollout::{rollout, rollout_at, rollout_hosts};
 pub use self::rollouts::rollouts;
+pub(crate) use self::scope::similar;
 pub use self::totals::totals;
 pub use self::workspaces::workspaces_of_workloads;
 use crate::store::DatabaseError;
@@ -98,7 +99,8 @@ pub enum QuestionError {
     Database(#[from] DatabaseError),
 }
 
-fn did_you_mean(similar: &[String]) -> String {
+/// The end of a message about an unknown name.
+pub(crate) fn did_you_mean(similar: &[String]) -> String {
     match similar {
         [] => String::new(),
         names => format!("; did you mean `{}`?", names.join("`, `")),

@@ -8,6 +8,7 @@ use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
 use super::cursor::Cursor;
+use super::scope::similar;
 use super::{Question, QuestionError, conditions, workspaces};
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, Transaction};
 
@@ -24,6 +25,7 @@ pub async fn promotion_events(
         let (what, name, reach) = ("environment", name.clone(), reach.to_string());
         return Err(QuestionError::Outside { what, name, reach });
     }
+    check_environment(database, filter, reach).await?;
     let before = filter.cursor.as_deref().map(|cursor| Cursor::<1>::read(cursor, LIST)).transpose()?;
     let Cursor([before]) = before.unwrap_or(Cursor([i64::MAX]));
     let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
@@ -60,6 +62,28 @@ pub async fn promotion_events(
     rows.truncate(limit);
     let next = rows.last().filter(|_| are_more).map(|(id, _)| Cursor([*id]).write(LIST));
     Ok(PromotionEventPage { items: rows.into_iter().map(|(_, event)| event).collect(), next })
+}
+
+/// Refuses the name of an environment that the hub does not know, neither from the desired state nor from events.
+async fn check_environment(
+    database: &Database,
+    filter: &PromotionEventFilter,
+    reach: &Reach,
+) -> Result<(), QuestionError> {
+    let Some(name) = filter.environment.as_deref() else { return Ok(()) };
+    let mut transaction = database.begin_reading().await?;
+    let mut alike = Vec::new();
+    for (table, column) in [("promotion_event", "environment"), ("environment", "name")] {
+        let known = format!("select 1 from {table} where {column} = $1 limit 1");
+        if transaction.exists(&known, vec![name.into()]).await? {
+            return Ok(());
+        }
+        alike.extend(similar(&mut transaction, (table, column), name).await?);
+    }
+    alike.retain(|name| reach.has_environment(name));
+    alike.sort();
+    alike.dedup();
+    Err(QuestionError::Unknown { what: "environment", name: name.to_owned(), similar: alike })
 }
 
 /// Events before a time, and of that time before an id, for the history: the latest first. Without a kind, the reasons why promotions wait are left out.

@@ -237,7 +237,7 @@ async fn unknown(
 }
 
 /// Names in a column of a table that are similar to a name: at most three, the most similar first.
-pub(super) async fn similar(
+pub(crate) async fn similar(
     transaction: &mut Transaction,
     (table, column): (&'static str, &'static str),
     name: &str,

@@ -82,6 +82,9 @@ async fn what_is_not_known_is_said(Ground { database, .. }: Ground) {
     let check = async |host, reconciler| retire(&database, (host, reconciler), "test").await.unwrap_err().to_string();
     assert_eq!(check("b", None).await, "`b` is not known");
     assert_eq!(check("a", Some("x")).await, "`a/x` is not known");
+    register(&database, &registration("chicago-edge-04"), "test").await.unwrap();
+    let answer = check("chicago-edge-4", None).await;
+    assert_eq!(answer, "`chicago-edge-4` is not known; did you mean `chicago-edge-04`?");
 }
 
 async fn names_that_can_not_be_read_are_refused(Ground { database, .. }: Ground) {

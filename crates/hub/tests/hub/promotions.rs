@@ -20,6 +20,7 @@ twins![
     a_repeated_request_stores_each_event_once,
     one_wrong_event_stores_none,
     filters_select_events,
+    an_unknown_environment_is_an_error,
     pages_follow_each_other,
     the_feed_has_the_events_that_its_filter_selects,
     retention_deletes_the_oldest,
@@ -53,6 +54,20 @@ async fn check(database: &Database, filter: PromotionEventFilter) -> Vec<String>
             return ids;
         }
     }
+}
+
+async fn an_unknown_environment_is_an_error(ground: Ground) {
+    some(&ground.database).await;
+    let of = |name: &str| PromotionEventFilter { environment: Some(name.into()), ..PromotionEventFilter::default() };
+    let check = async |filter, reach: &Reach| match promotion_events(&ground.database, &filter, reach).await {
+        Ok(page) => page.items.len().to_string(),
+        Err(error) => error.to_string(),
+    };
+    // Events name environments that no publication has named.
+    assert_eq!(check(of("prod"), &Reach::ALL).await, "3");
+    assert_eq!(check(of("prodd"), &Reach::ALL).await, "there is no environment `prodd`; did you mean `prod`?");
+    let limited = Reach { environments: vec!["stag".into()], ..Reach::ALL };
+    assert_eq!(check(of("stag"), &limited).await, "there is no environment `stag`", "`stage` is outside of the reach");
 }
 
 async fn what_is_stored_is_read_back(ground: Ground) {

@@ -122,7 +122,7 @@ fn failure(error: HostError) -> Failure {
     let message = error.to_string();
     match error {
         HostError::Text(_) => Failure::usage(message),
-        HostError::Unknown(_) => {
+        HostError::Unknown { .. } => {
             Failure::refused(message).help("`kalypso hub host list --retired` says which there are")
         }
         HostError::Database(_) => Failure::outside(message),

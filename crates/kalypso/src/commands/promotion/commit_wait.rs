@@ -8,7 +8,7 @@ use super::failed_hosts::FailedHosts;
 use super::graph_text;
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
-use crate::hub_client::{Hub, plain};
+use crate::hub_client::{Hub, Lookup, plain};
 use crate::terminal;
 
 /// The least number of digits of a commit.
@@ -108,7 +108,11 @@ fn past(hub: &Hub, status: &PromotionStatus, commit: &str) -> Result<Stage, Fail
         revision: Some(commit.to_owned()),
         ..PromotionEventFilter::default()
     };
-    let events = hub.ask(hub.client.promotion_events(&filter))?.items;
+    let events = match hub.find(hub.client.promotion_events(&filter))? {
+        Lookup::Answer(page) => page.items,
+        // The environment is known to the service, and has no history yet.
+        Lookup::Nothing(_) => Vec::new(),
+    };
     let ended = |event: &PromotionEvent| match event.kind.as_str() {
         "proved" => Some(Stage::Proved),
         "superseded" => Some(Stage::Superseded),
