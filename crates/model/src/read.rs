@@ -3,6 +3,7 @@
 mod conflict;
 mod kustomized;
 mod likeness;
+mod other_content;
 
 use crate::decode::{Decoder, Header, cut};
 use crate::diagnostic::{Code, Diagnostic, Origin};
@@ -26,6 +27,9 @@ pub struct FileObjects {
     pub objects: Vec<AnyObject>,
     /// All diagnostics of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether the file is empty, or has only a text, such as the message of a program that failed. Then it may stand in place of a file with objects: its history
+    /// says that.
+    pub may_replace_objects: bool,
 }
 
 impl FileObjects {
@@ -44,7 +48,7 @@ pub fn is_read(path: &str) -> bool {
 /// Reads a file. A file of Kustomize only gives a diagnostic.
 pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     if is_kustomization(path) {
-        return FileObjects { objects: Vec::new(), diagnostics: vec![kustomization(id, path)] };
+        return FileObjects { diagnostics: vec![kustomization(id, path)], ..FileObjects::default() };
     }
     read_objects(id, content, None)
 }
@@ -56,12 +60,14 @@ pub fn read_kind(id: FileId, content: &[u8], kind: Kind) -> FileObjects {
 
 fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     let mut result = FileObjects::default();
-    if let Some(conflict) = conflict::diagnostic(id, content) {
-        result.diagnostics.push(conflict);
+    if let Some(found) = conflict::diagnostic(id, content).or_else(|| other_content::diagnostic(id, content)) {
+        result.diagnostics.push(found);
         return result;
     }
     let mut documents = 0..;
+    let mut are_messages = true;
     let read = |document: Document| {
+        are_messages &= other_content::is_message(&document.root);
         let address = Address { file: id, document: documents.next().unwrap_or_default(), item: None };
         read_object(&document.root, address, only, &mut result);
     };
@@ -71,6 +77,9 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {
         last.notes.push("this file has more errors than are listed".into());
     }
+    let has_documents = documents.start > 0;
+    result.may_replace_objects =
+        result.objects.is_empty() && if has_documents { are_messages } else { other_content::is_empty(content) };
     result
 }
 

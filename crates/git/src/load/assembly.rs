@@ -20,7 +20,7 @@ use model::source::{Address, File, FileId, Files, Source};
 use rayon::prelude::*;
 
 use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
-use super::kept::{self, KeptVersion, UnreadablePaths};
+use super::kept::{self, KeptVersion, KnownPaths, UnreadablePaths};
 use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
 use super::releases;
 use super::replay::{FileStatus, State, Version};
@@ -180,8 +180,13 @@ impl Assembly {
         let parsed = self.parse(&loaded.source, files);
         let kept = self.find_kept((repositories, broken), &loaded, (&role, &parsed));
         let is_partly_readable = |parsed: &&Parsed| !parsed.objects.is_good() && !parsed.objects.objects.is_empty();
-        let partly_readable =
-            parsed.iter().filter(is_partly_readable).map(|parsed| Arc::clone(&parsed.raw.path)).collect();
+        let paths = |is_one: &dyn Fn(&&Parsed) -> bool| {
+            parsed.iter().filter(is_one).map(|parsed| Arc::clone(&parsed.raw.path)).collect()
+        };
+        let known = KnownPaths {
+            partly_readable: paths(&is_partly_readable),
+            without_objects: paths(&|parsed| parsed.objects.may_replace_objects),
+        };
         for Parsed { id, objects, raw } in parsed {
             if let Err(reason) = loaded.budget.objects(&objects.objects) {
                 self.discard_place(&role, id, reason);
@@ -197,7 +202,7 @@ impl Assembly {
             }
             self.add_file(place, (id, objects));
         }
-        positions.extend(self.add_kept(place, &loaded, (kept, partly_readable)));
+        positions.extend(self.add_kept(place, &loaded, (kept, known)));
         self.add_chains(place, &positions);
         positions.extend(first..self.contents.len());
         positions
@@ -278,7 +283,7 @@ impl Assembly {
         let mut now = State::new();
         for RawFile { path, id, content } in &loaded.files {
             let status = match content {
-                RawContent::NotAFile if !read::is_kustomization(path) => Some(FileStatus::Link),
+                RawContent::NotAFile if !read::is_kustomization(path) => Some(FileStatus::Other),
                 _ => new
                     .get(path)
                     .or_else(|| self.added.get(&file_key(&loaded.commit, path)).map(|(status, _)| status))
@@ -287,7 +292,7 @@ impl Assembly {
             now.insert(Arc::clone(path), Version { id: *id, status: status.unwrap_or_else(FileStatus::unreadable) });
         }
         for (path, id) in &loaded.links {
-            now.insert(Arc::clone(path), Version { id: *id, status: FileStatus::Link });
+            now.insert(Arc::clone(path), Version { id: *id, status: FileStatus::Other });
         }
         let unreadable = now.iter().find(|(_, version)| !version.status.is_readable());
         let Some((first, _)) = unreadable else { return Vec::new() };
@@ -319,7 +324,7 @@ impl Assembly {
         &mut self,
         place: &SourcePlace,
         loaded: &LoadedPlace,
-        (kept, partly_readable): (Vec<KeptFile>, BTreeSet<Arc<str>>),
+        (kept, known_paths): (Vec<KeptFile>, KnownPaths),
     ) -> BTreeSet<usize> {
         let (role, mut known_files) = (place.author(), BTreeSet::new());
         let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
@@ -366,7 +371,7 @@ impl Assembly {
         let of_place = self.contents.iter_mut().filter(|file| file.role == role);
         kept::add_targets(of_place.flat_map(|file| &mut file.objects.objects), targets);
         let is_file = |path: &str| loaded.is_file(path);
-        let unreadable = UnreadablePaths { commit: loaded.commit.id, files, partly_readable, is_file: &is_file };
+        let unreadable = UnreadablePaths { commit: loaded.commit.id, files, known: known_paths, is_file: &is_file };
         self.diagnostics.extend(kept::diagnostics(&unreadable, &versions));
         known_files
     }
@@ -521,5 +526,5 @@ fn objects(id: FileId, raw: &RawFile) -> FileObjects {
             Diagnostic::error(Code::NotAFile, format!("`{path}` can't be read: {reason}"))
         }
     };
-    FileObjects { objects: Vec::new(), diagnostics: vec![diagnostic.at(Origin::File(id), "")] }
+    FileObjects { diagnostics: vec![diagnostic.at(Origin::File(id), "")], ..FileObjects::default() }
 }

@@ -27,8 +27,8 @@ pub(super) struct KeptFile {
     pub(super) candidates: BTreeSet<Arc<str>>,
 }
 
-/// The kind of the entry at each path; none if the path does not exist.
-type Kinds = Vec<(Arc<str>, Option<EntryKind>)>;
+/// The entry at each path: its kind and id. None if the path does not exist.
+type Entries = Vec<(Arc<str>, Option<(EntryKind, GitId)>)>;
 
 /// The kept objects of a place.
 #[derive(Default)]
@@ -177,7 +177,7 @@ impl<'a> PlaceHistory<'a> {
 
     /// Replays the commits of the place. It starts at the newest commit at which everything could be read, or at the oldest one within reach.
     fn replay_history(&mut self, head: &Commit, now: State) -> Result<Replay<Commit>, RepositoryError> {
-        let harmless = &self.harmless_links(head, &now)?;
+        let harmless = &self.harmless_paths(head, &now)?;
         if all_readable(&now, harmless) {
             return Ok(Replay::begin(now));
         }
@@ -206,9 +206,9 @@ impl<'a> PlaceHistory<'a> {
         Ok(replay)
     }
 
-    /// The links that replaced no file or folder: the commits before them have no entry at their paths.
-    fn harmless_links(&mut self, head: &Commit, now: &State) -> Result<BTreeSet<Arc<str>>, RepositoryError> {
-        let links = now.iter().filter(|(_, version)| version.status == FileStatus::Link);
+    /// The links, and the files without objects, that replaced no file or folder with objects: the commits before them have no such entry at their paths.
+    fn harmless_paths(&mut self, head: &Commit, now: &State) -> Result<BTreeSet<Arc<str>>, RepositoryError> {
+        let links = now.iter().filter(|(_, version)| version.status == FileStatus::Other);
         let mut harmless: BTreeSet<Arc<str>> = links.map(|(path, _)| Arc::clone(path)).collect();
         let (mut open, mut searched) = (harmless.clone(), 1);
         for reach in HISTORY_REACHES {
@@ -217,10 +217,13 @@ impl<'a> PlaceHistory<'a> {
             }
             let history = self.repositories.history(head, reach)?;
             for commit in history.iter().skip(searched) {
-                for (path, kind) in self.kinds(commit, &open)? {
-                    match kind {
-                        Some(EntryKind::Link | EntryKind::Submodule) => continue,
-                        Some(EntryKind::Folder | EntryKind::File) => drop(harmless.remove(&path)),
+                for (path, entry) in self.entries(commit, &open)? {
+                    match entry {
+                        Some((EntryKind::Link | EntryKind::Submodule, _)) => continue,
+                        Some((EntryKind::File, id)) if self.status(commit, &path, id)? == Some(FileStatus::Other) => {
+                            continue;
+                        }
+                        Some((EntryKind::Folder | EntryKind::File, _)) => drop(harmless.remove(&path)),
                         None => {}
                     }
                     open.remove(&path);
@@ -234,21 +237,21 @@ impl<'a> PlaceHistory<'a> {
         Ok(harmless)
     }
 
-    /// The kinds of the entries at these paths of a commit.
-    fn kinds(&mut self, commit: &Commit, paths: &BTreeSet<Arc<str>>) -> Result<Kinds, RepositoryError> {
-        let mut folders: BTreeMap<&str, BTreeMap<String, EntryKind>> = BTreeMap::new();
-        let (mut kinds, mut is_left) = (Vec::new(), true);
+    /// The entries at these paths of a commit.
+    fn entries(&mut self, commit: &Commit, paths: &BTreeSet<Arc<str>>) -> Result<Entries, RepositoryError> {
+        let mut folders: BTreeMap<&str, BTreeMap<String, (EntryKind, GitId)>> = BTreeMap::new();
+        let (mut found, mut is_left) = (Vec::new(), true);
         for path in paths {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             if !folders.contains_key(folder) {
                 let entries = self.repositories.folder(commit, folder)?.unwrap_or_default();
                 is_left &= self.budget.steps(1 + entries.len() as u64).is_ok();
-                folders.insert(folder, entries.into_iter().map(|entry| (entry.name, entry.kind)).collect());
+                folders.insert(folder, entries.into_iter().map(|entry| (entry.name, (entry.kind, entry.id))).collect());
             }
-            let kind = folders.get(folder).and_then(|entries| entries.get(name)).copied();
-            kinds.push((Arc::clone(path), kind.filter(|_| is_left)));
+            let entry = folders.get(folder).and_then(|entries| entries.get(name)).copied();
+            found.push((Arc::clone(path), entry.filter(|_| is_left)));
         }
-        Ok(kinds)
+        Ok(found)
     }
 
     /// The state of the place at an earlier commit. None if a limit is exceeded.
@@ -260,7 +263,7 @@ impl<'a> PlaceHistory<'a> {
             Err(PlaceError::Path(PathError::Missing)) => return Ok(Some(State::new())),
             Err(PlaceError::Path(PathError::Link)) => {
                 let path = walk::normalize(path).unwrap_or_default();
-                let link = Version { id: GitId::of_blob(b""), status: FileStatus::Link };
+                let link = Version { id: GitId::of_blob(b""), status: FileStatus::Other };
                 return Ok(Some(State::from([(path.into(), link)])));
             }
             Err(_) => return Ok(None),
@@ -271,13 +274,14 @@ impl<'a> PlaceHistory<'a> {
             let status = match entry.kind {
                 _ if kustomized.above(&path).is_some() => Some(FileStatus::unreadable()),
                 EntryKind::File => self.status(commit, &path, entry.id)?,
-                _ => Some(FileStatus::Link),
+                _ => Some(FileStatus::Other),
             };
             let Some(status) = status else { return Ok(None) };
             state.insert(path.into(), Version { id: entry.id, status });
         }
-        let link =
-            |found: walk::FoundEntry| (Arc::from(found.path), Version { id: found.entry.id, status: FileStatus::Link });
+        let link = |found: walk::FoundEntry| {
+            (Arc::from(found.path), Version { id: found.entry.id, status: FileStatus::Other })
+        };
         state.extend(walked.links.into_iter().map(link));
         Ok(Some(state))
     }
@@ -346,7 +350,11 @@ fn kept_since(commit: &Commit, before: &State, (key, now): (&KeptKey, &State)) -
 /// The status of a parsed file.
 pub(super) fn status(objects: &read::FileObjects) -> FileStatus {
     let keys = objects.objects.iter().flat_map(KeptKey::all_of).collect();
-    if objects.is_good() { FileStatus::Readable(keys) } else { FileStatus::Broken(keys) }
+    match objects.is_good() {
+        true if objects.may_replace_objects => FileStatus::Other,
+        true => FileStatus::Readable(keys),
+        false => FileStatus::Broken(keys),
+    }
 }
 
 /// Whether all paths can be read, except for links that replaced no file or folder.
@@ -354,6 +362,6 @@ fn all_readable(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
     state.iter().all(|(path, version)| match version.status {
         FileStatus::Readable(_) => true,
         FileStatus::Broken(_) => false,
-        FileStatus::Link => harmless.contains(path),
+        FileStatus::Other => harmless.contains(path),
     })
 }

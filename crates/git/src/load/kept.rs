@@ -25,14 +25,22 @@ pub(super) struct KeptVersion {
     pub(super) candidates: BTreeSet<Arc<str>>,
 }
 
+/// What the files of a place have.
+pub(super) struct KnownPaths {
+    /// The files with errors from which some objects can be read.
+    pub(super) partly_readable: BTreeSet<Arc<str>>,
+    /// The files that are empty, or have the message of a program that failed.
+    pub(super) without_objects: BTreeSet<Arc<str>>,
+}
+
 /// The unreadable paths of a place.
 pub(super) struct UnreadablePaths<'a> {
     /// The commit of the place.
     pub(super) commit: GitId,
     /// The paths, with the files for the labels of diagnostics.
     pub(super) files: BTreeMap<Arc<str>, FileId>,
-    /// The files from which some objects can be read.
-    pub(super) partly_readable: BTreeSet<Arc<str>>,
+    /// What is known of them.
+    pub(super) known: KnownPaths,
     /// Whether a path is a file, and not a link.
     pub(super) is_file: &'a dyn Fn(&str) -> bool,
 }
@@ -53,17 +61,27 @@ impl UnreadablePaths<'_> {
     fn earlier_version(&self, version: &KeptVersion) -> Diagnostic {
         let KeptVersion { path, commit, file, keys, .. } = version;
         let (now, then) = (self.commit.short(), commit.short());
-        let message = if self.partly_readable.contains(path) {
+        let message = if self.known.partly_readable.contains(path) {
             let keys = shortest_keys(keys);
             let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
             format!("a part of `{path}` is broken at {now}; {names} {stay} as at {then}")
         } else {
-            let what = if (self.is_file)(path) { "is broken" } else { "is no longer a file" };
+            let what = match (self.is_file)(path) {
+                true if self.known.without_objects.contains(path) => "has no objects any more",
+                true => "is broken",
+                false => "is no longer a file",
+            };
             format!("`{path}` {what} at {now}; its version at {then} is used instead")
         };
-        self.point_at(Diagnostic::error(Code::EarlierVersionUsed, message), path, "broken")
+        let is_empty = self.known.without_objects.contains(path);
+        let (what, help) = if is_empty {
+            ("without objects", "restore the file, or delete it if its objects are to be removed, and commit")
+        } else {
+            ("broken", "fix the file, and commit")
+        };
+        self.point_at(Diagnostic::error(Code::EarlierVersionUsed, message), path, what)
             .at(Origin::File(*file), format!("used, from commit {commit}"))
-            .help("fix the file, and commit")
+            .help(help)
     }
 
     fn objects_kept(&self, candidates: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {

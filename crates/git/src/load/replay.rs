@@ -10,7 +10,7 @@
 //! - An object is deleted if it disappears in a commit that adds no new unreadable path. Other files that were broken before do not matter.
 //!
 //! These paths can't be read: a file with errors, for the part with errors; a file that Kustomize would change; a link or submodule that replaces a
-//! file or folder with objects. A change of a broken file counts as a new unreadable path.
+//! file or folder with objects; an empty file, or one with the message of a program that failed, that replaces a file with objects. A change of a broken file counts as a new unreadable path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub(super) enum FileStatus {
     Readable(Arc<[KeptKey]>),
     /// A file with errors, with the keys of the objects that can be read from it.
     Broken(Arc<[KeptKey]>),
-    /// A link or submodule. It counts only if it replaces a file or folder with objects.
-    Link,
+    /// A link or submodule, an empty file, or a file with the message of a program that failed. It counts only if it replaces a file or folder with objects.
+    Other,
 }
 
 impl FileStatus {
@@ -40,7 +40,7 @@ impl FileStatus {
     pub(super) fn objects(&self) -> &[KeptKey] {
         match self {
             Self::Readable(keys) | Self::Broken(keys) => keys,
-            Self::Link => &[],
+            Self::Other => &[],
         }
     }
 
@@ -134,7 +134,7 @@ impl<C: Clone> Replay<C> {
                 match version.status {
                     FileStatus::Readable(_) => {}
                     FileStatus::Broken(_) => drop(appeared.insert(Arc::clone(&path))),
-                    FileStatus::Link => links.push(Arc::clone(&path)),
+                    FileStatus::Other => links.push(Arc::clone(&path)),
                 }
             }
             let old = match version {
@@ -209,7 +209,7 @@ mod tests {
                 (Some(_), Some((names, _))) => FileStatus::Broken(names[1..].split(',').map(key).collect()),
                 (Some(names), None) => FileStatus::Readable(names.split(',').map(key).collect()),
                 (None, Some(_)) => FileStatus::unreadable(),
-                (None, None) => FileStatus::Link,
+                (None, None) => FileStatus::Other,
             };
             (path.into(), Version { id: GitId::of_blob(rest.as_bytes()), status })
         };

@@ -231,3 +231,48 @@ fn an_invalid_target_of_a_workload_keeps_its_last_good_version() {
     check_targets(&[&first, &half, &shop("", "two")], "us=two@0");
     check_targets(&[&shop("1", "one"), &shop("1", "two")], "us=two@1");
 }
+
+#[test]
+fn whatever_a_file_with_objects_becomes_its_last_good_version_counts() {
+    let (a, b) = (config("a"), config("b"));
+    let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 118\n", "4d".repeat(32));
+    let page =
+        "<!DOCTYPE html>\n<html><head><title>Sign in: acme</title></head>\n<body>\n<p>Sign in</p></body></html>\n";
+    let others = [
+        (&*pointer, "K0101, K0117"),
+        (page, "K0101, K0117"),
+        ("The requested file was not found.\n", "K0117"),
+        ("404: Not Found\n", "K0117"),
+        ("{\"message\": \"Bad credentials\", \"documentation_url\": \"https://docs.github.com\"}\n", "K0117"),
+        ("fatal: could not read Username for 'https://git.example'\n", "K0117"),
+        ("", "K0117"),
+        ("\n  \n", "K0117"),
+    ];
+    for (other, expected) in others {
+        let files: &[(&str, &str)] = &[("a.yaml", other), ("b.yaml", &b)];
+        let before: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("b.yaml", &b)]);
+        check(&[before, ("control-plane", "dev", files)], &format!("a, b, {expected}"));
+        // It stays so, until the file is deleted.
+        let later: &[(&str, &str)] = &[("a.yaml", other), ("b.yaml", &b), ("c.yaml", "x: 1\n")];
+        check(
+            &[before, ("control-plane", "dev", files), ("control-plane", "dev", later)],
+            &format!("a, b, {expected}"),
+        );
+        check(&[before, ("control-plane", "dev", files), ("control-plane", "dev", &[("b.yaml", &b)])], "b");
+    }
+}
+
+#[test]
+fn a_file_that_never_had_objects_replaces_none() {
+    let b = config("b");
+    for other in ["", "error: none\n", "replicas: 3\n"] {
+        let first: Branch<'_> = ("control-plane", "dev", &[("a.yaml", other), ("b.yaml", &b)]);
+        check(&[first], "b");
+        check(&[first, ("control-plane", "dev", &[("a.yaml", ""), ("b.yaml", &b), ("c.yaml", "")])], "b");
+    }
+    // A person takes the objects out, or writes what another tool reads.
+    let before: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &config("a")), ("b.yaml", &b)]);
+    for other in ["# Not needed any more.\n", "replicas: 3\n"] {
+        check(&[before, ("control-plane", "dev", &[("a.yaml", other), ("b.yaml", &b)])], "b");
+    }
+}

@@ -163,7 +163,7 @@ impl Sources {
         let mut file = FleetFile::read(role.clone(), id, files);
         file.keep(scope);
         file.limits = limits;
-        let FileObjects { objects, diagnostics } = &mut file.objects;
+        let FileObjects { objects, diagnostics, .. } = &mut file.objects;
         if let Some(old) = old {
             keep_same(&old.objects.objects, objects);
         }

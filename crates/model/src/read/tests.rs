@@ -385,6 +385,46 @@ fn files_of_other_tools_are_no_broken_objects() {
 }
 
 #[test]
+fn what_is_no_yaml_of_objects_whatever_it_was_is_an_error() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+    check(pointer, &[], &["K0101 1: this is a pointer of Git LFS. The file itself is not in the repository"]);
+    for page in ["<!DOCTYPE html>\n<html></html>\n", "\u{feff}\n<HTML lang=\"en\">\n", "<?xml version=\"1.0\"?>\n"] {
+        let line = if page.starts_with('<') { 1 } else { 2 };
+        check(page, &[], &[&format!("K0101 {line}: this is a web page or XML, and not YAML")]);
+    }
+}
+
+#[test]
+fn what_may_stand_in_place_of_objects_is_known() {
+    let check = |text: &str, expected: bool| {
+        let found = read_file(any_file(), "a.yaml", text.as_bytes());
+        assert_eq!(found.may_replace_objects, expected, "{text}");
+    };
+    for text in [
+        "",
+        " \n",
+        "404: Not Found\n",
+        "{\"message\": \"Not Found\", \"status\": \"404\"}",
+        "fatal: no access\n",
+        "Sorry!\n",
+    ] {
+        check(text, true);
+    }
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {}\n";
+    for text in [
+        object,
+        "# Nothing\n",
+        "# Nothing\n---\n# more\n",
+        "replicas: 3\n",
+        "- hosts: all\n",
+        "apiVersion: apps/v1\nkind: Deployment\n",
+    ] {
+        check(text, false);
+        check(&format!("error: no\n---\n{object}"), false);
+    }
+}
+
+#[test]
 fn what_the_original_makes_itself_is_ignored() {
     let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Assignment\nmetadata: {name: a}\n";
     let found = read_file(any_file(), "a.yaml", text.as_bytes());
