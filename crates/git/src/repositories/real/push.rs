@@ -108,7 +108,7 @@ impl GitRepositories {
                 let (url, branch) = (remote.name.clone(), push.branch.to_owned());
                 match lock_file(remote, push.branch, &result.messages) {
                     Some(lock) => RepositoryError::Locked { url, branch, lock },
-                    None => RepositoryError::Refused { url, branch, reason: refusal(message) },
+                    None => RepositoryError::Refused { url, branch, reason: refusal(&message) },
                 }
             }),
             Err(error @ RepositoryError::TimedOut { .. }) => Some(error),
@@ -173,12 +173,38 @@ fn lock_file(remote: &Remote, branch: &str, messages: &str) -> Option<LockFile> 
     LockFile::named_in(messages).or_else(|| LockFile::of_index(Path::new(&remote.url), branch, messages))
 }
 
-/// The reason of a refusal. Git's own text about a branch that is checked out, of a dozen lines, does not say what to do for a program that pushes.
-fn refusal(message: String) -> String {
-    if !message.contains("branch is currently checked out") {
-        return message;
+/// The reason of a refusal: the words of the server. Git's own text about a branch that is checked out, of a dozen lines, does not say what to do for a program
+/// that pushes.
+fn refusal(message: &str) -> String {
+    if message.contains("branch is currently checked out") {
+        return "the branch is checked out there. Check out another branch there, or run `git config receive.denyCurrentBranch updateInstead` there: git then updates the working tree, too".to_owned();
     }
-    "the branch is checked out there. Check out another branch there, or run `git config receive.denyCurrentBranch updateInstead` there: git then updates the working tree, too".to_owned()
+    let (mut words, mut is_text) = (Vec::new(), false);
+    for part in message.split(';').map(str::trim) {
+        if let Some(found) = of_server(part) {
+            words.push(found);
+            is_text = part.starts_with("remote:");
+        } else if is_text && !OWN_LINES.iter().any(|begin| part.starts_with(begin)) {
+            // The text of the server has a semicolon.
+            words.push(part);
+        } else {
+            is_text = false;
+        }
+    }
+    words.retain(|words| !words.is_empty());
+    if words.is_empty() { message.to_owned() } else { words.join("; ") }
+}
+
+/// The begins of the lines that git itself writes.
+const OWN_LINES: [&str; 6] = ["To ", "! ", "error:", "fatal:", "hint:", "warning:"];
+
+/// The words of the server in a line of git: what its hooks print, and why it rejects the branch.
+fn of_server(line: &str) -> Option<&str> {
+    if let Some(words) = line.strip_prefix("remote:") {
+        return Some(words.trim());
+    }
+    let (_, reason) = line.strip_prefix("! [")?.split_once("] ")?.1.rsplit_once('(')?;
+    reason.strip_suffix(')')
 }
 
 /// The result of a push. The message of git is not parsed. The current head of the branch decides.
@@ -193,5 +219,22 @@ fn outcome(
         now if now == id => Ok(good),
         now if now != push.expected => Ok(Pushed::LostRace),
         _ => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_the_words_of_the_server() {
+        let check = |message: &str, expected: &str| assert_eq!(refusal(message), expected);
+        check(
+            "remote: GH006: Protected branch update failed for refs/heads/dev.        ; remote: error: hook declined        ; To https://git.example/x.git;  ! [remote rejected] 4d7a -> dev (protected branch hook declined); error: failed to push some refs to 'https://git.example/x.git'",
+            "GH006: Protected branch update failed for refs/heads/dev.; error: hook declined; protected branch hook declined",
+        );
+        check("remote: no; ask Eve ; To x.git; error: failed", "no; ask Eve");
+        check(" ! [remote rejected] 4d7a -> dev (pre-receive hook declined)", "pre-receive hook declined");
+        check("fatal: unable to access: 403", "fatal: unable to access: 403");
     }
 }
