@@ -103,11 +103,12 @@ pub fn propose(
             let info = repositories.info(&found)?;
             let is_ours =
                 info.parents.len() == 1 && trailer::trailers(&info.message, TRAILER) == [info.tree.to_string()];
-            if !is_ours {
+            // With the same files, such as after a merge of the base branch, nothing of others is lost.
+            if !is_ours && info.tree != tree.id() {
                 let (url, branch) = (base.url.clone(), proposal.branch.to_owned());
                 return Err(ChangeProposalError::Foreign { url, branch, commit: found.id, author: info.author });
             }
-            if info.tree == tree.id() && info.parents == [base.id] {
+            if is_ours && info.tree == tree.id() && info.parents == [base.id] {
                 (found.id, true)
             } else {
                 (push(repositories, proposal, (&tree, Some(found.id)))?, false)

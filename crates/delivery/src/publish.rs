@@ -335,20 +335,13 @@ pub fn deliver(
     if outcome.pull_request.is_some() {
         return Ok(outcome);
     }
-    let delivered = match push(options, loaded, &outcome.planned) {
+    let delivered = match push_or_report((options, hosts), loaded, &mut outcome) {
         Err(error) => {
             drop(admission.foreign(&error));
-            if let (Some(hosts), DestinationError::Publish(error @ PublishError::Foreign { .. })) = (hosts, &error) {
-                // The next publication tries again what the git host does not accept now.
-                drop(pull_requests::report_foreign(hosts, &outcome.planned, error));
-            }
             return Err(error);
         }
         Ok(delivered) => delivered,
     };
-    if let Delivered::Left(error) = &delivered {
-        outcome.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error.diagnostic() });
-    }
     if let Some(hosts) = hosts {
         options.check_lease()?;
         // A host that merges by itself must see it first.
@@ -388,6 +381,26 @@ fn leave_waiting_removals(
         planned.leave_removals()?;
     }
     Ok(true)
+}
+
+/// Pushes, and reports a commit of a person on the proposing branch: in the pull request if it keeps the output back, and else as a warning.
+fn push_or_report(
+    (options, hosts): (&Options<'_>, Option<&GitHosts>),
+    loaded: &Loaded,
+    outcome: &mut PlaceOutcome,
+) -> Result<Delivered, DestinationError> {
+    let delivered = push(options, loaded, &outcome.planned);
+    match &delivered {
+        Err(DestinationError::Publish(error @ PublishError::Foreign { .. })) => {
+            // The next publication tries again what the git host does not accept now.
+            drop(hosts.map(|hosts| pull_requests::report_foreign(hosts, &outcome.planned, error)));
+        }
+        Ok(Delivered::Left(error)) => {
+            outcome.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error.diagnostic() });
+        }
+        _ => {}
+    }
+    delivered
 }
 
 #[tracing::instrument(skip_all)]

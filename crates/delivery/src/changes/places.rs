@@ -68,7 +68,7 @@ impl<'a> Places<'a> {
     /// A reason with all its positions.
     pub fn reason(&mut self, id: &PlannedId, reason: &ChangeReason) -> String {
         let because = match reason {
-            ChangeReason::AssignedBy(policies) => {
+            ChangeReason::AssignedBy(policies) if !policies.is_empty() => {
                 let named = policies.iter().map(|(policy, origin)| {
                     let place = self.whole(id, &Cause::New(origin.clone()));
                     place.map_or_else(|| format!("policy {policy}"), |place| format!("policy {policy} ({place})"))
@@ -103,6 +103,9 @@ pub fn because(reason: &ChangeReason) -> Option<Cause> {
 /// A reason as text.
 pub fn words(reason: &ChangeReason) -> String {
     match reason {
+        ChangeReason::AssignedBy(policies) if policies.is_empty() => {
+            "proposed before; its application can't be read now".to_owned()
+        }
         ChangeReason::AssignedBy(policies) => {
             let named = policies.iter().map(|(policy, _): &(PolicyName, Origin)| format!("policy {policy}"));
             format!("assigned by {}", named.collect::<Vec<_>>().join(", "))

@@ -51,8 +51,8 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
     let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, unwritten }) };
     for planned in &plan.moves {
         let acted = match (act(facts, promotion, planned), &planned.subject) {
-            (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.to_string().into()),
-            (Err(ControllerError::Move(error)), _) if error.needs_person() => Acted::Problem(error.to_string().into()),
+            (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.text().into()),
+            (Err(ControllerError::Move(error)), _) if error.needs_person() => Acted::Problem(error.text().into()),
             (acted, _) => acted?,
         };
         match (acted, &planned.subject) {

@@ -81,6 +81,16 @@ pub enum CommitMoveError {
 }
 
 impl CommitMoveError {
+    /// The error with what a person can do.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Push(ChangeProposalError::Foreign { branch, .. }) => format!(
+                "{self}, which Kalypso did not create: merge it, or move it to another branch and delete `{branch}`"
+            ),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether a person has to end the cause: a repository or git host refuses the write, or it can't be made. Otherwise, a connection failed.
     pub(super) fn needs_person(&self) -> bool {
         match self {

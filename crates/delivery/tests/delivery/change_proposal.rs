@@ -9,7 +9,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::NewPullRequest;
 use git_host::{GitHost, HostKind};
 use model::progress::Progress;
-use model::tree::closed;
+use model::tree::{Child, Entry, closed};
 use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
 
 const BRANCH: &str = "add/config-x";
@@ -82,6 +82,27 @@ fn a_proposal_is_moved_to_the_new_head() {
     assert_eq!(hosted.outcome("a: b\n", "Add x"), ("unchanged 1".to_owned(), false));
     let commit = hosted.company.repositories.info(&hosted.head(BRANCH)).unwrap();
     assert_eq!(commit.parents, [hosted.head("prod").id]);
+}
+
+#[test]
+fn a_merge_of_the_base_branch_by_a_person_is_replaced() {
+    let mut hosted = Hosted::new();
+    hosted.outcome("a: b\n", "Add x");
+    let ours = hosted.head(BRANCH);
+    hosted.company.change(&[("configs/y.yaml", Some("a: b\n"))]);
+    let (base, repositories) = (hosted.head("prod"), &*hosted.company.repositories);
+    let mut tree = repositories.tree(&base).unwrap();
+    let file = Child::File(Entry::file(*b"a: b\n"));
+    tree.put("configs/x.yaml", file, &git::opener(repositories, &base)).unwrap();
+    let author = &Person { name: "Bob".to_owned(), email: "bob@example.com".to_owned() };
+    let parents = &[ours.id, base.id];
+    let commit = NewCommit { parents, tree: &tree, open: &closed, message: "Update", author, seconds: 0, signer: None };
+    let progress = &Progress::default();
+    let push = Push { branch: BRANCH, expected: Some(ours.id), commit: Some(commit), progress };
+    repositories.push(&Hosted::url(), &push).unwrap();
+    assert_eq!(hosted.outcome("a: b\n", "Add x"), ("unchanged 1".to_owned(), false));
+    assert_eq!(repositories.info(&hosted.head(BRANCH)).unwrap().parents, [base.id]);
+    assert!(hosted.outcome("a: b\n", "Add x").1);
 }
 
 #[test]

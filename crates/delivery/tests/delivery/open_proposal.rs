@@ -1,5 +1,6 @@
 //! An application that can't be read: what was proposed of it stays in the proposal.
 
+use delivery::changes::places::words;
 use delivery::publish::{Options, Outcome};
 use git::publications::Publication;
 use git::{NewCommit, Person, Repositories, RepositoryUrl, Revision};
@@ -101,7 +102,11 @@ fn what_is_proposed_of_an_application_stays_while_it_cannot_be_read() {
     // What others change is proposed beside it.
     company.0.change_value("1");
     for _ in 0..2 {
-        company.publish();
+        let outcome = company.publish();
+        let plan = &outcome.places[0].planned.plan;
+        let mut reasons =
+            plan.changes.values().flat_map(|change| change.reasons.iter().flat_map(|found| &found.others));
+        assert!(reasons.any(|reason| words(reason).starts_with("proposed before")));
         assert_eq!(company.folders(PROPOSAL), proposed);
         assert_ne!(company.0.head(PROPOSAL), head);
         assert_eq!((company.source(), source.is_some()), (source, true));

@@ -146,6 +146,7 @@ impl Run<'_> {
             override_reason: overridden.as_ref().map(|overridden| &*overridden.text),
             overridden: overridden.as_ref().filter(|found| found.is_admitted).map(|found| &*found.text),
             waits: &[],
+            problems: &[],
             lease: None,
         };
         let request = Request {

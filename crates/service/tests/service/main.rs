@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod leases;
 #[cfg(test)]
+mod promotions;
+#[cfg(test)]
 mod replicas;
 #[cfg(test)]
 mod syncs;
