@@ -142,6 +142,13 @@ impl Loaded {
     pub fn url(&self, text: &str) -> Result<RepositoryUrl, DestinationError> {
         destination_url(self.access.as_deref(), text)
     }
+
+    /// The name of the source of a registration in publications. None: there is no such registration, or its URL is not allowed.
+    pub(crate) fn source_name(&self, registration: &str) -> Option<SourceName> {
+        let place = &self.fleet.registrations.get(registration)?.spec.workload;
+        let url = self.url(&place.repo).ok()?;
+        Some((url.as_str().to_owned(), place.branch.to_string()))
+    }
 }
 
 impl fmt::Debug for Loaded {

@@ -3,7 +3,7 @@
 //! What was published of them stays on the branch that clusters pull. What was proposed of them, and is not merged yet, stays in the proposal.
 
 use engine::output::{PlaceFolders, ProposedFolders};
-use git::publications::{Publication, Publications, SourceName};
+use git::publications::{Publication, Publications};
 use git::publish::PublishError;
 use git::{Commit, Repositories, opener};
 use model::tree::Sealed;
@@ -57,13 +57,6 @@ fn folders(
 /// Whether the applications that can't be read now are admitted with the commits that were proposed. Where no gate is before an environment, they are.
 fn is_admitted(loaded: &Loaded, proposed: &Publication) -> bool {
     let Some(admission) = &loaded.admission else { return true };
-    let mut names = loaded.fleet.unavailable.iter().filter_map(|name| source_name(loaded, name.as_str()));
+    let mut names = loaded.fleet.unavailable.iter().filter_map(|name| loaded.source_name(name.as_str()));
     names.all(|name| admission.sources.get(&name).is_none_or(|commit| proposed.sources.get(&name) == Some(commit)))
-}
-
-/// The name of the source of a registration in publications.
-pub(crate) fn source_name(loaded: &Loaded, registration: &str) -> Option<SourceName> {
-    let place = &loaded.fleet.registrations.get(registration)?.spec.workload;
-    let url = loaded.url(&place.repo).ok()?;
-    Some((url.as_str().to_owned(), place.branch.to_string()))
 }

@@ -15,7 +15,6 @@ use model::tree::{Open, Tree};
 
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
-use crate::open_proposal;
 use crate::write_lease::WriteLease;
 
 /// A tree to push, with its destination.
@@ -192,7 +191,7 @@ pub(crate) fn sources(
         return Ok((sources, kept));
     }
     let published = git::publications::Publications::read(repositories, head, &loaded.fleet.environment)?;
-    let names = loaded.fleet.unavailable.iter().filter_map(|name| open_proposal::source_name(loaded, name.as_str()));
+    let names = loaded.fleet.unavailable.iter().filter_map(|name| loaded.source_name(name.as_str()));
     for name in names {
         if let Some(last) = published.last(&name) {
             sources.insert(git::publications::source_trailer(&name, last.commit));

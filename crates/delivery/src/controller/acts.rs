@@ -1,20 +1,19 @@
 //! Carries out what a step decided, write by write. Each of them is done again by the next step, if it was not done.
 
-use std::sync::Arc;
-
 use engine::promotion::command::{Command, apply_to_advance};
 use engine::promotion::state::{AdvanceState, Revision};
 use engine::promotion::step::{Plan, PlannedMove, Subject, Write};
 use model::object::Promotion;
 
 use super::changes::Change;
-use super::commit_move::{self, CommitMoveError, Proposed};
+use super::commit_move::{self, CommitMoveError};
 use super::commit_status;
 use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
 use super::line;
 use super::platform::{self, Acted};
+use super::unwritten::{Unwritten, UnwrittenMove};
 use crate::rollout_store;
 
 /// What was carried out.
@@ -31,18 +30,6 @@ pub(super) enum Performed {
         /// The writes that are not in the environment yet.
         unwritten: Unwritten,
     },
-}
-
-/// The writes that were tried, and whose revisions the environment does not have yet, by subject.
-pub(super) type Unwritten = Vec<(Subject, UnwrittenMove)>;
-
-/// Why the environment does not have a revision that was written.
-#[derive(Clone, Debug)]
-pub(super) enum UnwrittenMove {
-    /// It waits for its merge.
-    Proposed(Proposed),
-    /// It can't be written, for this reason.
-    Refused(Arc<str>),
 }
 
 /// Carries out a plan. A repository or host of one workload that fails does not stop the others.

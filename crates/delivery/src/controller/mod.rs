@@ -36,6 +36,7 @@ mod states;
 mod status;
 mod statuses;
 mod unsettled;
+mod unwritten;
 mod waits;
 
 use std::sync::Arc;
@@ -48,7 +49,7 @@ use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
 use model::name::EnvironmentName;
 
-use self::acts::{Performed, UnwrittenMove};
+use self::acts::Performed;
 use self::context::Context;
 pub use self::context::Memory;
 use self::error::ControllerError;
@@ -58,6 +59,7 @@ use self::plane::Plane;
 use self::published::Published;
 use self::recorded::Stored;
 pub use self::status::of_environment as status_of;
+use self::unwritten::UnwrittenMove;
 use crate::access::RepositoryAccess;
 use crate::publish::Outcome;
 use crate::pull_requests::GitHosts;
@@ -142,7 +144,7 @@ fn rounds(
         match round(&context, request, must_publish, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
             Round::Done(outcome) => {
-                return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..outcome });
+                return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..*outcome });
             }
         }
     }
@@ -154,7 +156,7 @@ enum Round {
     Again {
         has_moved: bool,
     },
-    Done(StepOutcome),
+    Done(Box<StepOutcome>),
 }
 
 /// After a round that admitted something, the publication right before does not have it: nothing about the environment itself is known then.
@@ -198,7 +200,7 @@ fn round(
     outcome.warnings.extend(proposals.problems);
     drop(facts);
     outcome.warnings.extend(send_events(context, request, memory));
-    Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
+    Ok(Round::Done(Box::new(StepOutcome { status: Some(status), ..outcome })))
 }
 
 /// What can't be written, and why, in words.

@@ -17,9 +17,9 @@ use jiff::Timestamp;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 
-use super::acts::UnwrittenMove;
 use super::events::timestamp;
 use super::facts::StepFacts;
+use super::unwritten::UnwrittenMove;
 use super::waits;
 use crate::renderer::SUBJECT;
 

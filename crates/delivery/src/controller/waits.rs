@@ -6,10 +6,10 @@ use hub_api::promotions::{SubjectKind, SubjectStatus, Wait};
 use hub_api::tokens::Act;
 use model::name::EnvironmentName;
 
-use super::acts::UnwrittenMove;
 use super::commit_move::Proposed;
 use super::events::timestamp;
 use super::published::OpenOutput;
+use super::unwritten::UnwrittenMove;
 
 /// The waits that end when a revision is written into the environment.
 const WRITES: [&str; 2] = [WRITE, ROLLBACK];

@@ -16,6 +16,7 @@ use git_host::status::StatusState;
 use git_host::{GitHost, HostKind};
 use hub_api::promotions::Wait;
 use jiff::Timestamp;
+use model::diagnostic::Diagnostic;
 
 use crate::world::{BASE, HOST, PROPOSAL, World};
 
@@ -314,7 +315,7 @@ fn a_commit_of_a_person_stays_without_an_error_where_there_is_nothing_to_publish
     let outcome = hosted.publish();
     assert_eq!((failed(&outcome), outcome.places[0].description()), (vec![], "clusters is as it should be".to_owned()));
     let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
-    assert_eq!(warnings.map(|found| found.is_error()).collect::<Vec<_>>(), [false]);
+    assert_eq!(warnings.map(Diagnostic::is_error).collect::<Vec<_>>(), [false]);
     assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));
     assert_eq!(Published::of(&outcome).settled.of(&Subject::Main), Ok(()));
 }
