@@ -130,8 +130,9 @@ impl PromotionSteps {
     /// Notes what keeps promotions from being carried out. The issue of the environment gets it with a sync.
     fn note_problems(environment: &Environment, problems: Vec<String>) {
         let before = std::mem::replace(&mut environment.lock().promotion_problems, problems.clone());
-        // The words of a refusal may have a time or a number that is always another one.
-        if before.len() != problems.len() {
+        // The words of a refusal may have a time or a commit that is always another one.
+        let fixed = |problem: &String| problem.chars().filter(|c| !c.is_ascii_hexdigit()).collect::<String>();
+        if !before.iter().map(fixed).eq(problems.iter().map(fixed)) {
             environment.trigger.request(Reason::Promotion);
         }
     }
