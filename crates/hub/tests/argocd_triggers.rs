@@ -1,5 +1,7 @@
 //! The triggers for Argo CD in `deploy/argocd` send each change that the hub must know of.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+
 use std::collections::BTreeSet;
 
 use hub::inputs::argocd;
