@@ -94,7 +94,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 18] = [
+const BENCHMARKS: [Benchmark; 19] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),

@@ -192,6 +192,7 @@ async fn profiles(database: &Database) -> Result<()> {
     let sql = "select p.id, b.repository, b.branch, p.path from place p join gitops_branch b on b.id = p.branch_id";
     for (id, repository, branch, path) in database.query::<(i64, String, String, String)>(sql, Vec::new()).await? {
         let report = Report {
+            is_waiting: false,
             host: String::new(),
             reconciler: String::new(),
             kind: "flux".to_owned(),

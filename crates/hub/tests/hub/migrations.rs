@@ -83,7 +83,7 @@ async fn make_previous(ground: &Ground, (version, rows): (&str, &str)) -> Databa
             connection.close().await.unwrap();
             DatabaseUrl::Sqlite(file)
         }
-        DatabaseUrl::Memory => panic!("no other program can open it"),
+        DatabaseUrl::Memory | DatabaseUrl::ReplaceablePostgres(_) => panic!("no other program can open it"),
     }
 }
 

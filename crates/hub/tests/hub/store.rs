@@ -35,6 +35,7 @@ pub(crate) fn argument(url: &DatabaseUrl) -> String {
         DatabaseUrl::Sqlite(file) => format!("sqlite:{}", file.display()),
         DatabaseUrl::Memory => "sqlite::memory:".to_owned(),
         DatabaseUrl::Postgres(url) => url.clone(),
+        DatabaseUrl::ReplaceablePostgres(_) => panic!("no test has a database whose URL may be replaced"),
     }
 }
 

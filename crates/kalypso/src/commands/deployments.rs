@@ -2,6 +2,7 @@
 
 use hub_api::client::Client;
 use hub_api::deployments::{Deployment, Deployments};
+use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
@@ -18,6 +19,11 @@ pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, at).await;
     let list = hub.list(options.limit, ask, taken)?;
+    let is_unfiltered = filter == Filter::default() && at.is_none();
+    if list.items.is_empty() && is_unfiltered && options.connection.output == Format::Human {
+        terminal::answer("no reconciler has reported yet\n")?;
+        return Ok(Exit::Good);
+    }
     names::remember_hosts(options.connection.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
     show(&list, options.connection.output)?;
     Ok(Exit::Good)

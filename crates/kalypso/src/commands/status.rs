@@ -2,13 +2,14 @@
 
 use hub_api::client::Client;
 use hub_api::environments::{EnvironmentTarget, Environments};
+use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub, List};
 use crate::{paint, table, terminal};
 
@@ -25,7 +26,11 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
             Format::Human if is_selected && is_empty(&answer) => {
                 terminal::answer("no host matches the filter\n")?;
             }
-            Format::Human => terminal::answer_painted(&environments(&answer), paint::states)?,
+            Format::Human => {
+                let all: Vec<&Counts> = answer.items.iter().map(|environment| &environment.counts).collect();
+                let text = environments(&answer) + &without_reports(&hub, &filter, &all)?;
+                terminal::answer_painted(&text, paint::states)?;
+            }
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
         }
         return Ok(Exit::Good);
@@ -34,12 +39,33 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let ask = async |client: &Client, page: &Page| client.targets(&filter, page, at).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {
-        Format::Human => terminal::answer_painted(&targets(&list, Timestamp::now()), paint::states)?,
+        Format::Human => {
+            let all: Vec<&Counts> = list.items.iter().filter_map(|row| row.counts.as_ref()).collect();
+            let mut text = targets(&list, Timestamp::now());
+            if at.is_none() && !list.is_more {
+                text.push_str(&without_reports(&hub, &filter, &all)?);
+            }
+            terminal::answer_painted(&text, paint::states)?;
+        }
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
         }
     }
     Ok(Exit::Good)
+}
+
+/// A line that says so if no reconciler has reported. Otherwise nothing. `counts`: the counts of the answer.
+fn without_reports(hub: &Hub, filter: &Filter, counts: &[&Counts]) -> Result<String, Failure> {
+    if counts.iter().any(|counts| counts.expected > counts.never_reported) {
+        return Ok(String::new());
+    }
+    // Reports about other folders and contents are in no count of an environment.
+    let drift = hub.ask(hub.client.drift(filter, &Page { cursor: None, limit: Some(1) }))?;
+    let elsewhere = drift.unknown_place + drift.removed_place;
+    Ok(match elsewhere {
+        0 => "no reconciler has reported yet\n".to_owned(),
+        _ => "no reconciler of these folders has reported yet; `kalypso drift` shows reports about others\n".to_owned(),
+    })
 }
 
 /// Whether no reconciler is expected to have anything.

@@ -118,6 +118,62 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
 }
 
 #[test]
+fn a_hub_without_reports_says_so() {
+    let hub = Hub::new();
+    for question in [&["status"][..], &["deployments"]] {
+        let asked = hub.ask(question);
+        assert!(said(&asked).contains("no reconciler has reported yet"), "{}", said(&asked));
+    }
+    hub.publish();
+    for question in [&["status"][..], &["status", "-e", "prod"]] {
+        let asked = hub.ask(question);
+        assert!(said(&asked).contains("no reconciler has reported yet"), "{}", said(&asked));
+    }
+    let elsewhere = ["report", "--host", "berlin", "--reconciler", "other", "--status", "success"];
+    assert_eq!(hub.ask(&elsewhere).status.code(), Some(0));
+    let asked = said(&hub.ask(&["status"]));
+    assert!(asked.contains("no reconciler of these folders has reported yet; `kalypso drift` shows"), "{asked}");
+    hub.report("success");
+    for question in [&["status"][..], &["status", "-e", "prod"]] {
+        let asked = hub.ask(question);
+        assert!(!said(&asked).contains("has reported yet"), "{}", said(&asked));
+    }
+}
+
+#[test]
+fn unknown_environments_and_hosts_are_errors_with_the_nearest_name() {
+    let hub = Hub::new();
+    hub.publish();
+    hub.report("success");
+    let check = |arguments: &[&str], expected: &str| {
+        let asked = hub.ask(arguments);
+        assert_eq!(asked.status.code(), Some(1), "{arguments:?}: {}", said(&asked));
+        assert!(said(&asked).contains(expected), "{arguments:?}: {}", said(&asked));
+    };
+    for question in [
+        "status",
+        "deployments",
+        "drift",
+        "drift silent",
+        "history",
+        "events",
+        "rollout list",
+        "rollout status checkout",
+    ] {
+        let words: Vec<&str> = question.split(' ').collect();
+        check(&[&words[..], &["-e", "prodd"]].concat(), "there is no environment `prodd`; did you mean `prod`?");
+    }
+    for question in ["status", "status -e prod", "deployments", "drift", "history", "events", "rollout status checkout"]
+    {
+        let words: Vec<&str> = question.split(' ').collect();
+        check(&[&words[..], &["--host", "berlni"]].concat(), "there is no host `berlni`; did you mean `berlin`?");
+    }
+    check(&["compare", "prodd", "prod"], "there is no environment `prodd`; did you mean `prod`?");
+    check(&["compare", "prod", "prodd"], "there is no environment `prodd`; did you mean `prod`?");
+    check(&["hub", "host", "retire", "berlni"], "`berlni` is not known; did you mean `berlin`?");
+}
+
+#[test]
 fn a_hub_that_is_not_there_is_said_with_what_to_do() {
     let hub = Hub::new();
     let url = hub.program.url().to_owned();
