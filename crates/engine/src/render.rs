@@ -34,6 +34,7 @@ pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
 pub(crate) use self::objects::{ObjectId, RenderedObject};
+use self::output_check::OutputFile;
 pub(crate) use self::output_check::{CheckedOutlines, OutputWarning, RecentFiles};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
@@ -63,12 +64,25 @@ struct FileTemplate {
     template: Arc<ParsedTemplate>,
     /// Whether the file is omitted if the output is empty. Otherwise an empty file is written.
     is_optional: bool,
-    /// Whether the output is checked.
-    is_checked: bool,
+    format: Format,
     /// Whether the template reads data of the target.
     reads_target: bool,
     shared_by: SharedBy,
 }
+
+/// What the output of a template is checked as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// YAML or JSON.
+    Yaml,
+    /// A file for a shell.
+    Shell,
+    /// Any text. It is not checked.
+    Unchecked,
+}
+
+/// A rendered file, with the warnings about it. None: there is no such file.
+type RenderedFile = (Option<Vec<u8>>, Vec<OutputWarning>);
 
 /// The places that get the same file from a template, if all other inputs are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,7 +332,7 @@ impl FileTemplate {
         Self {
             name: name.into(),
             is_optional,
-            is_checked: template.is_checked(name),
+            format: template.format(name),
             shared_by: match reads(Subject::Place) {
                 true => SharedBy::None,
                 false if reads(Subject::ClusterType) => SharedBy::ClusterType,
@@ -327,6 +341,11 @@ impl FileTemplate {
             reads_target: reads(Subject::Target),
             template,
         }
+    }
+
+    /// Whether the file is YAML or JSON.
+    fn is_manifest(&self) -> bool {
+        self.format == Format::Yaml
     }
 
     /// Whether other assignments may have the same file.
@@ -377,17 +396,20 @@ impl FileTemplate {
         dot: &Value,
         assignment: (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<(Option<Vec<u8>>, Vec<OutputWarning>), Vec<Diagnostic>> {
+    ) -> Result<RenderedFile, Vec<Diagnostic>> {
         let (made, mut warnings) = self.template.render(dot, assignment, has_read_anything)?;
-        if let Some(made) = made.as_ref().filter(|_| self.is_checked) {
-            let context = assignment.0;
-            if let Some(problem) = self.template.check_texts(context.target, made) {
+        let context = assignment.0;
+        if let Some(made) = &made {
+            if self.is_manifest()
+                && let Some(problem) = self.template.check_texts(context.target, made)
+            {
                 // The field that the problem names depends on all fields.
                 *has_read_anything = true;
                 return Err(vec![problem]);
             }
             if let Some(known) = context.checked_outlines {
-                warnings.extend(output_check::check(&self.template, &self.name, (dot, context), (made, known))?);
+                let file = OutputFile { template: &self.template, name: &self.name, dot, context, made };
+                warnings.extend(file.check(self.format, known)?);
             }
         }
         let bytes = made.map(|made| made.text.into_bytes());

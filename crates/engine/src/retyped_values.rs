@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(found, []);
         let found = Compiled::new(&std::sync::Arc::new(fleet)).diagnostics();
         let found: Vec<_> = found.into_iter().filter(|found| found.code.id() == "K0320").collect();
-        let shown: Vec<_> = found.iter().map(|found| found.message.to_string()).collect();
+        let shown: Vec<_> = found.iter().map(|found| found.message.clone()).collect();
         assert_eq!(shown, expected.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
     }
 

@@ -1291,6 +1291,18 @@ codes! {
     /// Put `.DeploymentTargetName` or `.Namespace` into the name or the namespace, or render the object for one target only. If your reconciler applies each
     /// assignment's folder on its own, acknowledge the warning.
     DuplicateOutput = "K0414",
+    /// A shell file in the output has a name of a variable that no shell takes.
+    ///
+    /// Names of variables have letters, digits and `_`, and do not begin with a digit. `dash` stops reading the file at `export feature-x=`, so all variables
+    /// after it are missing. `bash` leaves this one out.
+    ///
+    /// ```yaml
+    /// data:
+    ///   logging.level: info     # the template prints `export logging.level=`
+    /// ```
+    ///
+    /// Rename the key, or let the template print another name, as the template `env-file` of `kalypso add template` does.
+    VariableRefused = "K0415",
 
     /// A foreign folder has the name of a cluster type or cluster.
     ///

@@ -33,14 +33,14 @@ impl Templates {
     pub(crate) fn name_objects_by_target(&self) -> bool {
         self.files
             .iter()
-            .filter(|file| file.is_checked)
+            .filter(|file| file.is_manifest())
             .all(|file| file.template.manifests().iter().all(is_named_by_target))
     }
 
     /// The objects that an assignment renders. Empty if it can't be rendered.
     pub(crate) fn objects(&self, context: &Context<'_>, composition: &Composition) -> Vec<RenderedObject> {
         let dot = fields::data(context, composition, composition.version());
-        let files = self.files.iter().filter(|file| file.is_checked);
+        let files = self.files.iter().filter(|file| file.is_manifest());
         files.flat_map(|file| file.objects(&dot, (context, composition))).collect()
     }
 }
@@ -87,7 +87,7 @@ fn is_named_by_target(manifest: &Arc<str>) -> bool {
                         !after.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
                     })
                 };
-                is_name && FIELDS_OF_TARGET.iter().any(|field| is_own(&field))
+                is_name && FIELDS_OF_TARGET.iter().any(is_own)
             })
     })
 }

@@ -11,12 +11,12 @@ use model::diagnostic::{Code, Diagnostic};
 use model::digest::Digest;
 use model::yaml::{Outline, has_outline_of, outline};
 
-use super::Context;
 use super::application_text::{RenderedText, origins_of};
 use super::namespace;
 use super::not_yaml::{self, outputs, place};
-use super::review::{Finding, review};
+use super::review::{Finding, review, shell};
 use super::template::{ParsedTemplate, extension};
+use super::{Context, Format};
 
 /// The number of locks of [`CheckedOutlines`]. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
@@ -26,14 +26,14 @@ const OUTLINES_MAX: usize = 1 << 20;
 /// The outlines of files without findings, for all assignments. A file with a known outline is not read again.
 #[derive(Debug)]
 pub(crate) struct CheckedOutlines {
-    parts: [RwLock<HashSet<Digest>>; PARTS],
+    parts: Box<[RwLock<HashSet<Digest>>]>,
     /// The bytes of the files that were read completely.
     bytes: AtomicUsize,
 }
 
 impl Default for CheckedOutlines {
     fn default() -> Self {
-        Self { parts: std::array::from_fn(|_| RwLock::default()), bytes: AtomicUsize::new(0) }
+        Self { parts: (0..PARTS).map(|_| RwLock::default()).collect(), bytes: AtomicUsize::new(0) }
     }
 }
 
@@ -93,83 +93,101 @@ pub(crate) struct OutputWarning {
     pub(crate) value_key: Option<Arc<str>>,
 }
 
-/// Checks a rendered file. Returns the warnings.
-///
-/// # Errors
-/// If it is not valid YAML, or Kubernetes refuses a name in it.
-pub(super) fn check(
-    template: &ParsedTemplate,
-    file: &str,
-    (dot, context): (&Value, &Context<'_>),
-    (made, known): (&RenderedText, &CheckedOutlines),
-) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
-    let application_texts: Vec<Range<usize>> =
-        made.tainted_ranges.iter().filter(|tainted| tainted.is_raw).map(|tainted| tainted.range.clone()).collect();
-    let made_by = (template.digest, context.values);
-    if application_texts.is_empty() && context.recent_files.has_like(made_by, &made.text) {
-        return Ok(Vec::new());
-    }
-    let outline = outline(&made.text, &application_texts);
-    let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
-    let outline = outline.map(|outline| Digest::of(&(extension(file) == Some("json"), outline)));
-    let remember = || {
-        if is_complete && application_texts.is_empty() {
-            context.recent_files.insert(made_by, &made.text);
-        }
-    };
-    if outline.is_some_and(|outline| known.contains(outline)) {
-        remember();
-        return Ok(Vec::new());
-    }
-    known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
-    if let Some(problem) = not_yaml::check(template, file, (dot, context), made) {
-        return Err(vec![problem]);
-    }
-    let findings = review(&made.text, &application_texts);
-    if findings.is_empty() {
-        outline.into_iter().for_each(|outline| known.insert(outline));
-        remember();
-        return Ok(Vec::new());
-    }
-    let outputs = outputs(template, dot).unwrap_or_default();
-    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    for finding in findings {
-        let (value_key, diagnostic) = described(template, file, (dot, context), (made, &outputs), finding);
-        if diagnostic.is_error() {
-            errors.push(diagnostic);
-        } else {
-            warnings.push(OutputWarning { diagnostic, value_key });
-        }
-    }
-    if errors.is_empty() { Ok(warnings) } else { Err(errors) }
+/// A rendered file.
+#[derive(Clone, Copy)]
+pub(super) struct OutputFile<'a> {
+    pub(super) template: &'a ParsedTemplate,
+    pub(super) name: &'a str,
+    pub(super) dot: &'a Value,
+    pub(super) context: &'a Context<'a>,
+    pub(super) made: &'a RenderedText,
 }
 
-/// A finding as a diagnostic at the template, with the text of the application that it is about.
-fn described(
-    template: &ParsedTemplate,
-    file: &str,
-    (dot, context): (&Value, &Context<'_>),
-    (made, outputs): (&RenderedText, &[gotemplate::Rendered]),
-    finding: Finding,
-) -> (Option<Arc<str>>, Diagnostic) {
-    let Finding { code, severity, at, message, help, namespace, value_key, is_of_application } = finding;
-    if namespace.as_deref() == Some(&*namespace::namespace(context)) {
-        return (None, namespace::refused(context, file));
-    }
-    let (origin, label) = place(template, outputs, at.start, dot);
-    let mut diagnostic = Diagnostic { severity, ..Diagnostic::error(code, message) };
-    if is_of_application {
-        for origin in origins_of(context.target, made, &at) {
-            diagnostic = diagnostic.at(origin, "this text");
+impl OutputFile<'_> {
+    /// Checks the file. Returns the warnings.
+    ///
+    /// # Errors
+    /// If it is not valid YAML, or Kubernetes refuses a name in it.
+    pub(super) fn check(&self, format: Format, known: &CheckedOutlines) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+        match format {
+            Format::Yaml => self.check_yaml(known),
+            Format::Shell => self.described(shell::review(&self.made.text)),
+            Format::Unchecked => Ok(Vec::new()),
         }
     }
-    let label = if diagnostic.labels.is_empty() { label } else { "printed here" };
-    diagnostic = diagnostic.at(origin, label);
-    let excerpt = made.text.get(at).filter(|text| code == Code::NameRefused && !text.contains('\n'));
-    if let Some(excerpt) = excerpt.filter(|_| !context.hides_output) {
-        let excerpt: String = excerpt.chars().take(not_yaml::EXCERPT_CHARS_MAX).collect();
-        diagnostic = diagnostic.note(format!("in {file}: {excerpt}"));
+
+    fn check_yaml(&self, known: &CheckedOutlines) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+        let Self { template, name, dot, context, made } = *self;
+        let raw = made.tainted_ranges.iter().filter(|tainted| tainted.is_raw);
+        let application_texts: Vec<Range<usize>> = raw.map(|tainted| tainted.range.clone()).collect();
+        let made_by = (template.digest, context.values);
+        if application_texts.is_empty() && context.recent_files.has_like(made_by, &made.text) {
+            return Ok(Vec::new());
+        }
+        let outline = outline(&made.text, &application_texts);
+        let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
+        let outline = outline.map(|outline| Digest::of(&(extension(name) == Some("json"), outline)));
+        let remember = || {
+            if is_complete && application_texts.is_empty() {
+                context.recent_files.insert(made_by, &made.text);
+            }
+        };
+        if outline.is_some_and(|outline| known.contains(outline)) {
+            remember();
+            return Ok(Vec::new());
+        }
+        known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
+        if let Some(problem) = not_yaml::check(template, name, (dot, context), made) {
+            return Err(vec![problem]);
+        }
+        let findings = review(&made.text, &application_texts);
+        if findings.is_empty() {
+            outline.into_iter().for_each(|outline| known.insert(outline));
+            remember();
+        }
+        self.described(findings)
     }
-    let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::help).about(&template.key);
-    (value_key, diagnostic)
+
+    /// Findings as diagnostics: the warnings, or the errors if there are any.
+    fn described(&self, findings: Vec<Finding>) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+        if findings.is_empty() {
+            return Ok(Vec::new());
+        }
+        let outputs = outputs(self.template, self.dot).unwrap_or_default();
+        let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+        for finding in findings {
+            let value_key = finding.value_key.clone();
+            let diagnostic = self.diagnostic(&outputs, finding);
+            if diagnostic.is_error() {
+                errors.push(diagnostic);
+            } else {
+                warnings.push(OutputWarning { diagnostic, value_key });
+            }
+        }
+        if errors.is_empty() { Ok(warnings) } else { Err(errors) }
+    }
+
+    /// A finding as a diagnostic at the template, with the text of the application that it is about.
+    fn diagnostic(&self, outputs: &[gotemplate::Rendered], finding: Finding) -> Diagnostic {
+        let Self { template, name, dot, context, made } = *self;
+        let Finding { code, severity, at, message, help, namespace, is_of_application, .. } = finding;
+        if namespace.as_deref() == Some(&*namespace::namespace(context)) {
+            return namespace::refused(context, name);
+        }
+        let (origin, label) = place(template, outputs, at.start, dot);
+        let mut diagnostic = Diagnostic { severity, ..Diagnostic::error(code, message) };
+        if is_of_application {
+            for origin in origins_of(context.target, made, &at) {
+                diagnostic = diagnostic.at(origin, "this text");
+            }
+        }
+        let label = if diagnostic.labels.is_empty() { label } else { "printed here" };
+        diagnostic = diagnostic.at(origin, label);
+        let excerpt = made.text.get(at).filter(|text| code == Code::NameRefused && !text.contains('\n'));
+        if let Some(excerpt) = excerpt.filter(|_| !context.hides_output) {
+            let excerpt: String = excerpt.chars().take(not_yaml::EXCERPT_CHARS_MAX).collect();
+            diagnostic = diagnostic.note(format!("in {name}: {excerpt}"));
+        }
+        help.into_iter().fold(diagnostic, Diagnostic::help).about(&template.key)
+    }
 }

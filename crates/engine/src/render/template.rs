@@ -14,11 +14,11 @@ use model::object::template::{EXTENSION, LITERAL, MANIFESTS, UNCHECKED};
 use model::object::{Object, Template};
 use model::object_key::ObjectKey;
 
-use super::Context;
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::REFERENCES;
 use super::missing_field;
 use super::output_check::OutputWarning;
+use super::{Context, Format};
 use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::settings;
@@ -189,20 +189,20 @@ impl ParsedTemplate {
         }
     }
 
-    /// Whether the output is checked if it is written to a file with this name.
-    pub(super) fn is_checked(&self, file: &str) -> bool {
-        !self.is_unchecked && is_structured(file)
+    /// What the output is checked as if it is written to a file with this name.
+    pub(super) fn format(&self, file: &str) -> Format {
+        match extension(file) {
+            _ if self.is_unchecked => Format::Unchecked,
+            Some("yaml" | "yml" | "json") => Format::Yaml,
+            Some("sh") => Format::Shell,
+            _ => Format::Unchecked,
+        }
     }
 
     /// Reports texts of applications that change the structure of the output.
     pub(super) fn check_texts(&self, target: &Target, made: &RenderedText) -> Option<Diagnostic> {
         if made.tainted_ranges.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
-}
-
-/// Whether files with this name are YAML or JSON.
-fn is_structured(file: &str) -> bool {
-    matches!(extension(file), Some("yaml" | "yml" | "json"))
 }
 
 /// The extension of a file name: the text after the last dot.

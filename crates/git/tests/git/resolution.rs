@@ -143,7 +143,7 @@ fn the_published_commit_counts_while_the_repository_cannot_be_reached() {
 fn without_a_template_that_prints_commits_nothing_is_resolved() {
     let world = World::new("branch: main", "branch: main");
     world.commit("1");
-    commit(&world.repositories, &url("control-plane"), "dev", &[("t.yaml", "")]);
+    commit(&world.repositories, &url("control-plane"), "dev", &[("t.yaml", "# no template\n")]);
     assert_eq!(world.release("dev"), (None, None));
 }
 

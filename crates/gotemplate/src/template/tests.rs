@@ -208,7 +208,7 @@ fn printed_values_that_are_missing_are_returned_with_their_places() {
     check_missing("{{ or .missing .other }}", &[(".other", 16)]);
     check_missing("{{ $x := .missing }}{{ $x }}", &[("$x", 24)]);
     check_missing("{{ range .list }}{{ $.missing }}{{ end }}", &[(".missing", 22)]);
-    check_missing("{{ .none }}{{ get . \"none\" -}}", &[(".none", 4), ("get . \"none\"", 15)]);
+    check_missing("{{ .none }}{{ index . \"none\" -}}", &[(".none", 4), ("index . \"none\"", 15)]);
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (FAN_OUT, &[Kind::GitOpsRepo]),
     (LITERAL, &[Kind::Template]),
     (UNCHECKED, &[Kind::Template]),
-    (EXTENSION, &[Kind::Template]),
     (MISSING_KEY, &[Kind::Template]),
+    (EXTENSION, &[Kind::Template]),
     (OWNERS, &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration]),
 ];
 

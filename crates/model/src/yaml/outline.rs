@@ -96,9 +96,10 @@ pub(super) enum ScalarForm {
 }
 
 /// The parts of a text that a recorded outline has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Detail {
     /// All entries.
+    #[default]
     All,
     /// All but the entries of data that are texts.
     WithoutData,
@@ -109,27 +110,41 @@ pub(super) enum Detail {
 pub(super) struct Recorder {
     /// None if no outline is needed.
     bytes: Option<Vec<u8>>,
-    leaves_data_out: bool,
+    detail: Detail,
     is_marked: bool,
-    /// Whether the value after the last key stays as it is.
-    is_identifying: bool,
-    /// Whether it is the kind of the object.
-    is_kind: bool,
-    /// Whether the object has data, and whether the entries are in them.
-    has_data: bool,
-    is_in_data: bool,
+    key: KeyRole,
+    data: DataPlace,
     /// The offset at which the current entry of the data begins.
     data_entry: Option<usize>,
+}
+
+/// What the value after the last key says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum KeyRole {
+    #[default]
+    Other,
+    /// Which object it is. The value stays as it is.
+    Identifying,
+    /// The kind of the object. The value stays as it is.
+    Kind,
+}
+
+/// Where the current entry is in relation to data that may be left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum DataPlace {
+    /// The object has no such data, as far as it is known.
+    #[default]
+    None,
+    /// In an object with data, outside of them.
+    Outside,
+    /// In the data.
+    Inside,
 }
 
 impl Recorder {
     /// Records the outline of a text with this length.
     pub(super) fn new(length: usize, detail: Detail) -> Self {
-        Self {
-            bytes: Some(Vec::with_capacity(length)),
-            leaves_data_out: detail == Detail::WithoutData,
-            ..Self::default()
-        }
+        Self { bytes: Some(Vec::with_capacity(length)), detail, ..Self::default() }
     }
 
     pub(super) fn is_recording(&self) -> bool {
@@ -148,15 +163,18 @@ impl Recorder {
     /// Begins a document.
     pub(super) fn document(&mut self) {
         self.add(b"---");
-        (self.has_data, self.is_in_data, self.data_entry) = (false, false, None);
+        (self.data, self.data_entry) = (DataPlace::None, None);
     }
 
     /// Adds the begin of an item or entry at a column. `depth` is the number of open collections.
     pub(super) fn enter(&mut self, kind: u8, column: usize, depth: usize) {
         let Some(bytes) = &mut self.bytes else { return };
-        self.is_identifying = false;
-        self.is_in_data &= depth > 1;
-        self.data_entry = (self.is_in_data && depth == 2 && kind == b':').then_some(bytes.len());
+        self.key = KeyRole::Other;
+        if self.data == DataPlace::Inside && depth <= 1 {
+            self.data = DataPlace::Outside;
+        }
+        let is_entry = self.data == DataPlace::Inside && depth == 2 && kind == b':';
+        self.data_entry = is_entry.then_some(bytes.len());
         if std::mem::take(&mut self.is_marked) {
             bytes.push(MARK);
         }
@@ -169,9 +187,14 @@ impl Recorder {
         if self.bytes.is_none() {
             return;
         }
-        self.is_identifying = IDENTIFYING.contains(&key);
-        self.is_kind = depth == 1 && key == b"kind";
-        self.is_in_data |= self.leaves_data_out && self.has_data && depth == 1 && WITH_DATA.1.contains(&key);
+        self.key = match key {
+            b"kind" if depth == 1 => KeyRole::Kind,
+            _ if IDENTIFYING.contains(&key) => KeyRole::Identifying,
+            _ => KeyRole::Other,
+        };
+        if self.data == DataPlace::Outside && depth == 1 && WITH_DATA.1.contains(&key) {
+            self.data = DataPlace::Inside;
+        }
         self.data_entry = self.data_entry.filter(|_| std::str::from_utf8(key).is_ok_and(name::is_data_key));
         self.add(key);
     }
@@ -206,8 +229,10 @@ impl Recorder {
             return;
         }
         let content = content(form, text);
-        if self.is_kind && self.is_identifying {
-            self.has_data = content.is_some_and(|kind| WITH_DATA.0.contains(&kind));
+        if self.key == KeyRole::Kind {
+            let has_data = content.is_some_and(|kind| WITH_DATA.0.contains(&kind));
+            self.data =
+                if has_data && self.detail == Detail::WithoutData { DataPlace::Outside } else { DataPlace::None };
         }
         let class = content.map(|content| match form {
             ScalarForm::Plain => ScalarClass::of_plain(content),
@@ -217,17 +242,16 @@ impl Recorder {
         if is_text && self.leave_out() {
             return;
         }
-        match class.filter(|_| !self.is_identifying) {
-            Some(class) => self.add(&[CLASS, class.form as u8, class.fits]),
-            None => {
-                let quote = match form {
-                    ScalarForm::Quoted(quote) => quote,
-                    ScalarForm::Plain => b' ',
-                };
-                self.add(&[quote]);
-                self.add(text);
-            }
+        if let Some(class) = class.filter(|_| self.key == KeyRole::Other) {
+            self.add(&[CLASS, class.form as u8, class.fits]);
+            return;
         }
+        let quote = match form {
+            ScalarForm::Quoted(quote) => quote,
+            ScalarForm::Plain => b' ',
+        };
+        self.add(&[quote]);
+        self.add(text);
     }
 }
 
@@ -275,6 +299,7 @@ impl ScalarClass {
     const LABEL_VALUE: u8 = 1 << 2;
     const WITHIN_LABEL: u8 = 1 << 3;
     const BEGINS_WITH_LETTER: u8 = 1 << 4;
+    const HAS_NO_VALUE: u8 = 1 << 5;
 
     /// The class of a plain scalar.
     pub fn of_plain(text: &str) -> Self {
@@ -298,7 +323,8 @@ impl ScalarClass {
             | flag(name::check(text).is_ok(), Self::NAME)
             | flag(label::check_value(text).is_ok(), Self::LABEL_VALUE)
             | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
-            | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER);
+            | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER)
+            | flag(text.contains("<no value>"), Self::HAS_NO_VALUE);
         Self { form: TypeForm::Text, fits }
     }
 
@@ -320,6 +346,11 @@ impl ScalarClass {
     /// Whether it can be the value of a label.
     pub fn is_label_value(self) -> bool {
         self.fits & Self::LABEL_VALUE != 0
+    }
+
+    /// Whether it contains what a template prints for a missing value.
+    pub fn has_no_value(self) -> bool {
+        self.fits & Self::HAS_NO_VALUE != 0
     }
 
     /// Whether it has at most 63 bytes.
@@ -359,6 +390,7 @@ mod tests {
         check("a: true\n", "a: yes\n", false);
         check("a: b\n", "a: B\n", false);
         check("a: b\n", "a: b.c\n", false);
+        check("a: x y\n", "a: <no value>\n", false);
         check("a: \"b\"\n", "a: b\n", true);
         check("a: 1\n", "a: '1'\n", false);
         check("kind: A\n", "kind: B\n", false);
@@ -395,10 +427,11 @@ mod tests {
 
     #[test]
     fn marked_lines_are_different() {
-        let marked = |begin, end| outline("a: b\nc: d\n", &[begin..end]);
+        let of = |text, begin, end| outline(text, std::slice::from_ref(&(begin..end)));
+        let marked = |begin, end| of("a: b\nc: d\n", begin, end);
         assert_ne!(marked(3, 4), marked(0, 0));
         assert_ne!(marked(3, 4), marked(8, 9));
-        assert_eq!(outline("a: b\nc: d\n", &[3..4]), outline("a: x\nc: z\n", &[3..4]));
+        assert_eq!(marked(3, 4), of("a: x\nc: z\n", 3, 4));
     }
 
     /// Checks whether the comparison with a known text shows that a text has the same outline.

@@ -4,6 +4,7 @@
 //! [outline](model::yaml::outline) have the same findings. The only exceptions are long files, which have no outline.
 
 mod names;
+pub(super) mod shell;
 mod texts;
 
 use std::ops::Range;

@@ -61,6 +61,10 @@ fn name_refused(manifest: &Manifest<'_>, node: &Node) -> Option<Finding> {
         return Some(refused(node, format!("Kubernetes refuses the name of a {kind}: it is not a text")));
     };
     let class = class_of(scalar);
+    // The missing value is reported.
+    if class.has_no_value() {
+        return None;
+    }
     if (group, kind) == ("", "Namespace") {
         return namespace_refused("metadata.name", node);
     }
@@ -68,7 +72,10 @@ fn name_refused(manifest: &Manifest<'_>, node: &Node) -> Option<Finding> {
         "only lower case letters, digits and `-` are allowed, a letter first, and at most 63 characters"
     } else if group == "rbac.authorization.k8s.io" {
         let is_segment = !scalar.text.is_empty() && !scalar.text.contains(['/', '%']);
-        if is_segment { return None } else { "`/` and `%` are not allowed" }
+        if is_segment {
+            return None;
+        }
+        "`/` and `%` are not allowed"
     } else if !class.is_name() {
         "only lower case letters, digits, `-` and `.` are allowed, letters or digits at both ends, and at most 253 characters"
     } else if let Some((_, _, controller)) =
@@ -91,7 +98,8 @@ fn name_refused(manifest: &Manifest<'_>, node: &Node) -> Option<Finding> {
 
 fn namespace_refused(field: &str, node: &Node) -> Option<Finding> {
     let scalar = node.as_scalar()?;
-    if scalar.text.is_empty() || class_of(scalar).is_dns_label() {
+    let class = class_of(scalar);
+    if scalar.text.is_empty() || class.is_dns_label() || class.has_no_value() {
         return None;
     }
     let message = format!(
@@ -111,7 +119,7 @@ fn entry_refused((key, value): (&Node, &Node), is_label: bool) -> Option<Finding
         return Some(refused(value, format!("Kubernetes refuses the {what} `{name}`: its value is not a text")));
     };
     // The types of values are reported by the rules for texts.
-    if !is_label || class_of(scalar).is_label_value() {
+    if !is_label || class_of(scalar).is_label_value() || class_of(scalar).has_no_value() {
         return None;
     }
     let reason = label::check_value(&scalar.text).err().unwrap_or("it is not a text");

@@ -71,6 +71,7 @@ fn labels_have_values_that_kubernetes_takes() {
     check(&labels("a: 'x y'"), &[("K0410", "'x y'", "the label `a`")]);
     check(&labels("'a b': c"), &[("K0410", "'a b'", "the key `a b`")]);
     check(&labels("a: [b]"), &[("K0410", "[b]", "not a text")]);
+    check(&labels("a: '<no value>'"), &[]);
     check(&labels("a: 1"), &[("K0412", "1", "`metadata.labels.a`")]);
     check(&labels("a: true"), &[("K0412", "true", "is a boolean")]);
     check(

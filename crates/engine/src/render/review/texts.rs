@@ -162,7 +162,7 @@ fn review_data(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     for field in ["data", "stringData", "binaryData"] {
         let Some(data) = manifest.root.get(field) else { continue };
         let NodeValue::Mapping(entries) = &data.value else {
-            if !data.as_scalar().is_some_and(|scalar| class_of(scalar).form == TypeForm::Null) {
+            if data.as_scalar().is_none_or(|scalar| class_of(scalar).form != TypeForm::Null) {
                 findings.push(refused(data, format!("Kubernetes refuses `{field}` of a {kind}: it is not a mapping")));
             }
             continue;
