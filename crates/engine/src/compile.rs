@@ -37,7 +37,6 @@ use crate::render::SharedFiles;
 use crate::target::Target;
 pub use assignment::Assignment;
 use class_pairs::{ClassPair, ClassPairs};
-pub(crate) use rows::WarningsDigest;
 pub(crate) use rows::with_bytes;
 use rows::{Row, Slot};
 pub use single::SingleAssignments;

@@ -11,12 +11,13 @@ mod output_check;
 mod review;
 mod shared;
 mod template;
+mod warning;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gotemplate::{Reads, Value};
+use gotemplate::{MissingField, Reads, Value};
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
@@ -35,11 +36,12 @@ pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
 pub(crate) use self::objects::{ObjectId, RenderedObject};
 use self::output_check::OutputFile;
-pub(crate) use self::output_check::{CheckedOutlines, OutputWarning, RecentFiles};
+pub(crate) use self::output_check::{CheckedOutlines, RecentFiles};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
 use self::template::ParsedTemplate;
 pub(crate) use self::template::{ParsedTemplates, parse};
+pub(crate) use self::warning::{OutputWarning, WarningsDigest};
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::place::Place;
 use crate::settings::LongNames;
@@ -397,7 +399,11 @@ impl FileTemplate {
         assignment: (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
     ) -> Result<RenderedFile, Vec<Diagnostic>> {
-        let (made, mut warnings) = self.template.render(dot, assignment, has_read_anything)?;
+        let (made, missing) = self.template.render(dot, assignment, has_read_anything)?;
+        let describe = |(index, field): &(usize, MissingField)| {
+            missing_field::warning(&self.template, (*index, field), (dot, assignment.0))
+        };
+        let mut warnings: Vec<OutputWarning> = missing.iter().map(describe).collect();
         let context = assignment.0;
         if let Some(made) = &made {
             if self.is_manifest()

@@ -9,10 +9,11 @@ use roaring::RoaringBitmap;
 
 use super::class_pairs::NO_PAIR;
 use super::duplicate_objects;
-use super::{ClassPair, ClassPairs, Compiled, Row, WarningsDigest};
+use super::{ClassPair, ClassPairs, Compiled, Row};
 use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
+use crate::render::WarningsDigest;
 use crate::rival::{self, Rivals};
 use crate::{clear_credential, retyped_values, unassigned_values, unused};
 

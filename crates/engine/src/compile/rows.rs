@@ -1,7 +1,6 @@
 //! Rows: the assignments of one place, in a compact form.
 
 use std::collections::{BTreeMap, HashMap};
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
@@ -17,6 +16,7 @@ use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{
     Content, Context, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject, SharedFiles,
+    WarningsDigest,
 };
 
 /// The assignments of a place.
@@ -45,27 +45,6 @@ pub(crate) struct Slot {
     pub(crate) is_rendered: bool,
     /// The digest of the warnings about its files. Assignments with equal digests have the same warnings.
     pub(crate) warnings: Option<WarningsDigest>,
-}
-
-/// Half of the digest of warnings. A fleet has few different ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct WarningsDigest(NonZeroU64);
-
-impl WarningsDigest {
-    fn of(digest: Digest) -> Self {
-        let half = digest.as_bytes().first_chunk().copied().unwrap_or_default();
-        Self(NonZeroU64::new(u64::from_le_bytes(half)).unwrap_or(NonZeroU64::MIN))
-    }
-
-    /// The digest as a number. 0 stands for no warnings.
-    pub(crate) fn number(digest: Option<Self>) -> u64 {
-        digest.map_or(0, |digest| digest.0.get())
-    }
-
-    /// The digest that [`Self::number`] returned as a number.
-    pub(crate) fn from_number(number: u64) -> Option<Self> {
-        NonZeroU64::new(number).map(Self)
-    }
 }
 
 /// The result of evaluating an assignment.

@@ -8,8 +8,8 @@ use model::object::template::{MANIFESTS, MISSING_KEY};
 use model::similar;
 
 use super::Context;
-use super::output_check::OutputWarning;
 use super::template::ParsedTemplate;
+use super::warning::OutputWarning;
 
 /// The field of the data with the manifests of a target.
 const TARGET_MANIFESTS: &str = "Manifests";

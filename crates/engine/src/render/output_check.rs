@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use gotemplate::Value;
 use model::diagnostic::{Code, Diagnostic};
@@ -16,6 +16,7 @@ use super::namespace;
 use super::not_yaml::{self, outputs, place};
 use super::review::{Finding, review, shell};
 use super::template::{ParsedTemplate, extension};
+use super::warning::OutputWarning;
 use super::{Context, Format};
 
 /// The number of locks of [`CheckedOutlines`]. There are more locks than processors, so that threads seldom wait for the same one.
@@ -83,14 +84,6 @@ impl RecentFiles {
             self.0.borrow_mut().insert(made_by, text.to_owned());
         }
     }
-}
-
-/// A warning about a rendered file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OutputWarning {
-    pub(crate) diagnostic: Diagnostic,
-    /// The key of the platform's value that it is about.
-    pub(crate) value_key: Option<Arc<str>>,
 }
 
 /// A rendered file.

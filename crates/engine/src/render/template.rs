@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gotemplate::template::{Options, Rendered};
 use gotemplate::value::{Struct, Value};
-use gotemplate::{ErrorKind, Limits, PartCache, Reads, TemplateError};
+use gotemplate::{ErrorKind, Limits, MissingField, PartCache, Reads, TemplateError};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
@@ -16,8 +16,6 @@ use model::object_key::ObjectKey;
 
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::REFERENCES;
-use super::missing_field;
-use super::output_check::OutputWarning;
 use super::{Context, Format};
 use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
@@ -47,6 +45,9 @@ pub(crate) struct ParsedTemplate {
     pub(super) digest: Digest,
     object: Digest,
 }
+
+/// The output of a template, and the missing values that it prints, each with the index of its manifest.
+pub(super) type RenderedTemplate = (Option<RenderedText>, Vec<(usize, MissingField)>);
 
 /// All templates of a fleet by name.
 pub(crate) type ParsedTemplates = BTreeMap<Arc<str>, Arc<ParsedTemplate>>;
@@ -133,17 +134,17 @@ impl ParsedTemplate {
         self.problem.clone()
     }
 
-    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Also returns warnings about missing values. Sets `has_read_anything` if output that
+    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Also returns the missing values that they print. Sets `has_read_anything` if output that
     /// contained template text was rendered again.
     pub(super) fn render(
         &self,
         dot: &Value,
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<(Option<RenderedText>, Vec<OutputWarning>), Vec<Diagnostic>> {
+    ) -> Result<RenderedTemplate, Vec<Diagnostic>> {
         let part_cache = composition.part_cache.as_ref();
         let options = self.options(part_cache);
-        let (mut joined, mut warnings): (Option<RenderedText>, Vec<_>) = (None, Vec::new());
+        let (mut joined, mut all_missing): RenderedTemplate = (None, Vec::new());
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
             let rendered = rendered.map_err(|error| {
@@ -157,7 +158,7 @@ impl ParsedTemplate {
             })?;
             *has_read_anything |= rendered.passes > 1;
             let Rendered { bytes, tainted_ranges, missing, .. } = rendered;
-            warnings.extend(missing.iter().map(|field| missing_field::warning(self, (index, field), (dot, context))));
+            all_missing.extend(missing.into_iter().map(|field| (index, field)));
             if bytes.is_empty() {
                 continue;
             }
@@ -170,7 +171,7 @@ impl ParsedTemplate {
                 }
             }
         }
-        Ok((joined, warnings))
+        Ok((joined, all_missing))
     }
 
     /// The texts as they are written.

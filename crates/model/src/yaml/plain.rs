@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::outline::{Detail, Recorder, ScalarForm};
 use super::reader::read_each;
+use super::recorder::{Detail, Recorder, ScalarForm};
 use super::{Options, ProblemKind, YamlProblem};
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.

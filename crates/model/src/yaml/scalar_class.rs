@@ -1,0 +1,97 @@
+//! Classes of scalars: their types, and what they can be used for.
+
+use super::{Resolved, resolve_plain};
+use crate::label;
+use crate::name::{self, is_dns_label};
+
+/// The type that a scalar has, and whether it prints back as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TypeForm {
+    /// A text.
+    Text,
+    /// An empty plain scalar or a word for null.
+    Null,
+    /// A boolean, written `true` or `false`.
+    Bool,
+    /// A boolean in another form, such as `yes`.
+    OtherBool,
+    /// A number whose usual form is the text.
+    Number,
+    /// A number in another form, such as `1.10`, `0755` or `83e2`.
+    OtherNumber,
+}
+
+/// The class of a scalar: its type, and what it can be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScalarClass {
+    /// The type.
+    pub form: TypeForm,
+    /// What it can be used for, one bit each.
+    pub(super) fits: u8,
+}
+
+impl ScalarClass {
+    const DNS_LABEL: u8 = 1;
+    const NAME: u8 = 1 << 1;
+    const LABEL_VALUE: u8 = 1 << 2;
+    const WITHIN_LABEL: u8 = 1 << 3;
+    const BEGINS_WITH_LETTER: u8 = 1 << 4;
+    const HAS_NO_VALUE: u8 = 1 << 5;
+
+    /// The class of a plain scalar.
+    pub fn of_plain(text: &str) -> Self {
+        let form = match resolve_plain(text) {
+            Resolved::Text(_) => TypeForm::Text,
+            Resolved::Null => TypeForm::Null,
+            Resolved::Bool(value) if text == if value { "true" } else { "false" } => TypeForm::Bool,
+            Resolved::Bool(_) => TypeForm::OtherBool,
+            Resolved::Int(value) if value.to_string() == text => TypeForm::Number,
+            Resolved::Uint(value) if value.to_string() == text => TypeForm::Number,
+            Resolved::Float(value) if value.to_string() == text => TypeForm::Number,
+            Resolved::Int(_) | Resolved::Uint(_) | Resolved::Float(_) => TypeForm::OtherNumber,
+        };
+        Self { form, ..Self::of_text(text) }
+    }
+
+    /// The class of a text in quotes or in a block.
+    pub fn of_text(text: &str) -> Self {
+        let flag = |holds: bool, flag: u8| if holds { flag } else { 0 };
+        let fits = flag(is_dns_label(text), Self::DNS_LABEL)
+            | flag(name::check(text).is_ok(), Self::NAME)
+            | flag(label::check_value(text).is_ok(), Self::LABEL_VALUE)
+            | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
+            | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER)
+            | flag(text.contains("<no value>"), Self::HAS_NO_VALUE);
+        Self { form: TypeForm::Text, fits }
+    }
+
+    /// Whether it is a DNS label, as the name of a namespace.
+    pub fn is_dns_label(self) -> bool {
+        self.fits & Self::DNS_LABEL != 0
+    }
+
+    /// Whether it is a DNS label that begins with a letter, as the name of a `Service`.
+    pub fn is_service_name(self) -> bool {
+        self.is_dns_label() && self.fits & Self::BEGINS_WITH_LETTER != 0
+    }
+
+    /// Whether it is a DNS subdomain, as the names of most objects.
+    pub fn is_name(self) -> bool {
+        self.fits & Self::NAME != 0
+    }
+
+    /// Whether it can be the value of a label.
+    pub fn is_label_value(self) -> bool {
+        self.fits & Self::LABEL_VALUE != 0
+    }
+
+    /// Whether it contains what a template prints for a missing value.
+    pub fn has_no_value(self) -> bool {
+        self.fits & Self::HAS_NO_VALUE != 0
+    }
+
+    /// Whether it has at most 63 bytes.
+    pub fn is_within_label(self) -> bool {
+        self.fits & Self::WITHIN_LABEL != 0
+    }
+}
