@@ -96,7 +96,10 @@ fn comments_do_not_matter() {
 #[test]
 fn the_order_of_keys_does_not_matter() {
     let reversed = |document: &str| top_level_parts(document).into_iter().rev().collect();
-    check(|case| with_texts(case, |text| each_document(text, reversed)), without_places);
+    // In a file with errors, the first one depends on the order.
+    let is_good = |text: &str| model::yaml::read(text, &model::yaml::Options::OBJECTS).problems.is_empty();
+    let change = |text: &str| if is_good(text) { each_document(text, reversed) } else { text.to_owned() };
+    check(|case| with_texts(case, change), without_places);
 }
 
 #[test]

@@ -35,7 +35,8 @@ pub struct Options<'a> {
     /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`. These references are replaced before output is rendered again.
     /// All other text in tainted text that looks like an action is an error, unless the output is literal.
     pub references: &'a [&'a str],
-    /// Whether looking up a field that a map does not have is an error, as with the option `missingkey=error` in Go. Otherwise its value is missing.
+    /// Whether looking up a field that a map does not have is an error, as with the option `missingkey=error` in Go. Otherwise its value is missing, as in text
+    /// that is rendered again.
     pub requires_keys: bool,
 }
 
@@ -214,7 +215,9 @@ fn parse(
 
 fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Output, TemplateError> {
     let state = (&mut rendering.changes, &mut rendering.budget);
-    let executed = exec::execute(program, dot, state, rendering.requires_keys).map_err(|stop| {
+    // Text that comes out of the data is not part of the template.
+    let requires_keys = rendering.requires_keys && rendering.pass == 0;
+    let executed = exec::execute(program, dot, state, requires_keys).map_err(|stop| {
         let place = ErrorPlace { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
         match stop.0.failure {
             Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),

@@ -1,5 +1,7 @@
 //! Clients whose token is replaced, with the double of each kind.
 
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
 use model::secret::SecretSource;
 
 use super::HostDouble;

@@ -231,3 +231,12 @@ fn required_keys_are_as_with_missingkey_error_in_go() {
     }
     assert_eq!(render("{{ .name }}{{ if index . \"missing\" }}x{{ end }}"), Ok("kalypso".to_owned()));
 }
+
+#[test]
+fn keys_are_required_in_the_template_and_not_in_text_that_is_rendered_again() {
+    let dot = Value::dict([("nested", Value::text("<{{ .missing }}>"))]);
+    let options = Options { requires_keys: true, ..Options::default() };
+    let rendered = Template::parse("t", "{{ .nested }}").unwrap().render_with(&dot, &options).unwrap();
+    assert_eq!(String::from_utf8(rendered.bytes).unwrap(), "<<no value>>");
+    assert_eq!(rendered.missing.iter().map(|missing| missing.position).collect::<Vec<_>>(), [None]);
+}

@@ -85,7 +85,9 @@ fn check_metrics(hosted: &Hosted, (accepted, refused, unsigned): (u64, u64, u64)
         values.sum::<f64>() as u64
     };
     let of_kind = |result: &str| value("kalypso_webhooks_total", &["kind=\"github\"", result]);
-    assert!(of_kind("success") >= accepted, "{accepted} were accepted:\n{metrics}");
+    // Some are about a repository that no environment reads.
+    let counted = of_kind("success") + of_kind("unmatched");
+    assert!(counted >= accepted, "{accepted} were accepted:\n{metrics}");
     assert!(of_kind("failure") >= unsigned, "{unsigned} had a wrong signature:\n{metrics}");
     let busy: u64 = ["429", "503"]
         .iter()
