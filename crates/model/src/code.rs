@@ -1072,7 +1072,7 @@ codes! {
     /// ```yaml
     /// kind: ConfigMap
     /// data:
-    ///   DATABASE_PASSWORD: Hunter2-Hunter2      # better: vault:secret/till/database#password
+    ///   DATABASE_PASSWORD: correct-horse-battery      # better: vault:secret/till/database#password
     /// ```
     ///
     /// Replace the credential where it is used, because it is known. Put the new one into a vault, and write here where it is. If the value is no credential,

@@ -10,7 +10,7 @@ const DEPTH_MAX: u32 = 20;
 /// Checks that the value made from the bytes can be written, and that reading it gives the same value.
 ///
 /// Excluded are texts that yaml.v3 writes incorrectly, or in a way that only YAML 1.1 readers understand: texts of several lines that begin with a
-/// space or a line break, the line breaks that exist only in YAML 1.1, and the key `<<`.
+/// space, a tab or a line break, the line breaks that exist only in YAML 1.1, and the key `<<`.
 pub fn yaml_writer(input: &[u8]) {
     let value = value(&mut Bytes { rest: input }, 0);
     let yaml = to_yaml(&value).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -96,5 +96,5 @@ fn key(bytes: &mut Bytes<'_>) -> String {
 /// A text that the reader can read back.
 fn text(bytes: &mut Bytes<'_>, length: usize) -> String {
     let text = String::from_utf8_lossy(bytes.take(length)).replace(['\u{85}', '\u{2028}', '\u{2029}'], "");
-    if text.contains('\n') { text.trim_start_matches(['\n', ' ']).to_owned() } else { text }
+    if text.contains('\n') { text.trim_start_matches(['\n', ' ', '\t']).to_owned() } else { text }
 }
