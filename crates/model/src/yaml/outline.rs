@@ -27,7 +27,7 @@ impl Outline {
 /// Texts with equal outlines have the same collections and keys, apart from those entries, and scalars of equal classes. So a check that looks at nothing else
 /// needs to read only one of them. Both have errors or neither.
 ///
-/// `marks` are ranges of the text, in order. The lines that they touch are marked in the outline. None if the text is too long or has unusual characters.
+/// `marks` are ranges of the text, in order. The values that they touch are marked in the outline. None if the text is too long or has unusual characters.
 pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Outline> {
     if text.len() > BYTES_MAX || !has_plain_characters(text) {
         return None;
@@ -36,6 +36,9 @@ pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Outline> {
         let mut scan = Scan::recording(text.len(), detail);
         let mut marks = marks.iter().filter(|mark| !mark.is_empty()).peekable();
         let end = scan.read(text, |line| {
+            // Keys stay as they are.
+            let key = text.get(line.clone()).and_then(|line| line.find(": ")).map_or(0, |colon| colon + ": ".len());
+            let line = line.start + key..line.end;
             while marks.next_if(|mark| mark.end <= line.start).is_some() {}
             marks.peek().is_some_and(|mark| mark.start <= line.end)
         });
@@ -103,6 +106,8 @@ mod tests {
         check("a: b\n", "a: B\n", false);
         check("a: b\n", "a: b.c\n", false);
         check("a: x y\n", "a: <no value>\n", false);
+        check("a: ''\n", "a: 'A'\n", false);
+        check("a: b:c\n", "a: b/c\n", false);
         check("a: \"b\"\n", "a: b\n", true);
         check("a: 1\n", "a: '1'\n", false);
         check("kind: A\n", "kind: B\n", false);
@@ -138,11 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn marked_lines_are_different() {
+    fn marked_values_are_different() {
         let of = |text, begin, end| outline(text, std::slice::from_ref(&(begin..end)));
         let marked = |begin, end| of("a: b\nc: d\n", begin, end);
         assert_ne!(marked(3, 4), marked(0, 0));
         assert_ne!(marked(3, 4), marked(8, 9));
+        assert_eq!(marked(0, 1), marked(0, 0));
         assert_eq!(marked(3, 4), of("a: x\nc: z\n", 3, 4));
     }
 

@@ -37,6 +37,7 @@ impl ScalarClass {
     const WITHIN_LABEL: u8 = 1 << 3;
     const BEGINS_WITH_LETTER: u8 = 1 << 4;
     const HAS_NO_VALUE: u8 = 1 << 5;
+    const PATH_SEGMENT: u8 = 1 << 6;
 
     /// The class of a plain scalar.
     pub fn of_plain(text: &str) -> Self {
@@ -61,7 +62,8 @@ impl ScalarClass {
             | flag(label::check_value(text).is_ok(), Self::LABEL_VALUE)
             | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
             | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER)
-            | flag(text.contains("<no value>"), Self::HAS_NO_VALUE);
+            | flag(text.contains("<no value>"), Self::HAS_NO_VALUE)
+            | flag(!text.is_empty() && !text.contains(['/', '%']), Self::PATH_SEGMENT);
         Self { form: TypeForm::Text, fits }
     }
 
@@ -83,6 +85,16 @@ impl ScalarClass {
     /// Whether it can be the value of a label.
     pub fn is_label_value(self) -> bool {
         self.fits & Self::LABEL_VALUE != 0
+    }
+
+    /// Whether it is not empty and contains no `/` and no `%`, as the names of roles.
+    pub fn is_path_segment(self) -> bool {
+        self.fits & Self::PATH_SEGMENT != 0
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(self) -> bool {
+        self.is_label_value() && !self.is_path_segment()
     }
 
     /// Whether it contains what a template prints for a missing value.

@@ -7,6 +7,7 @@ mod names;
 pub(super) mod shell;
 mod texts;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,11 +73,39 @@ impl<'n> Manifest<'n> {
         vec![Self { root, group, kind }]
     }
 
+    /// The fields of the object that map keys to texts. Other kinds may have other meanings for fields of these names below `spec`.
+    fn text_maps(&self) -> impl Iterator<Item = TextMap> {
+        let has_pods = matches!(self.group, "" | "apps" | "batch");
+        let is_of_flux = self.group.ends_with(".toolkit.fluxcd.io");
+        TEXT_MAPS.iter().copied().filter(move |TextMap { path, .. }| match path {
+            ["spec", "commonMetadata", ..] => is_of_flux,
+            ["spec", ..] => has_pods,
+            _ => true,
+        })
+    }
+
     /// The value at a path.
     pub(super) fn at(&self, path: &[&str]) -> Option<&'n Node> {
         path.iter().try_fold(self.root, |node, key| node.get(key))
     }
 }
+
+/// A field that maps keys to texts: labels, or annotations, whose values are any text.
+#[derive(Clone, Copy)]
+struct TextMap {
+    path: &'static [&'static str],
+    are_labels: bool,
+}
+
+const TEXT_MAPS: &[TextMap] = &[
+    TextMap { path: &["metadata", "labels"], are_labels: true },
+    TextMap { path: &["metadata", "annotations"], are_labels: false },
+    TextMap { path: &["spec", "commonMetadata", "labels"], are_labels: true },
+    TextMap { path: &["spec", "commonMetadata", "annotations"], are_labels: false },
+    TextMap { path: &["spec", "selector", "matchLabels"], are_labels: true },
+    TextMap { path: &["spec", "template", "metadata", "labels"], are_labels: true },
+    TextMap { path: &["spec", "template", "metadata", "annotations"], are_labels: false },
+];
 
 /// The class of a scalar.
 fn class_of(scalar: &Scalar) -> ScalarClass {
@@ -98,7 +127,7 @@ pub(super) fn review(text: &str, application_texts: &[Range<usize>]) -> Vec<Find
         texts::review_application_texts(&document.root, application_texts, &mut findings);
     }
     // A scalar that two rules are about is reported once, by the rule for its field.
-    let mut places = std::collections::BTreeSet::new();
+    let mut places = BTreeSet::new();
     findings.retain(|finding| places.insert((finding.at.start, finding.at.end)));
     for finding in &mut findings {
         finding.is_of_application |= application_texts.iter().any(|part| touches(part, &finding.at));

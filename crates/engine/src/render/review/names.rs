@@ -4,7 +4,7 @@ use model::diagnostic::{Code, Severity};
 use model::label;
 use model::yaml::{Node, NodeValue};
 
-use super::{Finding, Manifest, class_of};
+use super::{Finding, Manifest, TextMap, class_of};
 
 /// The groups and kinds whose names their controllers write into labels of other objects.
 const COPIED_INTO_LABELS: &[(&str, &str, &str)] = &[
@@ -14,38 +14,25 @@ const COPIED_INTO_LABELS: &[(&str, &str, &str)] = &[
     ("fleet.cattle.io", "GitRepo", "Fleet"),
 ];
 
-/// The fields of all objects that contain the name of a namespace.
-const NAMESPACES: &[&[&str]] = &[
-    &["metadata", "namespace"],
-    &["spec", "targetNamespace"],
-    &["spec", "storageNamespace"],
-    &["spec", "destination", "namespace"],
-    &["spec", "defaultNamespace"],
-    &["spec", "sourceRef", "namespace"],
-];
-
-/// The fields with labels, and whether they are labels. Otherwise they are annotations, whose values are any text.
-const METADATA: &[(&[&str], bool)] = &[
-    (&["metadata", "labels"], true),
-    (&["metadata", "annotations"], false),
-    (&["spec", "commonMetadata", "labels"], true),
-    (&["spec", "commonMetadata", "annotations"], false),
-    (&["spec", "selector", "matchLabels"], true),
-    (&["spec", "template", "metadata", "labels"], true),
-    (&["spec", "template", "metadata", "annotations"], false),
+/// The fields that contain the name of a namespace, by the API group of their objects.
+const NAMESPACES: &[(&str, &[&[&str]])] = &[
+    ("kustomize.toolkit.fluxcd.io", &[&["spec", "targetNamespace"], &["spec", "sourceRef", "namespace"]]),
+    ("helm.toolkit.fluxcd.io", &[&["spec", "targetNamespace"], &["spec", "storageNamespace"]]),
+    ("argoproj.io", &[&["spec", "destination", "namespace"]]),
+    ("fleet.cattle.io", &[&["spec", "targetNamespace"], &["spec", "defaultNamespace"]]),
 ];
 
 pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     if let Some(name) = manifest.at(&["metadata", "name"]) {
         findings.extend(name_refused(manifest, name));
     }
-    for path in NAMESPACES {
+    let of_group = NAMESPACES.iter().filter(|(group, _)| *group == manifest.group).flat_map(|(_, paths)| *paths);
+    for path in [&["metadata", "namespace"][..]].iter().chain(of_group) {
         findings.extend(manifest.at(path).and_then(|node| namespace_refused(&path.join("."), node)));
     }
-    for (path, are_labels) in METADATA {
-        let entries = manifest.at(path).and_then(Node::as_mapping).unwrap_or_default();
-        for (key, value) in entries {
-            findings.extend(entry_refused((key, value), *are_labels));
+    for TextMap { path, are_labels } in manifest.text_maps() {
+        for (key, value) in manifest.at(path).and_then(Node::as_mapping).unwrap_or_default() {
+            findings.extend(entry_refused((key, value), are_labels));
         }
     }
 }
@@ -71,8 +58,7 @@ fn name_refused(manifest: &Manifest<'_>, node: &Node) -> Option<Finding> {
     let reason = if (group, kind) == ("", "Service") && !class.is_service_name() {
         "only lower case letters, digits and `-` are allowed, a letter first, and at most 63 characters"
     } else if group == "rbac.authorization.k8s.io" {
-        let is_segment = !scalar.text.is_empty() && !scalar.text.contains(['/', '%']);
-        if is_segment {
+        if class.is_path_segment() {
             return None;
         }
         "`/` and `%` are not allowed"
@@ -99,13 +85,13 @@ fn name_refused(manifest: &Manifest<'_>, node: &Node) -> Option<Finding> {
 fn namespace_refused(field: &str, node: &Node) -> Option<Finding> {
     let scalar = node.as_scalar()?;
     let class = class_of(scalar);
-    if scalar.text.is_empty() || class.is_dns_label() || class.has_no_value() {
+    if class.is_empty() || class.is_dns_label() || class.has_no_value() {
         return None;
     }
     let message = format!(
         "Kubernetes refuses the namespace in `{field}`: only lower case letters, digits and `-` are allowed, and at most 63 characters"
     );
-    let finding = refused(node, message).help("print it with `shortName 63`, which returns a name that fits");
+    let finding = refused(node, message).help("print `.Namespace`, or a name without dots and capital letters");
     Some(Finding { namespace: Some(scalar.text.clone()), ..finding })
 }
 

@@ -102,7 +102,14 @@ fn fields_of_reconcilers_and_containers_are_texts() {
     let argo = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: {source: {targetRevision: 1.10}}\n";
     check(argo, &[("K0412", "1.10", "`spec.source.targetRevision`")]);
     let deployment = "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 3, template: {spec: {containers: [{env: [{name: A, value: 1}], args: [2]}]}}}\n";
-    check(deployment, &[("K0412", "2", "`args`"), ("K0412", "1", "`value`")]);
+    check(deployment, &[("K0412", "2", "`args`"), ("K0412", "1", "`env[].value`")]);
+}
+
+#[test]
+fn fields_of_other_kinds_are_not_judged_by_their_names() {
+    let set = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec: {template: {metadata: {labels: {a: '{{ b }}'}}}}\n";
+    check(set, &[]);
+    check("apiVersion: acme.example/v1\nkind: Route\nspec: {targetNamespace: '*', defaultNamespace: A}\n", &[]);
 }
 
 #[test]
@@ -127,6 +134,58 @@ fn texts_of_applications_that_change_their_type_are_found() {
         assert_eq!(found(value), Vec::<String>::new(), "{value}");
     }
     assert_eq!(review("any: 1.10\n", &[]), []);
+}
+
+/// Files with one value, in every role that a rule looks at.
+const FILES: &[&str] = &[
+    "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: @\n",
+    "apiVersion: v1\nkind: Service\nmetadata:\n  name: @\n  namespace: @\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: @\ndata:\n  k: @\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    b: @\n  annotations:\n    c: @\n",
+    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: @\n",
+    "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: @\nspec:\n  targetNamespace: @\n  path: @\n",
+    "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nspec:\n  ref:\n    branch: @\n",
+    "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: @\n        env:\n        - name: A\n          value: @\n",
+    "any: @\n- @\n",
+];
+
+#[test]
+fn files_of_one_outline_have_the_same_findings_in_every_role() {
+    let long = [long(63), long(64), long(253), long(254)];
+    let more = [
+        "a/b",
+        "system:x",
+        "%",
+        "_",
+        "-a",
+        "a.",
+        "<no value>",
+        "0755",
+        "1_0",
+        "yes",
+        "~",
+        "'A'",
+        "\"a.b\"",
+        "'1'",
+        "|\n    x",
+    ];
+    let values: Vec<&str> = VALUES.iter().copied().chain(more).chain(long.iter().map(String::as_str)).collect();
+    let findings = |text: &str, parts: &[std::ops::Range<usize>]| {
+        let found = review(text, parts).into_iter();
+        found.map(|found| (found.message, found.is_of_application)).collect::<Vec<_>>()
+    };
+    for file in FILES {
+        let mut known = std::collections::BTreeMap::new();
+        for value in &values {
+            let text = file.replace('@', value);
+            for parts in [Vec::new(), text.match_indices(value).map(|(at, part)| at..at + part.len()).collect()] {
+                let Some(outline) = outline(&text, &parts) else { continue };
+                let found = findings(&text, &parts);
+                let (before, first) = known.entry(format!("{outline:?}")).or_insert((text.clone(), found.clone()));
+                assert_eq!(&found, first, "{text:?} {before:?}");
+            }
+        }
+    }
 }
 
 const LINES: &[&str] = &[

@@ -6,7 +6,7 @@ use model::diagnostic::{Code, Severity};
 use model::name::is_data_key;
 use model::yaml::{Node, NodeValue, ScalarStyle, TypeForm};
 
-use super::{Finding, Manifest, class_of, touches};
+use super::{Finding, Manifest, TextMap, class_of, touches};
 
 /// The largest data of a `ConfigMap` or `Secret`, in bytes.
 const DATA_BYTES_MAX: usize = 1 << 20;
@@ -69,19 +69,8 @@ const TEXT_FIELDS: &[(&str, &[&[&str]])] = &[
     ("fleet.cattle.io", &[&["spec", "repo"], &["spec", "branch"], &["spec", "revision"], &["spec", "targetNamespace"]]),
 ];
 
-/// The fields of all objects that map keys to texts.
-const TEXT_MAPS: &[&[&str]] = &[
-    &["metadata", "labels"],
-    &["metadata", "annotations"],
-    &["spec", "commonMetadata", "labels"],
-    &["spec", "commonMetadata", "annotations"],
-    &["spec", "selector", "matchLabels"],
-    &["spec", "template", "metadata", "labels"],
-    &["spec", "template", "metadata", "annotations"],
-];
-
 pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
-    for path in TEXT_MAPS {
+    for TextMap { path, .. } in manifest.text_maps() {
         for (key, value) in manifest.at(path).and_then(Node::as_mapping).unwrap_or_default() {
             // The API server takes null as an empty text here.
             findings.extend(not_a_text(value).filter(|what| *what != "null").map(|what| {
@@ -206,7 +195,9 @@ fn review_containers(pod: &Node, findings: &mut Vec<Finding>) {
             texts.extend(items.iter().map(|item| (field, item)));
         }
         for variable in container.get("env").and_then(Node::as_sequence).unwrap_or_default() {
-            texts.extend(["name", "value"].into_iter().filter_map(|field| Some((field, variable.get(field)?))));
+            let value = variable.get("value").filter(|value| not_a_text(value) != Some("null"));
+            texts.extend(variable.get("name").map(|name| ("env[].name", name)));
+            texts.extend(value.map(|value| ("env[].value", value)));
         }
         for (field, node) in texts {
             findings.extend(not_a_text(node).map(|what| {
