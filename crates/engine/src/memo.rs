@@ -215,10 +215,8 @@ mod tests {
     }
 
     fn rendering(number: u8, is_wide: bool) -> Rendering {
-        {
-            let warnings = WarningsDigest::from_number(u64::from(number % 2));
-            Rendering { tree: GitId::from_bytes([number; 20]), is_wide, warnings }
-        }
+        let warnings = WarningsDigest::from_number(u64::from(number % 2));
+        Rendering { tree: GitId::from_bytes([number; 20]), is_wide, warnings }
     }
 
     fn memo() -> Memo {

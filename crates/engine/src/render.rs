@@ -131,7 +131,7 @@ pub(crate) struct Rendered {
     /// The warnings about files that were rendered only for this assignment.
     pub(crate) warnings: Vec<OutputWarning>,
     /// The digest of the warnings about all files. None without warnings.
-    pub(crate) warnings_digest: Option<Digest>,
+    pub(crate) warnings_digest: Option<WarningsDigest>,
     /// Whether output that contained template text was rendered again. It may have read any data.
     pub(crate) has_read_anything: bool,
     /// The number of files that were rendered only for this assignment.
@@ -303,7 +303,7 @@ impl Templates {
                     own_files += 1;
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
                         Ok((bytes, found)) => {
-                            warning_digests.extend(digest_of(&found));
+                            warning_digests.extend(WarningsDigest::of(&found));
                             warnings.extend(found);
                             if let Some(bytes) = bytes {
                                 files.insert(Arc::clone(&file.name), Content::Bytes(bytes));
@@ -321,7 +321,7 @@ impl Templates {
         Rendered {
             files: if problems.is_empty() { Ok(files) } else { Err(problems) },
             warnings,
-            warnings_digest: (!warning_digests.is_empty()).then(|| Digest::of(&warning_digests)),
+            warnings_digest: WarningsDigest::of_files(&warning_digests),
             has_read_anything,
             own_files,
         }
@@ -380,7 +380,7 @@ impl FileTemplate {
         let mut has_read_anything = false;
         match self.render(dot, assignment, &mut has_read_anything) {
             Ok((Some(bytes), warnings)) if !has_read_anything => {
-                let warnings = digest_of(&warnings);
+                let warnings = WarningsDigest::of(&warnings);
                 if !shared.folder_cache().is_open() {
                     return CachedFile::File(GitId::of_blob(&bytes), warnings);
                 }
@@ -421,15 +421,6 @@ impl FileTemplate {
         let bytes = made.map(|made| made.text.into_bytes());
         Ok((if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) }, warnings))
     }
-}
-
-/// The digest of warnings without the places of objects. None without warnings.
-fn digest_of(warnings: &[OutputWarning]) -> Option<Digest> {
-    let meanings = warnings.iter().map(|warning| {
-        let Diagnostic { code, message, labels, .. } = &warning.diagnostic;
-        (code, message, labels, &warning.value_key)
-    });
-    (!warnings.is_empty()).then(|| Digest::of(&meanings.collect::<Vec<_>>()))
 }
 
 /// Adds unread files to a diagnostic about the templates of a cluster type: they may contain the missing template.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::digest::Digest;
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
@@ -155,8 +156,8 @@ enum DiagnosticSource {
     Values(u32),
     /// The rendering. Place id and target id.
     Rendering(u32, u32),
-    /// The rendered files of assignments with the same warnings.
-    Output(WarningsDigest),
+    /// The rendered files of assignments with the same warnings. If they are about values, also the digest of the containers of the values.
+    Output(WarningsDigest, Option<Digest>),
 }
 
 fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) -> Vec<(DiagnosticSource, AssignmentId)> {
@@ -167,13 +168,16 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) ->
     for (target, slot) in row.targets.iter().copied().zip(&row.slots) {
         let pair = require(compiled.pairs.position(class, prepared.class_of_target(target)), NO_PAIR);
         used_pairs.add(pair);
-        let has_diagnostics = require(compiled.pairs.at(pair), NO_PAIR).has_diagnostics;
+        let ClassPair { has_diagnostics, values, .. } = require(compiled.pairs.at(pair), NO_PAIR);
+        let output = |warnings: WarningsDigest| {
+            DiagnosticSource::Output(warnings, warnings.is_about_values().then_some(values.inputs))
+        };
         let sources = [
             is_place_stopped.then_some(DiagnosticSource::Place(place)),
             of_target(prepared, place, target).next().map(|_| DiagnosticSource::Target(place, target)),
             has_diagnostics.then_some(DiagnosticSource::Values(pair)),
             compiled.failures.contains_key(&(place, target)).then_some(DiagnosticSource::Rendering(place, target)),
-            slot.warnings.filter(|_| slot.is_rendered).map(DiagnosticSource::Output),
+            slot.warnings.filter(|_| slot.is_rendered).map(output),
         ];
         let mut sources = sources.into_iter().flatten().peekable();
         if sources.peek().is_some() {
@@ -195,7 +199,7 @@ fn diagnostics_of(compiled: &Compiled, source: DiagnosticSource, ids: &[Assignme
         DiagnosticSource::Rendering(place, target) => of_pins(prepared, place, target)
             .or_else(|| compiled.failures.get(&(place, target)).cloned())
             .unwrap_or_default(),
-        DiagnosticSource::Output(_) => {
+        DiagnosticSource::Output(..) => {
             ids.iter().min().and_then(|id| Some(compiled.get(id)?.warnings())).unwrap_or_default()
         }
     }

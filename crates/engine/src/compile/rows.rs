@@ -190,7 +190,7 @@ impl<'a> RowContext<'a> {
         }
         let Rendered { files, warnings_digest, has_read_anything, own_files, .. } =
             self.render(assignment.pair, &context, Some(self.shared));
-        let warnings = warnings_digest.filter(|_| files.is_ok()).map(WarningsDigest::of);
+        let warnings = warnings_digest.filter(|_| files.is_ok());
         let found = Slot { warnings, ..slot_with(has_read_anything) };
         let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::of(found) };
         Some(match files {

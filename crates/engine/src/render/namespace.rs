@@ -55,10 +55,15 @@ pub(super) fn refused(context: &Context<'_>, file: &str) -> Diagnostic {
     let name = namespace(context);
     let key = context.place.key();
     let what = context.place.kind();
-    let message = if name.len() > NAMESPACE_LENGTH_MAX {
-        format!("the namespace `{name}` has {} characters, Kubernetes allows {NAMESPACE_LENGTH_MAX}", name.len())
+    let (message, change) = if name.len() > NAMESPACE_LENGTH_MAX {
+        let length = name.len();
+        (
+            format!("the namespace `{name}` has {length} characters, Kubernetes allows {NAMESPACE_LENGTH_MAX}"),
+            "shorten one of the names",
+        )
     } else {
-        format!("Kubernetes refuses the namespace `{name}`: only lower case letters, digits and `-` are allowed")
+        let allowed = "only lower case letters, digits and `-` are allowed";
+        (format!("Kubernetes refuses the namespace `{name}`: {allowed}"), "use names without dots")
     };
     let (object, path) = &context.target.origin;
     let path = if object.kind == Kind::Workload { path.key("name") } else { FieldPath::from(["metadata", "name"]) };
@@ -66,5 +71,5 @@ pub(super) fn refused(context: &Context<'_>, file: &str) -> Diagnostic {
         .at(Origin::field(object, path), "the target's part of the name")
         .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("the {what}'s part of the name"))
         .note(format!("it is used in {file}"))
-        .help("shorten one of the names, or put the annotation `names.kalypso.io/long: shorten` on the environment")
+        .help(format!("{change}, or put the annotation `names.kalypso.io/long: shorten` on the environment"))
 }

@@ -1,5 +1,6 @@
 //! The Kubernetes objects that an assignment renders, with the places in the templates that print their names.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gotemplate::Value;
@@ -29,6 +30,19 @@ pub(crate) struct ObjectId {
 }
 
 impl Templates {
+    /// Whether one assignment may render an object twice: two manifests are of the same kind, or a manifest may be rendered in a loop.
+    pub(crate) fn may_repeat_objects(&self) -> bool {
+        let files = self.files.iter().filter(|file| file.is_manifest());
+        let texts: Vec<&str> = files.flat_map(|file| file.template.manifests()).map(|text| &**text).collect();
+        let kinds: Vec<&str> =
+            texts.iter().flat_map(|text| text.lines().filter(|line| line.starts_with("kind:"))).collect();
+        let is_variable = |kind: &&str| kind.contains("{{");
+        let different: BTreeSet<&str> = kinds.iter().copied().collect();
+        different.len() < kinds.len()
+            || kinds.iter().any(is_variable)
+            || texts.iter().any(|text| text.contains("range"))
+    }
+
     /// Whether the name or namespace of each object contains the name of the target, so that no two targets of a place render the same object. If false, they may.
     pub(crate) fn name_objects_by_target(&self) -> bool {
         self.files

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
-use super::CheckedOutlines;
 use super::folder_cache::{FolderCache, FolderStore};
+use super::{CheckedOutlines, WarningsDigest};
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
@@ -26,7 +26,7 @@ pub(crate) struct SharedFiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CachedFile {
     /// The file has this git id. The digest is that of the warnings about it.
-    File(GitId, Option<Digest>),
+    File(GitId, Option<WarningsDigest>),
     /// There is no such file.
     NoFile,
     /// The file can't be rendered, or its template read unexpected data. It is rendered for each assignment.

@@ -14,14 +14,37 @@ pub(crate) struct OutputWarning {
     pub(crate) value_key: Option<Arc<str>>,
 }
 
-/// Half of the digest of warnings. A fleet has few different ones.
+/// A digest of warnings without the places of objects. Its last bit says whether one of them is about a value of the platform. A fleet has few different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WarningsDigest(NonZeroU64);
 
 impl WarningsDigest {
-    pub(crate) fn of(digest: Digest) -> Self {
-        let half = digest.as_bytes().first_chunk().copied().unwrap_or_default();
-        Self(NonZeroU64::new(u64::from_le_bytes(half)).unwrap_or(NonZeroU64::MIN))
+    /// None without warnings.
+    pub(crate) fn of(warnings: &[OutputWarning]) -> Option<Self> {
+        let meanings = warnings.iter().map(|warning| {
+            let Diagnostic { code, message, labels, .. } = &warning.diagnostic;
+            (code, message, labels, &warning.value_key)
+        });
+        let is_about_values = warnings.iter().any(|warning| warning.value_key.is_some());
+        (!warnings.is_empty()).then(|| Self::new(Digest::of(&meanings.collect::<Vec<_>>()), is_about_values))
+    }
+
+    /// The digest of the warnings about several files. None without warnings.
+    pub(crate) fn of_files(files: &[Self]) -> Option<Self> {
+        let is_about_values = files.iter().any(|file| file.is_about_values());
+        (!files.is_empty()).then(|| Self::new(Digest::of(files), is_about_values))
+    }
+
+    fn new(digest: Digest, is_about_values: bool) -> Self {
+        let half = u64::from_le_bytes(digest.as_bytes().first_chunk().copied().unwrap_or_default());
+        // The second bit is always set, so the number is not 0.
+        let number = half & !0b11 | 0b10 | u64::from(is_about_values);
+        Self(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// Whether a warning is about a value of the platform. Assignments with equal digests may then have the value from different containers.
+    pub(crate) fn is_about_values(self) -> bool {
+        self.0.get() & 1 == 1
     }
 
     /// The digest as a number. 0 stands for no warnings.

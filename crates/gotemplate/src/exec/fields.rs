@@ -12,7 +12,7 @@ use crate::value::{Key, Value};
 /// Follows `path`. Returns the value at its end.
 /// If a value on the way is neither a map nor a struct, returns that value and the fields that are left. Only the returned value is cloned, so the
 /// reference counters of shared values on the way do not change.
-fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
     let mut taint = changes.taint;
@@ -45,6 +45,11 @@ impl Run<'_> {
     /// Follows `path` through maps and structs, and records whether it ends at a key that does not exist.
     fn reach<'p>(&mut self, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
         let reached = reach(self.changes, receiver, path)?;
+        self.noted(path, reached)
+    }
+
+    /// The result of following `path`, after recording whether it ends at a key that does not exist.
+    pub(super) fn noted<'p>(&mut self, path: &[Field], reached: (Value, &'p [Field])) -> Eval<(Value, &'p [Field])> {
         if !path.is_empty() && matches!(reached.0, Value::Missing) {
             if let Some(field) = path.last().filter(|_| self.requires_keys) {
                 return Err(error(field.at, format!("map has no entry for key {:?}", shown(field))));
