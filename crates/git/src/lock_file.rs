@@ -193,11 +193,16 @@ mod tests {
         assert_eq!(shown(ago(200_000)), "lock file `/a/HEAD.lock` exists for 2 days");
     }
 
-    #[test]
-    fn git_runs_again_when_the_lock_file_is_gone() {
+    fn lock_file() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("HEAD.lock");
         fs::write(&path, "").unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn git_runs_again_when_the_lock_file_is_gone() {
+        let (_folder, path) = lock_file();
         let mut runs = 0;
         let run = || {
             runs += 1;
@@ -211,9 +216,7 @@ mod tests {
 
     #[test]
     fn a_lock_file_that_stays_is_returned() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("HEAD.lock");
-        fs::write(&path, "").unwrap();
+        let (_folder, path) = lock_file();
         let mut runs = 0;
         let run = || {
             runs += 1;

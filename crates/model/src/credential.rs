@@ -22,7 +22,7 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     in_order(found)
 }
 
-/// Sorts ranges, and joins those that overlap.
+/// Sorts ranges, and joins overlapping ones.
 fn in_order(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     ranges.dedup_by(|next, kept| {

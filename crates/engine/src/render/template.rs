@@ -134,8 +134,8 @@ impl ParsedTemplate {
         self.problem.clone()
     }
 
-    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Also returns the missing values that they print. Sets `has_read_anything` if output that
-    /// contained template text was rendered again.
+    /// Renders the manifests, and joins the outputs that are not empty. Returns no text if all are empty, and the missing values that the manifests print.
+    /// Sets `has_read_anything` if output that contained template text was rendered again.
     pub(super) fn render(
         &self,
         dot: &Value,

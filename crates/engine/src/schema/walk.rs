@@ -99,7 +99,7 @@ pub(super) fn positions<'a>(references: &References<'a>, root: &'a Json) -> Vec<
     found
 }
 
-/// The names of the properties in conditions and alternatives of a schema: those whose form can decide which rules apply.
+/// The names of the properties in conditions and alternatives of a schema. Their forms can decide which rules apply.
 pub(super) fn conditional<'a>(references: &References<'a>, root: &'a Json) -> BTreeSet<String> {
     const CONDITIONS: [&str; 6] = ["if", "then", "else", "not", "anyOf", "oneOf"];
     let mut names = BTreeSet::new();

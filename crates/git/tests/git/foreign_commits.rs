@@ -4,18 +4,17 @@ use git::publish::{
     BranchChange, Destination, DestinationState, PublishError, PushOutcome, check_commits, current_state, heads,
     publish,
 };
-use git::{GitRepositories, NewCommit, Push, Pushed, Repositories, Revision};
+use git::{NewCommit, Push, Pushed, Repositories, Revision};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::tree::{Tree, closed};
-use testkit::git_server::GitServer;
 
-use crate::playground::{Disk, commit, memory, person, tree, url};
+use crate::playground::{commit, in_each_implementation, person, tree, url};
 
 const BASE: &str = "dev";
 const PROPOSAL: &str = "kalypso/dev";
-/// The files of the base branch at the beginning, and those that are proposed.
+/// The files of the base branch at the beginning, and the proposed files.
 const OLD: &[(&str, &str)] = &[("app/a", "1"), ("app/b", "1"), ("docs", "1")];
 const NEW: &[(&str, &str)] = &[("app/a", "2"), ("app/b", "2"), ("docs", "1")];
 
@@ -33,14 +32,7 @@ fn check(test: impl Fn(&Branches<'_>)) {
         branches.propose(NEW);
         test(&branches);
     };
-    begin(&memory("gitops"));
-    let disk = Disk::new();
-    disk.create("gitops");
-    begin(&disk.local());
-    let disk = Disk::new();
-    disk.create("gitops");
-    let server = GitServer::start(&disk.served()).unwrap();
-    begin(&GitRepositories::new(disk.settings(&server.url())));
+    in_each_implementation(begin);
 }
 
 impl Branches<'_> {

@@ -14,6 +14,7 @@ use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
+use testkit::git_server::GitServer;
 
 /// The prefix of the URLs of test repositories.
 pub(crate) const HOST: &str = "https://git.example/acme/";
@@ -139,4 +140,16 @@ pub(crate) fn control_plane<'a>(
     (progress, broken): (&'a Progress, &'a BrokenFiles),
 ) -> ControlPlane<'a> {
     ControlPlane { url, branch: "main", rewrite: &[], promoted: None, releases: &NO_RELEASES, progress, broken }
+}
+
+/// Runs a test with an empty repository `gitops`, in each implementation: in memory, in place, and over HTTP.
+pub(crate) fn in_each_implementation(test: impl Fn(&dyn Repositories)) {
+    test(&memory("gitops"));
+    let disk = Disk::new();
+    disk.create("gitops");
+    test(&disk.local());
+    let disk = Disk::new();
+    disk.create("gitops");
+    let server = GitServer::start(&disk.served()).unwrap();
+    test(&GitRepositories::new(disk.settings(&server.url())));
 }

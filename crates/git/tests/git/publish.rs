@@ -8,9 +8,8 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Tree, closed};
-use testkit::git_server::GitServer;
 
-use crate::playground::{Disk, commit, memory, person, run, tree, url};
+use crate::playground::{Disk, commit, in_each_implementation, memory, person, run, tree, url};
 
 const BRANCH: &str = "kalypso/dev";
 
@@ -20,14 +19,7 @@ fn check(test: impl Fn(&dyn Repositories)) {
         commit(repositories, &url("gitops"), "dev", &[("docs/x", "1")]);
         test(repositories);
     };
-    begin(&memory("gitops"));
-    let disk = Disk::new();
-    disk.create("gitops");
-    begin(&disk.local());
-    let disk = Disk::new();
-    disk.create("gitops");
-    let server = GitServer::start(&disk.served()).unwrap();
-    begin(&GitRepositories::new(disk.settings(&server.url())));
+    in_each_implementation(begin);
 }
 
 fn with_destination<T>(branch: Option<&str>, act: impl FnOnce(&Destination<'_>) -> T) -> T {
