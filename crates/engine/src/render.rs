@@ -401,7 +401,7 @@ impl FileTemplate {
     ) -> Result<RenderedFile, Vec<Diagnostic>> {
         let (made, missing) = self.template.render(dot, assignment, has_read_anything)?;
         let describe = |(index, field): &(usize, MissingField)| {
-            missing_field::warning(&self.template, (*index, field), (dot, assignment.0))
+            missing_field::warning(&self.template.key, (*index, field), (dot, assignment.0))
         };
         let mut warnings: Vec<OutputWarning> = missing.iter().map(describe).collect();
         let context = assignment.0;

@@ -21,6 +21,9 @@ pub struct TemplateError {
     pub excerpt: Option<String>,
     /// The actions in tainted text that were not evaluated, each once. Only for [`ErrorKind::Tainted`].
     pub refused: Vec<String>,
+    /// The field whose last key does not exist, as the template writes it, such as `.Manifests.branch`. Only if the template requires keys
+    /// (`Options::requires_keys`), and one is missing.
+    pub missing_field: Option<String>,
 }
 
 /// The kind of an error.
@@ -78,6 +81,7 @@ impl TemplateError {
             pass: place.pass,
             excerpt: (place.pass > 0).then(excerpt),
             refused: Vec::new(),
+            missing_field: None,
         }
     }
 }

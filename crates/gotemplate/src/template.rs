@@ -219,8 +219,12 @@ fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering
     let requires_keys = rendering.requires_keys && rendering.pass == 0;
     let executed = exec::execute(program, dot, state, requires_keys).map_err(|stop| {
         let place = ErrorPlace { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
+        let missing = stop.0.missing.map(|at| MissingField::of(name, &program.source, at, rendering.pass));
         match stop.0.failure {
-            Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
+            Failure::Error(message) => {
+                let missing_field = missing.map(|missing| missing.field);
+                TemplateError { missing_field, ..TemplateError::new(place, ErrorKind::Execute, message) }
+            }
             Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
         }
     })?;

@@ -5,10 +5,10 @@ use gotemplate::value::{Key, Value};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::object::template::{MANIFESTS, MISSING_KEY};
+use model::object_key::ObjectKey;
 use model::similar;
 
 use super::Context;
-use super::template::ParsedTemplate;
 use super::warning::OutputWarning;
 
 /// The field of the data with the manifests of a target.
@@ -16,20 +16,33 @@ const TARGET_MANIFESTS: &str = "Manifests";
 
 /// The warning about a missing value that the manifest `index` of a template prints.
 pub(super) fn warning(
-    template: &ParsedTemplate,
+    template: &ObjectKey,
     (index, missing): (usize, &MissingField),
     (dot, context): (&Value, &Context<'_>),
 ) -> OutputWarning {
     let MissingField { field, position } = missing;
-    let name = &template.key.name;
+    let name = &template.name;
     let path = FieldPath::from(MANIFESTS).index(index);
     let origin = match position {
-        Some((line, column)) => Origin::part(&template.key, path, Part::Text { line: *line, column: *column }),
-        None => Origin::field(&template.key, path),
+        Some((line, column)) => Origin::part(template, path, Part::Text { line: *line, column: *column }),
+        None => Origin::field(template, path),
     };
     let place = if position.is_some() { "printed here" } else { "the output of this text is rendered again" };
     let message = format!("template `{name}` prints a value that is missing: `{field}`");
-    let mut diagnostic = Diagnostic::warning(Code::MissingFieldPrinted, message).at(origin, place);
+    let diagnostic = Diagnostic::warning(Code::MissingFieldPrinted, message).at(origin, place);
+    let diagnostic = with_nearest(diagnostic, field, (dot, context))
+        .help("read keys that may be missing with `with`, `default` or `index`")
+        .help(format!("the annotation `{MISSING_KEY}: error` on the template makes this an error"))
+        .about(template);
+    OutputWarning { diagnostic, value_key: None }
+}
+
+/// The diagnostic about a missing `field`, such as `.Manifests.branch`, with the target that lacks it and the nearest key that exists.
+pub(super) fn with_nearest(
+    mut diagnostic: Diagnostic,
+    field: &str,
+    (dot, context): (&Value, &Context<'_>),
+) -> Diagnostic {
     let segments: Vec<&str> = field.trim_start_matches('$').split('.').filter(|part| !part.is_empty()).collect();
     let (known, key) = keys_beside(dot, &segments);
     if let [TARGET_MANIFESTS, key] = segments.as_slice() {
@@ -37,14 +50,10 @@ pub(super) fn warning(
         let label = format!("the manifests of `{}` have no `{key}`", context.target.name);
         diagnostic = diagnostic.at(Origin::field(object, path.key("manifests")), label);
     }
-    if let Some(nearest) = key.and_then(|key| similar::nearest(key, known.iter().map(String::as_str))) {
-        diagnostic = diagnostic.help(format!("the nearest key that exists is `{nearest}`"));
+    match key.and_then(|key| similar::nearest(key, known.iter().map(String::as_str))) {
+        Some(nearest) => diagnostic.help(format!("the nearest key that exists is `{nearest}`")),
+        None => diagnostic,
     }
-    let diagnostic = diagnostic
-        .help("read keys that may be missing with `with`, `default` or `index`")
-        .help(format!("the annotation `{MISSING_KEY}: error` on the template makes this an error"))
-        .about(&template.key);
-    OutputWarning { diagnostic, value_key: None }
 }
 
 /// The keys of the map that lacks a key of the path, and that key.

@@ -16,7 +16,7 @@ use model::object_key::ObjectKey;
 
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::REFERENCES;
-use super::{Context, Format};
+use super::{Context, Format, missing_field};
 use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::settings;
@@ -154,7 +154,12 @@ impl ParsedTemplate {
                 }
                 let reveals =
                     context.hides_output && reveals(text, &error, (dot, context.sensitive), &self.options(None));
-                vec![failure(&self.key, index, &if reveals { without_reason(error) } else { error })]
+                let error = if reveals { without_reason(error) } else { error };
+                let failure = failure(&self.key, index, &error);
+                vec![match &error.missing_field {
+                    Some(field) => missing_field::with_nearest(failure, field, (dot, context)),
+                    None => failure,
+                }]
             })?;
             *has_read_anything |= rendered.passes > 1;
             let Rendered { bytes, tainted_ranges, missing, .. } = rendered;
@@ -240,7 +245,7 @@ pub(super) fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<Fi
 fn without_reason(error: TemplateError) -> TemplateError {
     let what = if error.pass == 0 { "it fails" } else { "its output can't be rendered again" };
     let message = format!("{what}; the reason is not shown, because of sensitive values");
-    TemplateError { message, excerpt: None, ..error }
+    TemplateError { message, excerpt: None, missing_field: None, ..error }
 }
 
 fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {

@@ -74,8 +74,9 @@ impl Run<'_> {
             Term::Field(path) => self.fields(dot, path, Arguments::none(dot)),
             Term::Variable(variable, path) if path.is_empty() => self.variable(*at, *variable).cloned(),
             Term::Variable(variable, path) => {
-                let reached = super::fields::reach(self.changes, self.variable(*at, *variable)?, path)?;
-                let (value, rest) = self.noted(path, reached)?;
+                let scope = (&*self.changes, self.requires_keys);
+                let reached = super::fields::reach(scope, self.variable(*at, *variable)?, path)?;
+                let (value, rest) = self.noted(path, reached);
                 self.fields(&value, rest, Arguments::none(dot))
             }
             Term::Function(callee) => self.function(*at, *callee, Arguments::none(dot)),

@@ -11,8 +11,12 @@ use crate::value::{Key, Value};
 
 /// Follows `path`. Returns the value at its end.
 /// If a value on the way is neither a map nor a struct, returns that value and the fields that are left. Only the returned value is cloned, so the
-/// reference counters of shared values on the way do not change.
-pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+/// reference counters of shared values on the way do not change. With `requires_keys`, a key that does not exist is an error.
+pub(super) fn reach<'p>(
+    (changes, requires_keys): (&MapChanges, bool),
+    receiver: &Value,
+    path: &'p [Field],
+) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
     let mut taint = changes.taint;
@@ -23,6 +27,7 @@ pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field
         value = match value.plain() {
             Value::Map(map) => match changes.entries(map).get(&field.name) {
                 Some(entry) => entry,
+                None if requires_keys => return Err(no_key(path, field)),
                 // A field of a missing value is missing, too.
                 None => return Ok((Value::Missing, &[])),
             },
@@ -30,6 +35,7 @@ pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field
                 Some((_, entry)) => entry,
                 None => return Err(no_field(field, value.plain())),
             },
+            Value::Missing if requires_keys => return Err(no_key(path, field)),
             Value::Missing => return Ok((Value::Missing, &[])),
             Value::Nil => {
                 return Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown(field))));
@@ -44,19 +50,16 @@ pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field
 impl Run<'_> {
     /// Follows `path` through maps and structs, and records whether it ends at a key that does not exist.
     fn reach<'p>(&mut self, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
-        let reached = reach(self.changes, receiver, path)?;
-        self.noted(path, reached)
+        let reached = reach((self.changes, self.requires_keys), receiver, path)?;
+        Ok(self.noted(path, reached))
     }
 
     /// The result of following `path`, after recording whether it ends at a key that does not exist.
-    pub(super) fn noted<'p>(&mut self, path: &[Field], reached: (Value, &'p [Field])) -> Eval<(Value, &'p [Field])> {
+    pub(super) fn noted<'p>(&mut self, path: &[Field], reached: (Value, &'p [Field])) -> (Value, &'p [Field]) {
         if !path.is_empty() && matches!(reached.0, Value::Missing) {
-            if let Some(field) = path.last().filter(|_| self.requires_keys) {
-                return Err(error(field.at, format!("map has no entry for key {:?}", shown(field))));
-            }
             self.note_missing(path);
         }
-        Ok(reached)
+        reached
     }
 
     /// Follows `path`. If there are arguments, the last field must be a method, and gets them.
@@ -104,6 +107,14 @@ fn without_method(receiver: &Value, field: &Field) -> Eval<Value> {
         Value::Nil => Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown(field)))),
         _ => Err(no_field(field, receiver)),
     }
+}
+
+/// The error that the key `field` of `path` does not exist.
+#[cold]
+fn no_key(path: &[Field], field: &Field) -> Stop {
+    let mut stop = error(field.at, format!("map has no entry for key {:?}", shown(field)));
+    stop.0.missing = path.first().map(|first| first.at);
+    stop
 }
 
 fn no_field(field: &Field, receiver: &Value) -> Stop {

@@ -30,6 +30,8 @@ pub(crate) struct Stop(pub(crate) Box<Cause>);
 pub(crate) struct Cause {
     pub(crate) at: usize,
     pub(crate) failure: Failure,
+    /// The byte of the field whose last key does not exist, if this is the reason.
+    pub(crate) missing: Option<usize>,
 }
 
 type Eval<T> = Result<T, Stop>;
@@ -167,7 +169,7 @@ impl Run<'_> {
 
 #[cold]
 fn stop(at: usize, failure: impl Into<Failure>) -> Stop {
-    Stop(Box::new(Cause { at, failure: failure.into() }))
+    Stop(Box::new(Cause { at, failure: failure.into(), missing: None }))
 }
 
 #[cold]

@@ -233,6 +233,22 @@ fn required_keys_are_as_with_missingkey_error_in_go() {
 }
 
 #[test]
+fn a_required_key_that_does_not_exist_is_returned_with_its_field() {
+    let options = Options { requires_keys: true, ..Options::default() };
+    for (text, key, field) in [
+        ("{{ .missing }}", "missing", ".missing"),
+        ("{{ .missing.x.y }}", "missing", ".missing.x.y"),
+        ("{{ $x := . }}{{ $x.missing }}", "missing", ".missing"),
+    ] {
+        let error = Template::parse("t", text).unwrap().render_with(&data(), &options).unwrap_err();
+        assert_eq!(error.message, format!("map has no entry for key {key:?}"));
+        assert_eq!(error.missing_field.as_deref(), Some(field), "{text}");
+    }
+    let error = Template::parse("t", "{{ fail \"x\" }}").unwrap().render(&data(), &Limits::default()).unwrap_err();
+    assert_eq!(error.missing_field, None);
+}
+
+#[test]
 fn keys_are_required_in_the_template_and_not_in_text_that_is_rendered_again() {
     let dot = Value::dict([("nested", Value::text("<{{ .missing }}>"))]);
     let options = Options { requires_keys: true, ..Options::default() };
