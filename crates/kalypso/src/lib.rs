@@ -42,6 +42,7 @@ mod table;
 mod telemetry;
 mod terminal;
 mod times;
+mod unread_changes;
 mod visible;
 mod working_trees;
 

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::loaded::Loaded;
 use delivery::reading::{self, ReadAt};
-use git::checkout::local_folder;
 
 use crate::arguments::{SourceOptions, StateOptions};
 use crate::change::{self, Side};
 use crate::diagnostics::Checkout;
 use crate::exit::Failure;
+use crate::loading;
 use crate::progress::Watch;
-use crate::terminal::{self, count};
+use crate::terminal;
 use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
-use crate::{configuration, loading};
 
 /// Environments that were read. They may be incomplete.
 pub(crate) struct ReadStates {
@@ -98,27 +97,4 @@ pub(crate) fn working_trees(access: &RepositoryAccess, folder: Option<&Path>) ->
         terminal::note(&format!("note: {branches} {are} checked out nowhere, and read from git"));
     }
     Ok(trees)
-}
-
-/// Says that a control plane on this machine has changes that were not read, because they are not committed.
-pub(crate) fn note_uncommitted(source: &SourceOptions) {
-    let Some((files, folders)) = uncommitted(source).filter(|(files, _)| *files > 0) else { return };
-    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
-    terminal::note(&format!(
-        "note: {} in {} {} changes that are not committed, and were not read: `kalypso check --working-tree` reads them",
-        count(files, "file"),
-        model::count::named(&folders),
-        if files == 1 { "has" } else { "have" }
-    ));
-}
-
-/// The number of files with such changes, and their working trees. None for a control plane on another machine, and if they can't be read: the note only helps.
-fn uncommitted(source: &SourceOptions) -> Option<(usize, Vec<std::path::PathBuf>)> {
-    if source.from.is_some() {
-        return None;
-    }
-    let settings = configuration::read(source.config.as_deref()).ok()?;
-    local_folder(&settings.git, &settings.repo)?;
-    let access = RepositoryAccess::new(settings, model::progress::Progress::default());
-    Some(WorkingTrees::open(&access, None).ok()?.uncommitted())
 }

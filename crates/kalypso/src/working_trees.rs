@@ -98,15 +98,6 @@ impl WorkingTrees {
         self.branches.iter().map(checkout).collect()
     }
 
-    /// The number of files with changes that are not committed, with the folders of their working trees.
-    pub(crate) fn uncommitted(&self) -> (usize, Vec<PathBuf>) {
-        // Changes on a topic branch may be committed there.
-        let own = self.branches.iter().filter(|branch| branch.topic.is_none());
-        let changed = own.filter(|branch| !branch.state.changed.is_empty());
-        let folders = changed.clone().map(|branch| from_here(branch.checkout.root())).collect();
-        (changed.map(|branch| branch.state.changed.len()).sum(), folders)
-    }
-
     /// Access to the control plane with the content of its working trees.
     pub(crate) fn access(&self, access: &RepositoryAccess) -> Arc<RepositoryAccess> {
         let edited = EditedRepositories::shared(Arc::clone(&access.repositories), self.next());
@@ -237,10 +228,10 @@ impl Search<'_> {
                     head.ok().and_then(|head| distance(&self.access.settings.git, &checkout, (&branch.1, head.id)));
                 left.extend(far.map(|far| (far, branch)));
             }
-            left.sort();
+            left.sort_by_key(|(far, branch)| (far.commits(), *branch));
             match &left[..] {
                 // If it left two branches at the same commit, it is not known which one it belongs to.
-                [(one, _), (other, _), ..] if one == other => {}
+                [(one, _), (other, _), ..] if one.commits() == other.commits() => {}
                 [(_, branch), ..] => self.read_as(branch, checkout, Some(topic))?,
                 [] => {}
             }

@@ -1,9 +1,11 @@
 //! Arguments that select environments, and the state of the control plane in which they are read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delivery::reading::ReadAt;
+
+use super::{Check, Plan, Publish, Render, SourceOptions};
 
 /// One environment or all.
 #[derive(Args, Debug, Clone, Default)]
@@ -50,5 +52,43 @@ impl StateOptions {
     /// Whether the current state is read.
     pub(crate) fn is_current(&self) -> bool {
         self.working_tree.is_none() && self.commit.is_none() && self.patch.is_none()
+    }
+}
+
+/// Whether a command reads the branches of a control plane in their current state, and the configuration file that names it.
+pub(crate) type CurrentBranches<'a> = (bool, Option<&'a Path>);
+
+impl SourceOptions {
+    /// What is read. `is_current`: no other state is selected.
+    pub(crate) fn branches(&self, is_current: bool) -> CurrentBranches<'_> {
+        (self.from.is_none() && is_current, self.config.as_deref())
+    }
+}
+
+impl Check {
+    /// What is read.
+    pub(crate) fn branches(&self) -> CurrentBranches<'_> {
+        self.source.branches(self.state.is_current())
+    }
+}
+
+impl Render {
+    /// What is read.
+    pub(crate) fn branches(&self) -> CurrentBranches<'_> {
+        self.source.branches(self.state.is_current())
+    }
+}
+
+impl Plan {
+    /// What is read.
+    pub(crate) fn branches(&self) -> CurrentBranches<'_> {
+        self.source.branches(self.working_tree.is_none() && self.commit.is_none() && self.patch.is_none())
+    }
+}
+
+impl Publish {
+    /// What is read.
+    pub(crate) fn branches(&self) -> CurrentBranches<'_> {
+        (!self.publication_hub.hub_only, self.config.as_deref())
     }
 }

@@ -85,9 +85,6 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         terminal::note(&format!("note: it is not known whether branches are protected: {error}"));
     }
     terminal::answer_styled(&report.render(options.output))?;
-    if options.state.is_current() {
-        states::note_uncommitted(&options.source);
-    }
     if environments.iter().any(|loaded| loaded.is_unreachable()) {
         return Ok(Exit::Unreachable);
     }

@@ -40,22 +40,23 @@ mod why_not;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
+use crate::unread_changes::noted;
 
 /// Runs the command of the arguments.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Demo(options) => demo::run(options),
         Command::Init(options) => init::run(options),
-        Command::Check(options) => check::run(options),
-        Command::Render(options) => render::run(options),
-        Command::Plan(options) => plan::run(options),
-        Command::Publish(options) => publish::run(options),
+        Command::Check(options) => noted(options.branches(), || check::run(options)),
+        Command::Render(options) => noted(options.branches(), || render::run(options)),
+        Command::Plan(options) => noted(options.branches(), || plan::run(options)),
+        Command::Publish(options) => noted(options.branches(), || publish::run(options)),
         Command::Get(options) => get::run(options),
         Command::Describe(options) => describe::run(options),
-        Command::Explain(options) => explain::run(options),
+        Command::Explain(options) => noted(options.source.branches(true), || explain::run(options)),
         Command::Bootstrap(options) => bootstrap::run(options),
         Command::Contract(options) => contract::run(options),
-        Command::WhyNot(options) => why_not::run(options),
+        Command::WhyNot(options) => noted(options.source.branches(true), || why_not::run(options)),
         Command::Add(options) => add::run(options),
         Command::Remove(options) => remove::run(options),
         Command::Config(options) => config::run(options),

@@ -84,23 +84,48 @@ fn problems_are_shown_in_the_file_that_people_edit() {
 }
 
 #[test]
-fn check_says_that_it_did_not_read_what_is_not_committed() {
+fn changes_that_only_a_working_tree_has_are_said() {
     let clones = Clones::new();
     let company = &clones.0;
-    let local = company.path("control-plane");
-    let text = fs::read_to_string(company.path("kalypso.toml")).unwrap();
-    let repo = format!("repo = \"{}\"", local.display());
-    fs::write(company.path("kalypso.toml"), text.replace("repo = \"https://git.example/acme/control-plane\"", &repo))
-        .unwrap();
-    git(&local, &["branch", "--quiet", "stage", "main"]);
-    assert_eq!(company.kalypso("check --strict").ends(0).err, "");
-    clones.write("control-plane/.environments/new.yaml", "a: [\n");
-    let check = company.kalypso("check --strict").ends(0);
-    check.says(&["note: 1 file in control-plane has changes that are not committed", "kalypso check --working-tree"]);
-    git(&local, &["add", ".environments"]);
-    company.kalypso("check --strict").ends(0).says(&["note: 1 file"]);
-    let check = company.kalypso("check --working-tree").ends(1);
-    assert!(!check.err.contains("note"), "{}", check.err);
+    let all = [
+        "check",
+        "plan -e dev",
+        "render -e dev --digest",
+        "explain -e dev west/shop-test",
+        "why-not -e dev shop-test east",
+        "publish -e dev",
+    ];
+    let check = |expected: &str| {
+        for command in all {
+            let err = company.kalypso(command).err;
+            let notes: Vec<_> = err.lines().filter(|line| line.contains("not read")).collect();
+            assert_eq!(notes.join("\n"), expected, "{command}");
+        }
+    };
+    check("");
+    clones.write(&format!("environments/dev/{WEST}"), &west("mysql://west-2/a"));
+    let advice = "`kalypso check --working-tree` reads them";
+    let uncommitted = "1 file in environments/dev has changes that are not committed, and were not read";
+    check(&format!("note: {uncommitted}: {advice}"));
+    git(&company.path("environments/dev"), &["add", WEST]);
+    check(&format!("note: {uncommitted}: {advice}"));
+    git(&company.path("environments/dev"), &["commit", "--quiet", "-m", "Not pushed"]);
+    check(&format!("note: 1 commit of `dev` in environments/dev is not pushed, and was not read: {advice}"));
+    git(&company.path("environments/dev"), &["switch", "--quiet", "-c", "faster"]);
+    let unmerged = "1 commit of branch `faster` in environments/dev is not merged into `dev`, and was not read";
+    check(&format!("note: {unmerged}: {advice}"));
+    assert!(!company.kalypso("check --working-tree").err.contains("not read"));
+    git(&company.path("environments/dev"), &["push", "--quiet", "origin", "faster:dev"]);
+    company.change("control-plane@dev", "configs/other.yaml", &config("other", "", "A: b"));
+    check("");
+}
+
+#[test]
+fn a_name_that_is_not_committed_is_explained() {
+    let clones = Clones::new();
+    clones.write("environments/dev/north.yaml", &cluster_type("north", "region: north"));
+    let plan = clones.0.kalypso("explain -e dev north");
+    plan.ends(1).says(&["1 file in environments/dev has changes that are not committed"]);
 }
 
 #[test]
