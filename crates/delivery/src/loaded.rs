@@ -10,9 +10,10 @@ use git::RepositoryUrl;
 use git::load::{Declarations, Read, ReadRole};
 use git::publications::{AdmittedReleases, KeptObject, SourceName};
 use git::publish::PublishError;
-use model::diagnostic::Diagnostic;
+use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
 use model::git_id::GitId;
+use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 
 use crate::access::{RepositoryAccess, destination_url};
@@ -86,7 +87,8 @@ impl Loaded {
         let rings = graph.object(fleet.environment.as_str());
         let of_rings = rings.map(|object| ring_checks::diagnostics(object, &fleet)).unwrap_or_default();
         let of_releases = unguarded::diagnostics(&graph, &fleet);
-        let all = read.diagnostics.into_iter().chain(found).chain(of_graph);
+        let of_files = read.diagnostics.into_iter().map(|found| with_known_names(found, &graph));
+        let all = of_files.chain(found).chain(of_graph);
         let diagnostics = all.chain(of_rings).chain(of_releases);
         Self {
             fleet: Arc::new(fleet),
@@ -149,6 +151,20 @@ impl Loaded {
         let url = self.url(&place.repo).ok()?;
         Some((url.as_str().to_owned(), place.branch.to_string()))
     }
+}
+
+/// Adds the names of the environments, in the order of promotion, to the diagnostic about an unknown one.
+fn with_known_names(diagnostic: Diagnostic, graph: &Graph) -> Diagnostic {
+    if diagnostic.code != Code::EnvironmentNotFound || graph.order().is_empty() {
+        return diagnostic;
+    }
+    diagnostic.note(there_are(graph.order()))
+}
+
+/// The names of the environments of a control plane: ``there are `dev`, `prod` ``.
+pub fn there_are(environments: &[EnvironmentName]) -> String {
+    let names: Vec<_> = environments.iter().map(|name| format!("`{name}`")).collect();
+    format!("there are {}", names.join(", "))
 }
 
 impl fmt::Debug for Loaded {

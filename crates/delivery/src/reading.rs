@@ -247,9 +247,14 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
     if environments.names.is_empty() {
         return Err(no_environments(environments, access));
     }
-    let mut names = environments.names;
+    Ok(in_order(&environments, access))
+}
+
+/// The names of environments in the order of promotion.
+pub fn in_order(environments: &git::load::Environments, access: &RepositoryAccess) -> Vec<EnvironmentName> {
+    let mut names = environments.names.clone();
     graph_of(&environments.declarations, Some(access)).0.sort(&mut names);
-    Ok(names)
+    names
 }
 
 fn graph_of(declarations: &Declarations, access: Option<&RepositoryAccess>) -> (Graph, Vec<Diagnostic>) {

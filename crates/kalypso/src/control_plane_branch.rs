@@ -15,10 +15,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
+use delivery::reading;
 use git::load::{Environments, Snapshot};
 use git::{Commit, RepositoryError, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
-use model::similar;
 
 pub(crate) use self::changes::Changes;
 pub(crate) use self::comparison::Comparison;
@@ -27,8 +27,8 @@ pub(crate) use self::writing::unfinished;
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;
 use crate::range::Branches;
-use crate::terminal;
 use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
+use crate::{loading, terminal};
 
 /// The branch that is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,14 +198,7 @@ fn place_of(
         return Ok((access.settings.repo.clone(), access.settings.branch.clone(), String::new()));
     };
     let Some(place) = environments.places.get(name) else {
-        let failure = Failure::refused(format!("there is no environment `{name}`"));
-        let names: Vec<_> = environments.names.iter().map(|name| format!("`{name}`")).collect();
-        let similar = similar::nearest(name.as_str(), environments.names.iter().map(EnvironmentName::as_str));
-        return Err(match similar {
-            Some(similar) => failure.help(format!("did you mean `{similar}`?")).into(),
-            None if names.is_empty() => failure.into(),
-            None => failure.help(format!("there are {}", names.join(", "))).into(),
-        });
+        return Err(loading::unknown_environment(name.as_str(), &reading::in_order(environments, access)).into());
     };
     let folder: Vec<_> = place.path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), folder.join("/")))

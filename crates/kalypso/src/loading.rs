@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::acknowledgement::Entry;
-use delivery::loaded::Loaded;
+use delivery::loaded::{Loaded, there_are};
 use delivery::reading::{self, ReadAt};
 use git::Edits;
 use git::load::Directory;
 use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::progress::Progress;
+use model::similar;
 
 use crate::arguments::SourceOptions;
 use crate::diagnostics::{Batch, Report};
@@ -86,6 +87,16 @@ pub(crate) fn environments(
     let acknowledgements: Arc<[Entry]> = configuration::acknowledgements_in(path)?.into();
     loaded.iter_mut().for_each(|loaded| loaded.acknowledgements = Arc::clone(&acknowledgements));
     Ok(loaded)
+}
+
+/// The error for an environment that does not exist. The known ones are in the order of promotion.
+pub(crate) fn unknown_environment(name: &str, known: &[EnvironmentName]) -> Failure {
+    let failure = Failure::refused(format!("there is no environment `{name}`"));
+    let nearest = similar::nearest(name, known.iter().map(EnvironmentName::as_str));
+    match nearest.map(|nearest| format!("did you mean `{nearest}`? ")) {
+        None if known.is_empty() => failure,
+        meant => failure.help(format!("{}{}", meant.unwrap_or_default(), there_are(known))),
+    }
 }
 
 /// Parses the name of an environment.

@@ -8,6 +8,7 @@ use model::fleet::{Limits, Role};
 use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::{AnyObject, Environment, GitOpsRepo, Object};
+use model::similar::nearest;
 
 use super::assembly::Assembly;
 use super::destinations::Sources;
@@ -157,12 +158,13 @@ impl<'a> Snapshot<'a> {
             declared.entry(&found.name).or_insert(found);
         }
         declared.get(name).map(|found| Arc::clone(found)).ok_or_else(|| {
-            let names: Vec<_> = declared.keys().map(|name| format!("`{name}`")).collect();
-            let known =
-                if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
-            Diagnostic::error(Code::EnvironmentNotFound, format!("there is no environment `{name}`"))
-                .note(format!("{known} in `{ENVIRONMENTS}` on branch `{}`", self.0.control_plane.branch))
-                .help(format!("is the name right? Otherwise commit `{ENVIRONMENTS}/{name}.yaml`"))
+            let branch = self.0.control_plane.branch;
+            let found = Diagnostic::error(Code::EnvironmentNotFound, format!("there is no environment `{name}`"))
+                .note(format!("`Environment` objects are in `{ENVIRONMENTS}` on branch `{branch}`"));
+            match nearest(name.as_str(), declared.keys().map(|name| name.as_str())) {
+                Some(nearest) => found.help(format!("did you mean `{nearest}`?")),
+                None => found.help(format!("is the name right? Otherwise commit `{ENVIRONMENTS}/{name}.yaml`")),
+            }
         })
     }
 

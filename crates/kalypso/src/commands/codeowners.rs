@@ -72,9 +72,8 @@ fn asked(
         let named = environments.iter().find(|loaded| loaded.fleet.environment.as_str() == name);
         let declared = named.and_then(|loaded| loaded.fleet.declaration.as_ref());
         let place = declared.map(|object| &object.spec.control_plane).ok_or_else(|| {
-            let names: Vec<_> = environments.iter().map(|loaded| loaded.fleet.environment.to_string()).collect();
-            Failure::refused(format!("there is no environment `{name}`"))
-                .help(format!("there are {}", names.join(", ")))
+            let known: Vec<_> = environments.iter().map(|loaded| loaded.fleet.environment.clone()).collect();
+            loading::unknown_environment(name, &known)
         })?;
         return Ok((place.repo.to_string(), place.branch.to_string()));
     }
