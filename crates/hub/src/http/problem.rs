@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use hub_api::problem::{self, CONTENT_TYPE};
 use hub_api::report::batch::Refused;
+use model::similar::nearest;
 use utoipa::IntoResponses;
 use utoipa::openapi::{self, RefOr};
 
@@ -51,6 +52,13 @@ impl ProblemResponse {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.hint = Some(hint.into());
         self
+    }
+
+    /// Adds the known name that is most similar to an unknown one, if one is similar.
+    #[must_use]
+    pub(super) fn did_you_mean<'k>(self, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
+        let similar = nearest(name, known).map(|name| format!("did you mean `{name}`?"));
+        similar.into_iter().fold(self, Self::hint)
     }
 
     /// Adds the reports that were refused.

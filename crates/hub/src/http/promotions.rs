@@ -9,7 +9,6 @@ use hub_api::audit::Action;
 use hub_api::limits::{MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::promotions::{PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus};
 use hub_api::tokens::Reach;
-use model::similar::nearest;
 use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -67,9 +66,7 @@ async fn promotion(
 fn unknown(app: &App, reach: &Reach, environment: String) -> ProblemResponse {
     let known = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
     let known = known.iter().map(|status| status.environment.as_str()).filter(|name| reach.has_environment(name));
-    let similar = nearest(&environment, known).map(|name| format!("did you mean `{name}`?"));
-    let problem = ProblemResponse::from(PromotionRefusal::UnknownEnvironment(environment));
-    similar.into_iter().fold(problem, ProblemResponse::hint)
+    ProblemResponse::from(PromotionRefusal::UnknownEnvironment(environment.clone())).did_you_mean(&environment, known)
 }
 
 /// The part of the promotions that a reader may see: in its environments, and if it is limited to workspaces, about their workloads.

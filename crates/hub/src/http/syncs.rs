@@ -16,7 +16,6 @@ use hub_api::syncs::{
     SyncService, UnknownEnvironment,
 };
 use hub_api::tokens::Act;
-use model::similar::nearest;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
@@ -89,9 +88,8 @@ async fn sync_detail(
 ) -> Result<Json<EnvironmentSyncDetail>, ProblemResponse> {
     let Some(found) = app.service.as_ref().and_then(|service| service.detail(&environment)) else {
         let known = app.service.as_ref().map(|service| service.states()).unwrap_or_default();
-        let similar = nearest(&environment, known.iter().map(|state| state.environment.as_str()));
-        let similar = similar.map(|name| format!("did you mean `{name}`?"));
-        return Err(similar.into_iter().fold(UnknownEnvironment(environment).into(), ProblemResponse::hint));
+        let known = known.iter().map(|state| state.environment.as_str());
+        return Err(ProblemResponse::from(UnknownEnvironment(environment.clone())).did_you_mean(&environment, known));
     };
     Ok(Json(found))
 }
