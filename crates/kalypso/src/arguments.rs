@@ -17,6 +17,7 @@ mod releases;
 mod report;
 mod simulate;
 mod states;
+mod tasks;
 mod why_not;
 
 use std::path::PathBuf;
@@ -41,11 +42,16 @@ pub(crate) use self::releases::*;
 pub(crate) use self::report::*;
 pub(crate) use self::simulate::*;
 pub(crate) use self::states::*;
+pub(crate) use self::tasks::{TASKS, Task};
 pub(crate) use self::why_not::*;
+
+/// The maximum width of help, in columns.
+const WIDTH_MAX: usize = 100;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
-#[command(name = "kalypso", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(name = "kalypso", version, max_term_width = WIDTH_MAX, subcommand_required = true, arg_required_else_help = true)]
+#[command(help_template = tasks::help_template(), before_help = tasks::commands_by_task())]
 #[command(after_help = "\
 Exit status: 0 good, or no change · 1 problems found · 2 changes pending (plan) · 3 not done in time (wait) · 64 wrong usage
              69 something outside could not be reached · 70 a bug of Kalypso · 130 interrupted

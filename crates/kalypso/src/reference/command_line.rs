@@ -6,7 +6,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::answers::{Field, answers, counts};
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, TASKS, Task};
 use crate::exit::Exit;
 
 const INTRODUCTION: &str = "\
@@ -67,14 +67,14 @@ pub fn command_line() -> String {
         let name = command.get_name();
         format!("| [`{name}`](#kalypso-{name}) | {} |\n", plain(command.get_about()))
     };
-    let rows: String = commands.iter().map(row).collect();
+    let of_task = |task: &Task| {
+        let own = task.commands.iter().filter_map(|name| commands.iter().find(|command| command.get_name() == *name));
+        format!("**{}**\n\n| command | |\n|---|---|\n{}\n", task.title, own.map(row).collect::<String>())
+    };
+    let tables: String = TASKS.iter().map(of_task).collect();
     let answers = answers();
     let sections: String = commands.iter().map(|command| sections(command, command.get_name(), &answers)).collect();
-    format!(
-        "{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}{QUESTIONS}{}",
-        statuses(),
-        table(&counts())
-    )
+    format!("{INTRODUCTION}{tables}{}{ENVIRONMENT}{sections}{PLACE}{QUESTIONS}{}", statuses(), table(&counts()))
 }
 
 fn statuses() -> String {
