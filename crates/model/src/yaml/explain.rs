@@ -56,6 +56,44 @@ impl<'t> Scene<'t> {
         (begin.start as usize <= at).then(|| syntax(begin, message).hint(QUOTE_VALUE))
     }
 
+    /// The first tab in the line of a place.
+    fn tab_in_line(&self, at: usize) -> Option<usize> {
+        let line = self.line(at);
+        self.slice(line).find('\t').map(|tab| line.start as usize + tab)
+    }
+
+    /// The first tab in the indentation that the lines of a scalar need. The scalar begins at this place.
+    fn indenting_tab_behind(&self, at: usize) -> Option<usize> {
+        let needed = self.indentation_of_value(at)?;
+        let mut start = self.line(at).end as usize;
+        for line in self.text.get(start..)?.split_inclusive(['\n', '\r']) {
+            let content = line.trim_start_matches([' ', '\t']);
+            let tab = line.get(..line.len() - content.len())?.find('\t');
+            if let Some(tab) = tab.filter(|tab| *tab < needed) {
+                return Some(start + tab);
+            }
+            start += line.len();
+        }
+        None
+    }
+
+    /// The number of spaces that a line of the value at this place needs at least: one more than its key or its dash. The column of the value, if it begins
+    /// its line.
+    fn indentation_of_value(&self, at: usize) -> Option<usize> {
+        let before = self.text.get(self.line(at).start as usize..at)?;
+        let (mut rest, mut dash) = (before.trim_start_matches(' '), None);
+        while let Some(after) = rest.strip_prefix("- ") {
+            dash = Some(before.len() - rest.len());
+            rest = after.trim_start_matches(' ');
+        }
+        let column = before.len() - rest.len();
+        Some(match dash {
+            Some(dash) if rest.is_empty() => dash + 1,
+            _ if rest.is_empty() => column,
+            _ => column + 1,
+        })
+    }
+
     /// Characters that are not allowed at their place.
     fn characters(&self, kind: &ErrorKind, at: usize) -> Option<YamlProblem> {
         match kind {
@@ -63,14 +101,13 @@ impl<'t> Scene<'t> {
                 let message = format!("a plain value cannot begin with `{}`", character.escape_debug());
                 Some(syntax(self.character(at), message).hint(QUOTE_VALUE))
             }
-            ErrorKind::TabNotAllowed
-            | ErrorKind::TabInBlockIndentation
-            | ErrorKind::TabInIndentation
-            | ErrorKind::TabAtBlockScalarStart
-            | ErrorKind::TabInPlainScalar => {
-                let line = self.line(at);
-                let tab = self.slice(line).find('\t').map_or(at, |tab| line.start as usize + tab);
+            // The parser names the beginning of the scalar. Its first line may have tabs: they do not indent.
+            ErrorKind::TabAtBlockScalarStart | ErrorKind::TabInPlainScalar => {
+                let tab = self.indenting_tab_behind(at).or_else(|| self.tab_in_line(at)).unwrap_or(at);
                 Some(tab_in_indentation(self.character(tab)))
+            }
+            ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
+                Some(tab_in_indentation(self.character(self.tab_in_line(at).unwrap_or(at))))
             }
             ErrorKind::InvalidBlockScalarHeader => {
                 let message = "a block after `|` or `>` begins on the next line";

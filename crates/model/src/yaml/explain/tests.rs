@@ -26,6 +26,32 @@ fn tabs_are_found_in_their_line() {
 }
 
 #[test]
+fn a_tab_behind_a_text_is_found_in_its_own_line() {
+    let check = |text: &str, line: usize, column: usize| {
+        let reading = read(text, &Options::OBJECTS);
+        let [problem] = &*reading.problems else { panic!("{text:?}: {:?}", reading.problems) };
+        let before = &text[..problem.span.start as usize];
+        let begin = before.rfind('\n').map_or(0, |at| at + 1);
+        assert_eq!(
+            (before.matches('\n').count() + 1, before.len() - begin + 1),
+            (line, column),
+            "{text:?}: {problem:?}"
+        );
+        assert!(problem.message.contains("tab"), "{problem:?}");
+    };
+    check("a: b\n\tc: d\n", 2, 1);
+    check("a: b\t\n\tc: d\n", 2, 1);
+    check("a:\n  b: c\n  \td: e\n", 3, 3);
+    check("a:\n  b: c\n    more\n\td\n", 4, 1);
+    check("a:\n  - x\n\t- y\n", 3, 1);
+    check("a:\n  - x: y\n \t  z: w\n", 3, 2);
+    check("a: b\n  \tc\n\td\n", 3, 1);
+    check("a: |\n\tx\n", 2, 1);
+    check("a:\n  b: |\n\t x\n", 3, 1);
+    check("a:\n  b\n\tc\n", 3, 1);
+}
+
+#[test]
 fn quotes_are_told_where_they_open() {
     check("a: 1\nb: \"x\nc: 2\n", "\"", "not closed", "close it");
     check("a: 'it's'\nb: 1\n", "s", "behind the closing quote", "''");
