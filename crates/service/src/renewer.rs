@@ -33,6 +33,8 @@ struct Renewer<'a> {
     handled: Vec<i64>,
     /// The end of the last good round.
     succeeded: Option<Instant>,
+    /// The error of the last round.
+    failed_with: Option<String>,
 }
 
 /// Renews leases until the service stops and no sync runs.
@@ -45,6 +47,7 @@ pub(crate) fn run(shared: &Shared, leases: &dyn Leases) {
         stored: BTreeMap::new(),
         handled: Vec::new(),
         succeeded: None,
+        failed_with: None,
     };
     loop {
         let started = Instant::now();
@@ -88,10 +91,14 @@ impl Renewer<'_> {
                 self.stored.extend(states.into_iter().map(|(name, state)| (name.clone(), state)));
                 self.handled.clear();
                 self.succeeded = Some(Instant::now());
+                self.failed_with = None;
                 self.take(answer, sent)
             }
             Err(error) => {
-                tracing::warn!(%error, "leases can't be renewed");
+                // A lasting error is logged once.
+                if self.failed_with.replace(error.to_string()).as_ref() != Some(&error.to_string()) {
+                    tracing::warn!(%error, "leases can't be renewed");
+                }
                 self.shared.outbox.put_back(requests);
                 self.forget_leaders();
                 self.leases.duration() / 10

@@ -31,9 +31,14 @@ fn refresh(shared: &Arc<Shared>) {
     let names = match delivery::reading::environment_names(&shared.access()) {
         Ok(names) => names,
         Err(error) => {
-            tracing::warn!(%error, "the environments can't be read: those that are known stay");
             *shared.missing() = Some(error.to_string()).filter(|_| shared.environments().is_empty());
-            shared.are_names_old.store(true, Ordering::Relaxed);
+            let was_known = shared.are_names_old.swap(true, Ordering::Relaxed);
+            // It is tried again with each poll: a lasting error is logged once.
+            if was_known {
+                tracing::debug!(%error, "the environments can't be read: those that are known stay");
+            } else {
+                tracing::warn!(%error, "the environments can't be read: those that are known stay");
+            }
             return;
         }
     };

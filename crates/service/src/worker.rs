@@ -206,8 +206,15 @@ impl<'a> Worker<'a> {
     fn log(&mut self, report: &SyncReport, took: Duration) {
         let (environment, result) = (self.environment.shown.as_str(), &report.result);
         let took_ms = took.as_millis() as u64;
+        let lasting = result.error.iter().map(|error| not_synced(error)).chain(report.warnings.iter().cloned());
+        let new = self.logged.replace(lasting);
         if let Some(error) = &result.error {
-            tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");
+            // It is tried again and again: a lasting error is logged once.
+            if new.contains(&not_synced(error)) {
+                tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");
+            } else {
+                tracing::debug!(environment, reason = result.reason, took_ms, error, "not synced");
+            }
         } else {
             let done: Vec<_> = result.destinations.iter().map(done).collect();
             let done = done.join("; ");
@@ -218,10 +225,16 @@ impl<'a> Worker<'a> {
                 tracing::info!(environment, reason, took_ms, assignments, recomputed, errors, "synced: {done}");
             }
         }
-        for message in self.logged.replace(report.warnings.iter().cloned()) {
+        let error = result.error.as_deref().map(not_synced);
+        for message in new.iter().filter(|message| Some(*message) != error.as_ref()) {
             tracing::warn!(environment, "{message}");
         }
     }
+}
+
+/// The error of a sync among the lasting warnings.
+fn not_synced(error: &str) -> String {
+    format!("not synced: {error}")
 }
 
 /// Whether a sync looked for the next step of a promotion, and changed nothing. It comes every few seconds.
