@@ -51,6 +51,34 @@ fn the_path_follows_the_gitops_repo() {
 }
 
 #[test]
+fn flux_stores_only_the_folder_of_the_place() {
+    let company = Company::new();
+    let check = |path: &str, own: &str| {
+        company.change("control-plane@dev", "gitops.yaml", &objects::gitops("dev", "dev", path));
+        let answer = company.kalypso("bootstrap -e dev east --reconciler flux").ends(0).out;
+        let documents = documents(&answer);
+        assert_eq!(field(&documents[1], &["spec", "path"]), format!("./{own}"));
+        let clone = company.path("source");
+        let _ = fs::remove_dir_all(&clone);
+        let beside =
+            [own.replace("east", "west"), "other".to_owned(), format!("other/{own}"), own.replace("clusters", "hosts")];
+        for folder in beside.iter().map(String::as_str).filter(|folder| *folder != own).chain([own]) {
+            fs::create_dir_all(clone.join(folder)).unwrap();
+            fs::write(clone.join(folder).join("a.yaml"), "").unwrap();
+        }
+        git(&company.path("."), &["init", "--quiet", "source"]);
+        // Flux reads `ignore` as git reads `.gitignore`.
+        fs::write(clone.join(".git/info/exclude"), field(&documents[0], &["spec", "ignore"])).unwrap();
+        let listed =
+            Command::new("git").current_dir(&clone).args(["ls-files", "--others", "--exclude-standard"]).output();
+        assert_eq!(String::from_utf8(listed.unwrap().stdout).unwrap(), format!("{own}/a.yaml\n"), "{answer}");
+    };
+    check(".", "east");
+    check("./clusters/", "clusters/east");
+    check("sites/clusters/all", "sites/clusters/all/east");
+}
+
+#[test]
 fn the_reconciler_is_inferred_from_the_template() {
     let company = Company::new();
     let check = |manifest: &str, expected: &str| {

@@ -1,5 +1,7 @@
 //! The objects of Flux that pull a folder, and report to the hub.
 
+use std::fmt::Write as _;
+
 use super::{PulledFolder, quoted};
 use crate::arguments::Bootstrap;
 
@@ -26,9 +28,7 @@ spec:
     branch: {quoted_branch}
 {secret}  # Only this folder is stored on the cluster.
   ignore: |
-    /*
-    !/{top}
----
+{patterns}---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -47,13 +47,30 @@ spec:
   path: {applied}
   prune: true
 ",
-        top = path.split('/').next().unwrap_or_default(),
+        patterns = everything_except(path),
         applied = quoted(&format!("./{path}")),
     );
     if let (Some(hub), Some(secret)) = (&options.hub, &options.token_secret) {
         text.push_str(&reports(place, (hub, secret)));
     }
     text
+}
+
+/// The lines of an `ignore` that leave only a folder. Git's patterns can bring nothing back below a folder that is left out, so each folder on the way is
+/// brought back, and what is beside it left out.
+fn everything_except(path: &str) -> String {
+    let (mut lines, mut above) = (String::new(), String::new());
+    for folder in path.split('/') {
+        let folder = escaped(folder);
+        let _ = writeln!(lines, "    {above}/*\n    !{above}/{folder}");
+        above = format!("{above}/{folder}");
+    }
+    lines
+}
+
+/// A name that git's patterns take literally.
+fn escaped(name: &str) -> String {
+    name.chars().flat_map(|c| matches!(c, '*' | '?' | '[' | '\\').then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// The objects that send the events of Flux to the hub.
@@ -86,7 +103,11 @@ spec:
   eventSources:
     - kind: Kustomization
       name: \"*\"
+    - kind: HelmRelease
+      name: \"*\"
     - kind: GitRepository
+      name: \"*\"
+    - kind: OCIRepository
       name: \"*\"
   eventMetadata:
     cluster: {host}
