@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use git::load::DirectoryError;
 use git::publish::PublishError;
 use git::{RepositoryUrl, UrlError};
+use model::count::named;
 use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
@@ -66,12 +67,14 @@ pub enum DestinationError {
         path: String,
     },
     /// The environment has no `GitOpsRepo`, or none with this name.
-    #[error("{}", no_gitops_repo(.environment, .name.as_deref()))]
+    #[error("{}", no_gitops_repo(.environment, .name.as_deref(), .known))]
     NoGitOpsRepo {
         /// The environment.
         environment: EnvironmentName,
         /// The requested name, if there is one.
         name: Option<String>,
+        /// The names that it has, for display.
+        known: Vec<String>,
     },
     /// A branch can't be read or pushed.
     #[error("{}", coded(&.0.diagnostic()))]
@@ -104,8 +107,9 @@ fn coded(diagnostic: &Diagnostic) -> String {
     format!("[{}] {}", diagnostic.code, diagnostic.message)
 }
 
-fn no_gitops_repo(environment: &EnvironmentName, name: Option<&str>) -> String {
+fn no_gitops_repo(environment: &EnvironmentName, name: Option<&str>, known: &[String]) -> String {
     match name {
+        Some(name) if !known.is_empty() => format!("{environment} has no GitOpsRepo `{name}`, it has {}", named(known)),
         Some(name) => format!("{environment} has no GitOpsRepo `{name}`"),
         None => format!("{environment} has no GitOpsRepo: its output has nowhere to go"),
     }

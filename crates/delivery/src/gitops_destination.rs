@@ -84,7 +84,8 @@ pub(crate) fn each_target(
     let found: Vec<_> = repos.map(|object| (object.name.to_string(), target(loaded, object, repositories))).collect();
     if found.is_empty() {
         let environment = loaded.fleet.environment.clone();
-        return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned) });
+        let known = loaded.fleet.gitops_repos.keys().map(|name| format!("`{name}`")).collect();
+        return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned), known });
     }
     Ok(found)
 }

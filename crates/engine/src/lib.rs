@@ -25,6 +25,7 @@ mod mapping;
 mod matching;
 pub mod memo;
 mod merge;
+pub mod name_meaning;
 pub mod output;
 mod output_lines;
 pub mod overview;

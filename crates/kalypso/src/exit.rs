@@ -202,6 +202,7 @@ pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
     let message = error.to_string();
     Some(match error {
         DestinationError::Url { .. } | DestinationError::Path { .. } => Failure::refused(message),
+        DestinationError::NoGitOpsRepo { known, .. } if !known.is_empty() => Failure::refused(message),
         DestinationError::NoGitOpsRepo { .. } => Failure::refused(message)
             .help("add a `GitOpsRepo` to the environment; `kalypso schema GitOpsRepo` prints its fields"),
         DestinationError::Publish(error) => of_diagnostic(message, &error.diagnostic()),

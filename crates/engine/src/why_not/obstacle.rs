@@ -11,6 +11,7 @@ use model::object_key::ObjectKey;
 use model::similar;
 
 use crate::compile::Prepared;
+use crate::name_meaning::NameMeaning;
 use crate::unused::may_hold;
 
 /// The maximum number of unreadable files or repositories that are listed.
@@ -28,6 +29,8 @@ pub enum Obstacle {
         name: Arc<str>,
         /// The most similar name of a place.
         nearest: Option<Arc<str>>,
+        /// What the name means instead.
+        meaning: Option<NameMeaning>,
     },
     /// The cluster type of a cluster does not exist.
     UnknownClusterType {
@@ -46,6 +49,8 @@ pub enum Obstacle {
         name: Arc<str>,
         /// The most similar name of a target.
         nearest: Option<Arc<str>>,
+        /// What the name means instead.
+        meaning: Option<NameMeaning>,
     },
     /// The deployment target is for another environment.
     OtherEnvironment {
@@ -98,7 +103,8 @@ pub(super) fn of_place(prepared: &Prepared, name: &str) -> Vec<Obstacle> {
         return found;
     }
     let nearest = similar::nearest(name, types().chain(fleet.clusters.keys().map(ClusterName::as_str)));
-    found.push(Obstacle::UnknownPlace { name: name.into(), nearest: nearest.map(Arc::from) });
+    let (nearest, meaning) = (nearest.map(Arc::from), prepared.meaning(name));
+    found.push(Obstacle::UnknownPlace { name: name.into(), nearest, meaning });
     found.extend(unread(fleet, &[Kind::ClusterType, Kind::Cluster], Some(name)));
     found
 }
@@ -112,7 +118,8 @@ pub(super) fn of_target(prepared: &Prepared, name: &str) -> Vec<Obstacle> {
     let mut found = elsewhere(fleet, name);
     if found.is_empty() {
         let nearest = similar::nearest(name, prepared.targets().iter().map(|target| target.name.as_str()));
-        found.push(Obstacle::UnknownTarget { name: name.into(), nearest: nearest.map(Arc::from) });
+        let (nearest, meaning) = (nearest.map(Arc::from), prepared.meaning(name));
+        found.push(Obstacle::UnknownTarget { name: name.into(), nearest, meaning });
     }
     let is_about_name = |diagnostic: &&Diagnostic| {
         matches!(diagnostic.code, Code::TargetTaken | Code::InvalidName)

@@ -6,6 +6,7 @@ mod script;
 
 use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use engine::compile::Prepared;
 use engine::layout::Folder;
 use engine::output::layout;
 use engine::place::Place;
@@ -61,10 +62,11 @@ fn place(loaded: &Loaded, name: &str) -> Result<Place, Failure> {
     Place::find(fleet, name).ok_or_else(|| {
         let known = fleet.cluster_types.keys().map(AsRef::as_ref).chain(fleet.clusters.keys().map(AsRef::as_ref));
         let nearest = similar::nearest(name, known.map(|name: &std::sync::Arc<str>| &**name));
-        let help = nearest.map_or_else(
-            || format!("kalypso get clusters -e {} lists them", fleet.environment),
-            |nearest| format!("did you mean `{nearest}`?"),
-        );
+        let help = match (nearest, Prepared::new(fleet).meaning(name)) {
+            (_, Some(meaning)) => format!("`{name}` is {meaning}"),
+            (Some(nearest), None) => format!("did you mean `{nearest}`?"),
+            (None, None) => format!("kalypso get cluster-types -e {} lists them", fleet.environment),
+        };
         Failure::refused(format!("{} has no cluster and no cluster type `{name}`", fleet.environment)).help(help)
     })
 }

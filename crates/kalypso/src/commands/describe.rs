@@ -196,7 +196,11 @@ fn warn_unknown(kind: ListedKind, name: &str, prepared: &[Prepared]) {
     terminal::note(&format!("error: there is no {} `{name}`", kind.words().0.replace('-', " ")));
     let known: BTreeSet<String> =
         prepared.iter().flat_map(|one| objects(kind, one)).map(|listed| listed.name().to_string()).collect();
-    if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
+    let meaning = prepared.iter().find_map(|one| one.meaning(name));
+    let near = || nearest(name, known.iter().map(String::as_str));
+    if let Some(meaning) = meaning {
+        terminal::note(&format!("  = help: `{name}` is {meaning}"));
+    } else if let Some(near) = near() {
         terminal::note(&format!("  = help: did you mean `{}/{near}`?", kind.words().0));
     }
 }

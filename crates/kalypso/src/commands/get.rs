@@ -11,7 +11,7 @@ use engine::compile::Prepared;
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
 use crate::listing::assignments::{COLUMNS as ASSIGNMENT, more_text};
-use crate::listing::filter::{Filter, nearest};
+use crate::listing::filter::{Filter, advice, is_of_assignments, unknown_label};
 use crate::listing::kind::ListedKind;
 use crate::listing::object::{Listed, objects};
 use crate::listing::output::{ListWriter, limit_of};
@@ -151,6 +151,13 @@ impl<'o> Request<'o> {
         for name in &missing {
             self.warn_unknown(name, views);
         }
+        if is_empty
+            && missing.is_empty()
+            && is_of_assignments(self.kind)
+            && let Some(failure) = unknown_label(self.filter.selector(), views)
+        {
+            return Err(failure.into());
+        }
         if is_empty && missing.is_empty() {
             let (many, filter) = (self.kind.words().1.replace('-', " "), &self.options.filter);
             let is_filtered =
@@ -176,8 +183,8 @@ impl<'o> Request<'o> {
                 all.map(|listed| listed.name().to_string()).collect()
             }
         };
-        if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
-            terminal::note(&format!("  = help: did you mean `{near}`?"));
+        if let Some(advice) = advice(name, &known, views.iter().map(|view| view.inventory.prepared())) {
+            terminal::note(&format!("  = help: {advice}"));
         }
     }
 }

@@ -184,9 +184,11 @@ fn manifests(loaded: &Loaded, workload: &str) -> Result<Vec<Manifests>, Failure>
     let workloads: BTreeSet<_> = prepared.targets().iter().map(|target| target.workload().to_owned()).collect();
     let failure =
         Failure::refused(format!("workload `{workload}` has no deployment target in environment `{environment}`"));
-    Err(match similar::nearest(workload, workloads.iter().map(String::as_str)) {
-        Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-        None => failure.help(format!("`kalypso get workloads -e {environment}` lists the workloads")),
+    let nearest = similar::nearest(workload, workloads.iter().map(String::as_str));
+    Err(match (prepared.meaning(workload), nearest) {
+        (Some(meaning), _) => failure.help(format!("`{workload}` is {meaning}")),
+        (None, Some(nearest)) => failure.help(format!("did you mean `{nearest}`?")),
+        (None, None) => failure.help(format!("`kalypso get workloads -e {environment}` lists the workloads")),
     })
 }
 

@@ -248,6 +248,11 @@ struct PlanAnswer<'a> {
 impl PlanAnswer<'_> {
     /// Prints the plans for people, or returns the answer for programs.
     fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<(Exit, Option<Json>)> {
+        // Of all environments, only some may have it.
+        let one = options.of.environment.as_deref().map(|environment| (environment, answers));
+        if let Some(failure) = one.and_then(|answers| self.selection.unknown(answers)) {
+            return Err(failure.into());
+        }
         let diffs = |planned| options.diff.then(|| Diffs::new(planned));
         let views = answers.iter().map(|planned| self.selection.view(planned));
         if let Some(number) = options.comment {

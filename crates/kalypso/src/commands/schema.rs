@@ -1,6 +1,7 @@
 //! `kalypso schema`: JSON Schemas of the kinds, for editors.
 
 use model::kind::Kind;
+use model::similar;
 
 use crate::arguments::Schema;
 use crate::exit::{Exit, Failure};
@@ -16,6 +17,11 @@ fn find(name: &str) -> Result<Kind, Failure> {
     let found = Kind::ALL.iter().copied().find(|kind| kind.name().eq_ignore_ascii_case(name));
     let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
     found.ok_or_else(|| {
-        Failure::usage(format!("there is no kind `{name}`")).help(format!("the kinds are {}", names.join(", ")))
+        let near = similar::nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+        Failure::usage(format!("there is no kind `{name}`")).help(format!(
+            "{}the kinds are {}",
+            near.unwrap_or_default(),
+            names.join(", ")
+        ))
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use engine::compile::Prepared;
 use engine::inventory::AssignmentSet;
 use model::name::{ClusterName, ClusterTypeName, PolicyName};
 use model::selector::LabelSelector;
@@ -88,7 +89,7 @@ impl<'o> Filter<'o> {
 }
 
 /// Whether assignments decide whether an object of a kind is listed.
-fn is_of_assignments(kind: ListedKind) -> bool {
+pub(crate) fn is_of_assignments(kind: ListedKind) -> bool {
     matches!(
         kind,
         ListedKind::Assignment
@@ -120,10 +121,34 @@ fn policy_names(view: &View<'_>) -> Vec<String> {
 pub(crate) fn unknown(what: &str, name: &str, views: &[View<'_>], names: &dyn Fn(&View<'_>) -> Vec<String>) -> Failure {
     let known: BTreeSet<String> = views.iter().flat_map(names).filter(|name| !name.is_empty()).collect();
     let failure = Failure::refused(format!("{} no {what} `{name}`", environments(views)));
-    match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
+    match advice(name, &known, views.iter().map(|view| view.inventory.prepared())) {
+        Some(advice) => failure.help(advice),
         None => failure,
     }
+}
+
+/// Advice on a name that does not exist: what it means instead, or the most similar name.
+pub(crate) fn advice<'p>(
+    name: &str,
+    known: &BTreeSet<String>,
+    mut environments: impl Iterator<Item = &'p Prepared>,
+) -> Option<String> {
+    let meaning = environments.find_map(|prepared| prepared.meaning(name));
+    let instead = meaning.map(|meaning| format!("`{name}` is {meaning}"));
+    instead.or_else(|| nearest(name, known.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?")))
+}
+
+/// The error for a label that a selector requires, and that nothing has in any environment.
+pub(crate) fn unknown_label(selector: &LabelSelector, views: &[View<'_>]) -> Option<Failure> {
+    let mut found = views.iter().map(|view| view.inventory.prepared().unknown_label(selector));
+    let first = found.next()??;
+    found.all(|other| other.is_some()).then(|| label_failure(first))
+}
+
+/// The error for a label that nothing has, with advice.
+pub(crate) fn label_failure((label, advice): (String, Option<String>)) -> Failure {
+    let failure = Failure::refused(format!("no cluster type, cluster and deployment target has the label `{label}`"));
+    advice.into_iter().fold(failure, Failure::help)
 }
 
 /// The most similar known name, or a name that contains this text.

@@ -368,3 +368,49 @@ fn a_folder_without_objects_is_named_and_a_broken_one_says_what_is_broken() {
     let ran = check().ends(1).says(&["K0101", "a.yaml:1:4", "1 error in 1 file"]);
     assert!(!ran.out.contains("K0119"), "{}", ran.out);
 }
+
+#[test]
+fn a_name_of_another_kind_is_explained() {
+    let company = Company::new();
+    let workload = "`shop` is a workload with the deployment targets `shop-";
+    let target = "`shop-test` is a deployment target of workload `shop`";
+    for command in [
+        "explain -e dev west/shop",
+        "why-not -e dev shop west",
+        "get targets -e dev shop",
+        "describe -e dev target/shop",
+    ] {
+        company.kalypso(command).ends(1).says(&[workload]);
+    }
+    for command in [
+        "explain -e dev shop-test/west",
+        "get workloads -e dev shop-test",
+        "describe -e dev workload/shop-test",
+        "bootstrap -e dev shop-test",
+        "plan -e dev --workload shop-test",
+    ] {
+        company.kalypso(command).ends(1).says(&[target]);
+    }
+    company.kalypso("get assignments -e dev --on shop").ends(1).says(&["no cluster type or cluster `shop`", workload]);
+}
+
+#[test]
+fn a_filter_for_what_nothing_has_is_an_error() {
+    let company = Company::new().published();
+    let check = |command: &str, expected: &[&str]| {
+        company.kalypso(command).ends(1).says(expected);
+    };
+    check("get assignments -e dev -l regoin=west-us", &["has the label `regoin`", "did you mean `region`?"]);
+    check(
+        "get targets -e dev -l region=west-su",
+        &["has the label `region=west-su`", "did you mean `region=west-us`?"],
+    );
+    check("plan -e dev -l regoin=west-us", &["has the label `regoin`", "did you mean `region`?"]);
+    check("plan -e dev --workload shpo", &["dev has no workload `shpo`", "did you mean `shop`?"]);
+    check("plan -e dev --cluster-type wets", &["dev has no cluster type or cluster `wets`", "did you mean `west`?"]);
+    check("plan -e dev --gitops-repo prod", &["dev has no GitOpsRepo `prod`, it has `dev`"]);
+    check("rollout status -e dve", &["there is no environment `dve`", "did you mean `dev`? there are `dev`"]);
+    company.kalypso("plan -e dev --workload shop").ends(0);
+    company.kalypso("get assignments -e dev -l !nowhere").ends(0);
+    company.kalypso("schema ClusterTyp").ends(64).says(&["did you mean `ClusterType`?"]);
+}

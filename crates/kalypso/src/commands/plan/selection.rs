@@ -1,12 +1,16 @@
 //! Selects the changes of a plan that are shown, and limits their number.
 
+use std::collections::BTreeSet;
+
 use delivery::planned::Planned;
 use delivery::selection::Selection as Selected;
+use engine::compile::Compiled;
 use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;
 
 use crate::arguments;
 use crate::exit::Failure;
+use crate::listing::filter::{advice, label_failure};
 
 /// The options that select changes of a plan.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +49,38 @@ impl Selection {
     /// Selects changes of a plan.
     pub(super) fn view<'p>(&self, planned: &'p Planned) -> View<'p> {
         View { planned, changes: self.selected.changes(planned), filters: self.words(), limit: self.limit }
+    }
+
+    /// The error for a name or a label that no state of the environment has, and no change. A filter for it would always show nothing.
+    pub(super) fn unknown(&self, (environment, answers): (&str, &[Planned])) -> Option<Failure> {
+        let Selected { workload, cluster_type, selector } = &self.selected;
+        let sides = || answers.iter().flat_map(Planned::sides).map(Compiled::prepared);
+        let changes = || answers.iter().flat_map(|planned| planned.plan.changes.iter());
+        let of_targets = sides().flat_map(|side| side.targets().iter().map(|target| target.workload().to_owned()));
+        let of_changes = changes().map(|(_, change)| change.workload.to_string());
+        let workloads = || -> BTreeSet<String> { of_targets.chain(of_changes).collect() };
+        let of_fleets = sides().map(|side| side.fleet()).flat_map(|fleet| {
+            let types = fleet.cluster_types.keys().map(ToString::to_string);
+            types.chain(fleet.clusters.keys().map(ToString::to_string))
+        });
+        let places =
+            || -> BTreeSet<String> { of_fleets.chain(changes().map(|(id, _)| id.place.to_string())).collect() };
+        let missing = |what: &str, name: &str, known: &BTreeSet<String>| {
+            let failure = Failure::refused(format!("{environment} has no {what} `{name}`"));
+            let advice = advice(name, known, sides());
+            (!known.contains(name)).then(|| advice.into_iter().fold(failure, Failure::help))
+        };
+        if let Some(failure) = workload.as_ref().and_then(|name| missing("workload", name, &workloads())) {
+            return Some(failure);
+        }
+        if let Some(failure) =
+            cluster_type.as_ref().and_then(|name| missing("cluster type or cluster", name, &places()))
+        {
+            return Some(failure);
+        }
+        let mut labels = sides().map(|side| side.unknown_label(selector));
+        let first = labels.next()??;
+        labels.all(|other| other.is_some()).then(|| label_failure(first))
     }
 
     fn words(&self) -> String {

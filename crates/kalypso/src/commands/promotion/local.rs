@@ -21,11 +21,11 @@ use model::name::EnvironmentName;
 use model::progress::Progress;
 
 use crate::arguments::{HubConnection, RolloutRestore};
-use crate::configuration;
 use crate::control_plane_branch::decider;
 use crate::exit::{self, Exit, Failure, refusal};
 use crate::hub_client::Hub;
 use crate::promotion_steps::{SteppedPublication, Steps};
+use crate::{configuration, loading};
 
 /// A control plane whose promotions are moved by this process.
 pub(super) struct LocalController {
@@ -69,7 +69,7 @@ impl LocalController {
         let plane = Plane::read(&self.access).map_err(|error| Failure::outside(error.to_string()))?;
         let Some(named) = named else { return Ok(plane.graph.order().to_vec()) };
         let found = plane.graph.order().iter().find(|name| name.as_str() == named);
-        let found = found.ok_or_else(|| Failure::refused(format!("there is no environment `{named}`")))?;
+        let found = found.ok_or_else(|| loading::unknown_environment(named, plane.graph.order()))?;
         Ok(vec![found.clone()])
     }
 

@@ -71,6 +71,9 @@ pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
     let controller = LocalController::open(&options.connection);
+    if let Ok(controller) = &controller {
+        controller.names(Some(&options.to))?;
+    }
     let status = || Ok(graph(&options.connection, Some(&options.to))?.0);
     let wanted = match (&controller, what::plain(options)) {
         // The service finds out whether it has such a commit or workload.

@@ -57,13 +57,13 @@ fn problem_json(problem: &Diagnostic) -> Json {
 
 fn obstacle_json(obstacle: &Obstacle, locator: &mut Locator<'_>) -> Json {
     let (reason, name, nearest, origin) = match obstacle {
-        Obstacle::UnknownPlace { name, nearest } => {
+        Obstacle::UnknownPlace { name, nearest, .. } => {
             ("unknownClusterTypeOrCluster", name.to_string(), nearest.clone(), None)
         }
         Obstacle::UnknownClusterType { cluster_type, nearest, origin, .. } => {
             ("unknownClusterType", cluster_type.to_string(), nearest.clone(), Some(origin))
         }
-        Obstacle::UnknownTarget { name, nearest } => ("unknownTarget", name.to_string(), nearest.clone(), None),
+        Obstacle::UnknownTarget { name, nearest, .. } => ("unknownTarget", name.to_string(), nearest.clone(), None),
         Obstacle::OtherEnvironment { environment, nearest, origin, .. } => {
             let nearest = nearest.as_ref().map(|name| name.as_str().into());
             ("otherEnvironment", environment.to_string(), nearest, Some(origin))

@@ -1,5 +1,6 @@
 //! The answer as text.
 
+use engine::name_meaning::NameMeaning;
 use engine::why_not::{CheckedRequirement, CheckedSide, NearPolicy, Obstacle, SourcedLabel, WhyNot};
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
@@ -254,9 +255,12 @@ fn obstacle_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String>
 
 fn obstacle_texts(obstacle: &Obstacle, here: &str, locator: &mut Locator<'_>) -> Vec<String> {
     let did_you_mean = |nearest: Option<&str>| nearest.map(|nearest| format!("  did you mean `{nearest}`?"));
+    let is_instead =
+        |name: &str, meaning: Option<&NameMeaning>| meaning.map(|meaning| format!("  `{name}` is {meaning}"));
     let (text, advice) = match obstacle {
-        Obstacle::UnknownPlace { name, nearest } => {
-            (format!("{here} has no cluster type or cluster `{name}`"), did_you_mean(nearest.as_deref()))
+        Obstacle::UnknownPlace { name, nearest, meaning } => {
+            let advice = is_instead(name, meaning.as_ref()).or_else(|| did_you_mean(nearest.as_deref()));
+            (format!("{here} has no cluster type or cluster `{name}`"), advice)
         }
         Obstacle::UnknownClusterType { cluster, cluster_type, nearest, origin } => (
             format!(
@@ -265,8 +269,9 @@ fn obstacle_texts(obstacle: &Obstacle, here: &str, locator: &mut Locator<'_>) ->
             ),
             did_you_mean(nearest.as_deref()),
         ),
-        Obstacle::UnknownTarget { name, nearest } => {
-            (format!("{here} has no deployment target `{name}`"), did_you_mean(nearest.as_deref()))
+        Obstacle::UnknownTarget { name, nearest, meaning } => {
+            let advice = is_instead(name, meaning.as_ref()).or_else(|| did_you_mean(nearest.as_deref()));
+            (format!("{here} has no deployment target `{name}`"), advice)
         }
         Obstacle::OtherEnvironment { target, environment, nearest, origin, registration } => {
             let place = places::shown(origin, locator);
