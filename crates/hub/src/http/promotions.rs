@@ -1,5 +1,6 @@
 //! Promotions: where changes stand on their way through environments, and decisions of people.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -64,9 +65,9 @@ async fn promotion(
 
 /// The problem of an unknown environment, with the most similar name within the reach of the caller.
 fn unknown(app: &App, reach: &Reach, environment: String) -> ProblemResponse {
-    let known = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
-    let known = known.iter().map(|status| status.environment.as_str()).filter(|name| reach.has_environment(name));
-    ProblemResponse::from(PromotionRefusal::UnknownEnvironment(environment.clone())).did_you_mean(&environment, known)
+    let known = environments(app, reach);
+    let problem = ProblemResponse::from(PromotionRefusal::UnknownEnvironment(environment.clone()));
+    problem.did_you_mean(&environment, known.iter().map(String::as_str))
 }
 
 /// The part of the promotions that a reader may see: in its environments, and if it is limited to workspaces, about their workloads.
@@ -112,11 +113,44 @@ async fn command(
     decider.check(&app, command.command.act(), (&environment, command.subject.as_deref())).await?;
     let Decider(identity) = decider;
     let service = Arc::clone(service(&app)?);
-    let work = carry_out(service, app.database, (environment, command, identity.name));
+    let (named, subject) = (environment.clone(), command.subject.clone());
+    let work = carry_out(service, app.database.clone(), (environment, command, identity.name));
     // A caller that does not wait for the answer must not keep the decision out of the audit log.
     let receipt = tokio::spawn(work).await;
-    let receipt = receipt.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
-    Ok((StatusCode::ACCEPTED, Json(receipt)))
+    let receipt = receipt.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
+    match receipt {
+        Err(problem) if problem.what() == Kind::NotFound => {
+            Err(with_known_names(&app, identity.scope.reach(), (&named, subject.as_deref()), problem).await?)
+        }
+        receipt => Ok((StatusCode::ACCEPTED, Json(receipt?))),
+    }
+}
+
+/// Adds the most similar environment to the problem of an unknown one; or the most similar subject of the environment. Only those within the reach of the caller.
+async fn with_known_names(
+    app: &App,
+    reach: &Reach,
+    (environment, subject): (&str, Option<&str>),
+    problem: ProblemResponse,
+) -> Result<ProblemResponse, DatabaseError> {
+    let known = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
+    let known = within(&app.database, reach, known).await?;
+    Ok(match (known.iter().find(|status| status.environment == environment), subject) {
+        (Some(status), Some(subject)) => {
+            problem.did_you_mean(subject, status.subjects.iter().filter_map(|one| one.subject.as_deref()))
+        }
+        (Some(_), None) => problem,
+        (None, _) => problem.did_you_mean(environment, environments(app, reach).iter().map(String::as_str)),
+    })
+}
+
+/// The environments of the service within a reach: also those without promotions.
+fn environments(app: &App, reach: &Reach) -> BTreeSet<String> {
+    let promoted = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
+    let synced = app.service.as_ref().map(|service| service.states()).unwrap_or_default();
+    let names = promoted.into_iter().map(|status| status.environment);
+    let names = names.chain(synced.into_iter().map(|state| state.environment));
+    names.filter(|name| reach.has_environment(name)).collect()
 }
 
 /// Carries out a command in an environment, and notes it in the audit log.

@@ -7,6 +7,7 @@ use hub_api::deployments::TargetNames;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use model::rollout::Counts;
+use model::similar::nearest;
 
 use super::counted::counted_alone;
 use super::cursor::Cursor;
@@ -40,6 +41,9 @@ pub async fn compare(
         sides.push(targets(&mut transaction, &scope).await?);
     }
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
+    if scope_is_whole(question) {
+        map.check([&from, &to])?;
+    }
     let mut pairs: Vec<Pair> = pairs(&from, &to, &map).into_iter().collect();
     pairs.retain(|pair| after.is_none_or(|after| cursor(*pair) > after));
     let released = released(&mut transaction, pairs.iter().take(limit)).await?;
@@ -87,11 +91,33 @@ impl Map {
         Ok(Self(map))
     }
 
+    /// Refuses a name that no target of its environment has.
+    fn check(&self, [from, to]: [&BTreeMap<TargetId, TargetNames>; 2]) -> Result<(), QuestionError> {
+        for ((workload, one), other) in &self.0 {
+            for (name, targets) in [(one, from), (other, to)] {
+                let of_workload = |names: &&TargetNames| workload.as_ref().is_none_or(|own| *own == names.workload);
+                let known: BTreeSet<&str> =
+                    targets.values().filter(of_workload).map(|names| names.target.as_str()).collect();
+                if !known.contains(name.as_str()) {
+                    let similar = nearest(name, known).map(str::to_owned).into_iter().collect();
+                    let name = workload.iter().map(|workload| format!("{workload}/")).collect::<String>() + name;
+                    return Err(QuestionError::Unknown { what: "target", name, similar });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn corresponding(&self, names: &TargetNames) -> TargetNames {
         let of = |workload: Option<&str>| self.0.get(&(workload.map(str::to_owned), names.target.clone()));
         let target = of(Some(&names.workload)).or_else(|| of(None)).unwrap_or(&names.target).clone();
         TargetNames { target, ..names.clone() }
     }
+}
+
+/// Whether the filter selects all targets of the environments.
+fn scope_is_whole(question: Question<'_>) -> bool {
+    *question.filter == Filter::default() && question.reach.is_all()
 }
 
 /// The targets of an environment.

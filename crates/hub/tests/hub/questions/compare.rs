@@ -71,6 +71,13 @@ async fn what_is_the_same_is_left_out_if_asked_for(ground: Ground) {
 
 async fn a_mapping_that_is_none_is_refused(ground: Ground) {
     let fleet = both(&ground, "1.0", "c1").await;
+    for (map, name, near) in [
+        ("checkout-stag=checkout-prod", "checkout-stag", "checkout-stage"),
+        ("checkout-stage=checkout-prd", "checkout-prd", "checkout-prod"),
+    ] {
+        let said = check(&fleet, Compared { map: Some(map.into()), ..Compared::default() }).await;
+        assert_eq!(said, [format!("there is no target `{name}`; did you mean `{near}`?")]);
+    }
     let said = check(&fleet, Compared { map: Some("a=b,c".into()), ..Compared::default() }).await;
     assert_eq!(said, ["`map`: `c` is not `NAME=NAME` or `WORKLOAD/NAME=NAME`"]);
 }
