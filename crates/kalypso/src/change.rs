@@ -20,7 +20,7 @@ use model::name::{BaseRepoName, EnvironmentName};
 use model::object::promotion::ChangeOrigin;
 use serde_json::{Value as Json, json};
 
-pub(crate) use self::earlier::EarlierStates;
+pub(crate) use self::earlier::{EarlierState, EarlierStates, Heads, source_name};
 use crate::arguments::SourceOptions;
 use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::Failure;

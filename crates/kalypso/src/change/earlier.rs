@@ -1,35 +1,130 @@
-//! Earlier states of an environment: its own branch at earlier commits, with all other branches as they are now.
+//! Earlier states of an environment: the branches that give its values, as they were before one commit after the other. Applications are as they are now.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use delivery::loaded::Loaded;
-use git::{Commit, CommitInfo};
+use delivery::pinned_repositories::PinnedRepositories;
+use git::load::{Read, ReadRole};
+use git::publications::SourceName;
+use git::{Commit, CommitInfo, Revision};
+use model::git_id::GitId;
 
 use super::Now;
 use crate::arguments::SourceOptions;
 use crate::exit::Failure;
 use crate::progress::Watch;
-use crate::range::Of;
 
-/// The earlier states of an environment.
-pub(crate) struct EarlierStates(Now);
+/// The commits of branches.
+pub(crate) type Heads = BTreeMap<SourceName, GitId>;
+
+/// An environment with the branches that give its values: its own branch, and those that its `BaseRepo`s and Flux objects name without a commit.
+pub(crate) struct EarlierStates {
+    now: Now,
+    /// The environment's own branch is the first.
+    branches: Vec<Commit>,
+}
+
+/// A state of the environment.
+pub(crate) struct EarlierState {
+    /// The commit that led to the state.
+    pub(crate) commit: Commit,
+    pub(crate) info: CommitInfo,
+    /// The commits of all branches in this state.
+    pub(crate) heads: Heads,
+}
 
 impl EarlierStates {
     /// Reads the environment as it is now.
     pub(crate) fn read(source: &SourceOptions, environment: &str, watch: &mut Watch) -> anyhow::Result<Self> {
-        Now::read(source, environment, watch).map(Self)
+        let now = Now::read(source, environment, watch)?;
+        let mut branches = vec![now.own.clone()];
+        for read in now.loaded.reads.iter().filter(|read| gives_values(read)) {
+            let revision = Revision::Branch(Arc::clone(&read.revision));
+            let branch = Commit { url: read.url.clone(), revision, id: read.commit };
+            if branches.iter().all(|other| source_name(other) != source_name(&branch)) {
+                branches.push(branch);
+            }
+        }
+        Ok(Self { now, branches })
     }
 
-    /// The newest commits of the environment's branch along the first parents, newest first.
-    pub(crate) fn commits(&self, count: usize) -> anyhow::Result<Vec<(Commit, CommitInfo)>> {
+    /// The newest states, newest first: at most `count`. The commits of all branches are in the order of their times, and those of one branch in its own order.
+    pub(crate) fn newest(&self, count: usize) -> anyhow::Result<Vec<EarlierState>> {
         let outside = |error: git::RepositoryError| Failure::outside(error.to_string());
-        let repositories = &*self.0.access.repositories;
-        let commits = repositories.history(&self.0.own, count).map_err(outside)?.into_iter();
-        commits.map(|commit| Ok((commit.clone(), repositories.info(&commit).map_err(outside)?))).collect()
+        let repositories = &*self.now.access.repositories;
+        let mut histories = Vec::new();
+        for branch in &self.branches {
+            let commits = repositories.history(branch, count).map_err(outside)?.into_iter();
+            let with_info = |commit: Commit| repositories.info(&commit).map(|info| (commit, info)).map_err(outside);
+            histories.push(commits.map(with_info).collect::<Result<Vec<_>, _>>()?.into_iter().peekable());
+        }
+        let (mut heads, mut states) = (self.heads(), Vec::new());
+        while states.len() < count {
+            let newest = histories.iter_mut().enumerate();
+            let newest = newest.filter_map(|(position, history)| Some((history.peek()?.1.seconds, position)));
+            // Of one second, the change of the environment's own branch is shown as the later one.
+            let Some((_, position)) = newest.max_by_key(|(seconds, position)| (*seconds, std::cmp::Reverse(*position)))
+            else {
+                break;
+            };
+            let Some((commit, info)) = histories.get_mut(position).and_then(Iterator::next) else { break };
+            let name = source_name(&commit);
+            heads.insert(name.clone(), commit.id);
+            let state = EarlierState { commit, info, heads: heads.clone() };
+            if let Some((before, _)) = histories.get_mut(position).and_then(|history| history.peek()) {
+                heads.insert(name, before.id);
+            }
+            states.push(state);
+        }
+        Ok(states)
     }
 
-    /// The environment with another commit of its own branch.
-    pub(crate) fn at(&self, commit: &Commit) -> Arc<Loaded> {
-        self.0.at(Of::Own, commit.id)
+    /// The commits of all branches now.
+    pub(crate) fn heads(&self) -> Heads {
+        self.branches.iter().map(|branch| (source_name(branch), branch.id)).collect()
     }
+
+    /// The environment with these commits of the branches that give its values.
+    pub(crate) fn at(&self, heads: &Heads) -> Arc<Loaded> {
+        if *heads == self.heads() {
+            return Arc::clone(&self.now.loaded);
+        }
+        let mut pins = self.now.pins();
+        pins.extend(heads.iter().map(|(name, id)| (name.clone(), *id)));
+        self.now.load(&PinnedRepositories::new(&*self.now.access.repositories, pins), None)
+    }
+
+    /// The environment's own branch.
+    pub(crate) fn own(&self) -> &Commit {
+        &self.now.own
+    }
+
+    /// The branches as they are now, the environment's own one first.
+    pub(crate) fn branches(&self) -> &[Commit] {
+        &self.branches
+    }
+
+    /// Whether a branch is the main branch of the control plane.
+    pub(crate) fn is_main(&self, branch: &Commit) -> bool {
+        let settings = &self.now.access.settings;
+        branch.url == settings.repo && *branch.revision.name() == *settings.branch
+    }
+
+    /// A branch for people: its name, with its repository if that is not the one of the environment's own branch.
+    pub(crate) fn branch_text(&self, branch: &Commit) -> String {
+        let name = branch.revision.name();
+        if branch.url == self.own().url { name.to_string() } else { format!("{}@{name}", branch.url.label()) }
+    }
+}
+
+/// The name of a branch.
+pub(crate) fn source_name(branch: &Commit) -> SourceName {
+    (branch.url.as_str().to_owned(), branch.revision.name().to_string())
+}
+
+/// Whether values can come from a branch whatever its head is. A fixed commit changes only with the object that names it.
+fn gives_values(read: &Read) -> bool {
+    let has_values = matches!(read.role, ReadRole::Environment | ReadRole::Base(_) | ReadRole::Flux(_));
+    has_values && !read.is_pinned
 }

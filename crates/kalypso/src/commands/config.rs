@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb};
 use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format, SourceOptions};
-use crate::change::EarlierStates;
+use crate::change::{EarlierState, EarlierStates, Heads, source_name};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{hub_client, loading, table, terminal};
@@ -27,8 +27,10 @@ pub(super) fn run(options: &crate::arguments::Config) -> anyhow::Result<Exit> {
 /// A version of an assignment's configuration, with the commit that brought it.
 struct Configuration {
     commit: Commit,
-    /// The newest commit with this version.
-    newest: Commit,
+    /// The branch of the commit, for people.
+    branch: String,
+    /// The commits of all branches in the newest state with this version.
+    newest: Heads,
     on: Timestamp,
     subject: String,
     /// None: the assignment did not exist.
@@ -38,7 +40,10 @@ struct Configuration {
 fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let id = loading::parse_assignment(&options.assignment)?;
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
-    let versions = versions((&source, &options.environment), &id, options.commits, |_| false)?;
+    let mut watch = Watch::start();
+    let states = EarlierStates::read(&source, &options.environment, &mut watch)?;
+    let versions = versions(&states, &id, options.commits, |_| false)?;
+    watch.end();
     if versions.iter().all(|found| found.version.is_none()) {
         let message = format!("{id} did not exist at the last {}", terminal::count(options.commits, "commit"));
         let help = format!("`kalypso get assignments -e {}` lists the assignments", options.environment);
@@ -47,16 +52,21 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let shown = |found: &Configuration| found.version.clone().unwrap_or_else(|| "not there".to_owned());
     if options.output == Format::Human {
         let now = Timestamp::now();
-        let heading = ["VERSION", "COMMIT", "WHEN", "SUBJECT"].map(str::to_owned);
+        let heading = ["VERSION", "COMMIT", "BRANCH", "WHEN", "SUBJECT"].map(str::to_owned);
         let row = |found: &Configuration| {
             let when = hub_client::ago(Some(found.on), now);
-            [shown(found), found.commit.id.short(), when, hub_client::plain(&found.subject)]
+            let branch = hub_client::plain(&found.branch);
+            [shown(found), found.commit.id.short(), branch, when, hub_client::plain(&found.subject)]
         };
         terminal::answer(&table::table(std::iter::once(heading).chain(versions.iter().map(row))))?;
     } else {
         let item = |found: &Configuration| {
+            let (repository, branch) = source_name(&found.commit);
             let commit = found.commit.id.to_string();
-            json!({"version": found.version, "commit": commit, "committedOn": found.on, "subject": found.subject})
+            json!({
+                "version": found.version, "commit": commit, "repository": repository, "branch": branch,
+                "committedOn": found.on, "subject": found.subject,
+            })
         };
         let answer = json!({"items": versions.iter().map(item).collect::<Vec<_>>()});
         terminal::answer(&terminal::structured(&answer, options.output))?;
@@ -67,20 +77,18 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
 /// The versions of an assignment's configuration, newest first: each with the oldest commit since which it has been the same. Ends early after the first one
 /// that `is_enough`.
 fn versions(
-    (source, environment): (&SourceOptions, &str),
+    states: &EarlierStates,
     id: &AssignmentId,
     commits: usize,
     is_enough: impl Fn(&Configuration) -> bool,
 ) -> anyhow::Result<Vec<Configuration>> {
-    let mut watch = Watch::start();
-    let states = EarlierStates::read(source, environment, &mut watch)?;
     let mut versions: Vec<Configuration> = Vec::new();
-    for (commit, info) in states.commits(commits)? {
-        let prepared = Prepared::new(&states.at(&commit).fleet);
-        let version = prepared.explain(id).map(|explanation| explanation.version.to_string());
+    for EarlierState { commit, info, heads } in states.newest(commits)? {
+        let version = version_at(states, &heads, id);
         let subject = info.message.lines().next().unwrap_or_default().to_owned();
         let on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
-        let mut found = Configuration { newest: commit.clone(), commit, on, subject, version };
+        let branch = states.branch_text(&commit);
+        let mut found = Configuration { newest: heads, commit, branch, on, subject, version };
         match versions.pop_if(|last| last.version == found.version) {
             Some(newer) => found.newest = newer.newest,
             None if versions.last().is_some_and(&is_enough) => break,
@@ -88,8 +96,13 @@ fn versions(
         }
         versions.push(found);
     }
-    watch.end();
     Ok(versions)
+}
+
+/// The version of an assignment's configuration with these commits of the branches. None: the assignment did not exist.
+fn version_at(states: &EarlierStates, heads: &Heads, id: &AssignmentId) -> Option<String> {
+    let prepared = Prepared::new(&states.at(heads).fleet);
+    prepared.explain(id).map(|explanation| explanation.version.to_string())
 }
 
 fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
@@ -122,17 +135,50 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     open.finish(&edit, &options.edit)
 }
 
-/// The newest commit at which an assignment had a version of its configuration.
+/// The newest commit of the environment's branch with which an assignment had a version of its configuration.
+///
+/// # Errors
+/// If there is none, or if that commit alone does not bring the version back, because another branch changed a value since.
 fn commit_of_version(
     (source, environment): (&SourceOptions, &str),
     (id, version): (&AssignmentId, &str),
 ) -> anyhow::Result<Commit> {
+    let mut watch = Watch::start();
+    let states = EarlierStates::read(source, environment, &mut watch)?;
     let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
-    let versions = versions((source, environment), id, SEARCHED_MAX, is_it)?;
+    let versions = versions(&states, id, SEARCHED_MAX, is_it)?;
+    watch.end();
     let unknown = || {
         let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
         Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
     };
     let found = versions.into_iter().find(is_it).ok_or_else(unknown)?;
-    Ok(found.newest)
+    let own = source_name(states.own());
+    let commit =
+        found.newest.get(&own).map_or_else(|| states.own().clone(), |id| Commit { id: *id, ..states.own().clone() });
+    let with_it = states.heads().into_iter().chain([(own, commit.id)]).collect();
+    if version_at(&states, &with_it, id) == found.version {
+        return Ok(commit);
+    }
+    Err(of_other_branches(&states, (environment, version), &found).into())
+}
+
+/// The error for a version that a commit of the environment's branch does not bring back.
+fn of_other_branches(states: &EarlierStates, (environment, version): (&str, &str), found: &Configuration) -> Failure {
+    let moved = states.branches().iter().filter_map(|branch| {
+        let then = found.newest.get(&source_name(branch)).filter(|then| **then != branch.id)?;
+        Some((branch, then))
+    });
+    let others: Vec<_> = moved.filter(|(branch, _)| source_name(branch) != source_name(states.own())).collect();
+    let named = others.iter().map(|(branch, then)| format!("{} at {}", states.branch_text(branch), then.short()));
+    let failure = Failure::refused(format!(
+        "version `{version}` had values of other branches than that of {environment}: {}",
+        named.collect::<Vec<_>>().join(", ")
+    ));
+    match others.iter().find(|(branch, _)| states.is_main(branch)) {
+        Some((_, then)) => {
+            failure.help(format!("`kalypso config rollback --to {}` restores those of the main branch", then.short()))
+        }
+        None => failure.help("restore the files there: `git checkout COMMIT -- PATH`, and commit them"),
+    }
 }

@@ -43,3 +43,33 @@ fn what_never_was_there_is_refused_with_advice() {
     edited.run("config rollback -e dev --to HEAD~99").ends(1).says(&["HEAD~99"]);
     assert_eq!(edited.status("dev"), "");
 }
+
+#[test]
+fn a_version_from_another_branch_is_found_and_named() {
+    let edited = edited();
+    let head = git(&edited.path("dev"), &["rev-parse", "HEAD"]);
+    for (value, day) in [("one", 1), ("two", 2)] {
+        edited.run(&format!("add config EXTRA={value}")).ends(0);
+        git(&edited.path("main"), &["add", "--all"]);
+        let mut commit = std::process::Command::new("git");
+        commit.current_dir(edited.path("main")).args(["commit", "--quiet", "-m", value]);
+        // Later than all commits of the other branch.
+        let date = format!("2040-01-0{day}T00:00:00Z");
+        assert!(commit.env("GIT_COMMITTER_DATE", date).status().unwrap().success());
+    }
+    let found = versions(&edited);
+    let commits: Vec<_> = found.iter().map(|(_, commit)| commit.as_str()).collect();
+    let main = |revision: &str| git(&edited.path("main"), &["rev-parse", revision]);
+    assert_eq!(commits[..3], [main("HEAD"), main("HEAD~1"), head]);
+    edited.run("config history west/shop-test -e dev").ends(0).says(&["BRANCH", "  main  ", "  dev  "]);
+    // The environment's branch alone can't bring it back.
+    let (version, before) = (&found[1].0, main("HEAD~1"));
+    let refused = edited.run(&format!("config rollback -e dev --to {version} --of west/shop-test")).ends(1);
+    let short = &before[..7];
+    refused.says(&[
+        &format!("main at {short}"),
+        &format!("`kalypso config rollback --to {short}` restores those of the main branch"),
+    ]);
+    edited.run(&format!("config rollback --to {short} --commit")).ends(0);
+    assert_eq!(&versions(&edited)[0].0, version);
+}
