@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::promotion::graph::{self, Graph};
-use git::load::{Declarations, Directory, Snapshot};
+use git::load::{Declarations, Directory, Snapshot, unknown_environment};
 use git::publications::Publications;
 use git::{Commit, Repositories, RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
@@ -61,7 +61,7 @@ pub struct PromotionGraph {
 /// If the directory can't be read, or if its files contain no object.
 pub fn from_directory(directory: Directory<'_>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
     let reads = match name {
-        Some(name) => vec![read_directory(directory, name)?],
+        Some(name) => vec![declared_in(read_directory(directory, name)?, name)],
         None => environments_in(directory)?,
     };
     let shown = directory.path.display().to_string();
@@ -75,6 +75,16 @@ pub fn from_directory(directory: Directory<'_>, name: Option<&EnvironmentName>) 
         loaded
     };
     Ok(reads.into_iter().map(load).collect())
+}
+
+/// Adds an error if a directory declares environments, and not this one: its output would be empty. Without any declaration, the name is that of the directory.
+fn declared_in(mut read: git::load::Loaded, name: &EnvironmentName) -> git::load::Loaded {
+    let declared = &read.declarations.environments;
+    if !declared.is_empty() && declared.iter().all(|object| object.name != *name) {
+        read.diagnostics.push(unknown_environment(name, declared.iter().map(|object| &object.name)));
+        read.is_complete = false;
+    }
+    read
 }
 
 fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<git::load::Loaded, ReadError> {

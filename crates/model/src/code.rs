@@ -1588,7 +1588,8 @@ codes! {
     ///
     /// `Environment` objects are in the folder `.environments` of the control plane's `main` branch.
     ///
-    /// Check the spelling of the name, and check that its `Environment` is committed there. With `--from DIR`, any name is allowed: `-e` sets it.
+    /// Check the spelling of the name, and check that its `Environment` is committed there. With `--from DIR`, any name is
+    /// allowed if the files declare no environment: `-e` sets it.
     EnvironmentNotFound = "K0606",
     /// A path leads out of its repository.
     ///

@@ -37,7 +37,7 @@ pub use self::declarations::Declarations;
 pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
-pub use self::snapshot::{PlatformPart, Snapshot};
+pub use self::snapshot::{PlatformPart, Snapshot, unknown_environment};
 pub use self::threads::RequestThreads;
 use crate::publications::{AdmittedReleases, KeptObject, SourceName, source_trailer};
 use crate::repositories::{Commit, Repositories};

@@ -159,12 +159,8 @@ impl<'a> Snapshot<'a> {
         }
         declared.get(name).map(|found| Arc::clone(found)).ok_or_else(|| {
             let branch = self.0.control_plane.branch;
-            let found = Diagnostic::error(Code::EnvironmentNotFound, format!("there is no environment `{name}`"))
-                .note(format!("`Environment` objects are in `{ENVIRONMENTS}` on branch `{branch}`"));
-            match nearest(name.as_str(), declared.keys().map(|name| name.as_str())) {
-                Some(nearest) => found.help(format!("did you mean `{nearest}`?")),
-                None => found.help(format!("is the name right? Otherwise commit `{ENVIRONMENTS}/{name}.yaml`")),
-            }
+            unknown_environment(name, declared.keys().copied())
+                .note(format!("`Environment` objects are in `{ENVIRONMENTS}` on branch `{branch}`"))
         })
     }
 
@@ -226,6 +222,18 @@ impl<'a> Snapshot<'a> {
             None => unknown.to_owned(),
         };
         (cached, Some(reference.diagnostic(&error).note(note)))
+    }
+}
+
+/// The error for an environment that is not among the declared ones.
+pub fn unknown_environment<'e>(
+    name: &EnvironmentName,
+    declared: impl Iterator<Item = &'e EnvironmentName>,
+) -> Diagnostic {
+    let found = Diagnostic::error(Code::EnvironmentNotFound, format!("there is no environment `{name}`"));
+    match nearest(name.as_str(), declared.map(EnvironmentName::as_str)) {
+        Some(nearest) => found.help(format!("did you mean `{nearest}`?")),
+        None => found.help(format!("is the name right? Otherwise commit `{ENVIRONMENTS}/{name}.yaml`")),
     }
 }
 

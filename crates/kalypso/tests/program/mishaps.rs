@@ -395,6 +395,18 @@ fn a_name_of_another_kind_is_explained() {
 }
 
 #[test]
+fn a_folder_that_declares_environments_has_no_others() {
+    let company = Company::new();
+    git(&company.path("."), &["clone", "--quiet", company.repository("control-plane").to_str().unwrap(), "folder"]);
+    for command in ["render --digest", "plan", "check", "explain west/shop-test"] {
+        let ran = company.kalypso(&format!("{command} --from folder -e dve")).ends(1);
+        ran.says(&["there is no environment `dve`", "there are `dev`", "did you mean `dev`?"]);
+    }
+    git(&company.path("folder"), &["switch", "--quiet", "dev"]);
+    company.kalypso("render --digest --from folder -e any").ends(0);
+}
+
+#[test]
 fn a_filter_for_what_nothing_has_is_an_error() {
     let company = Company::new().published();
     let check = |command: &str, expected: &[&str]| {
