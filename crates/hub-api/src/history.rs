@@ -32,6 +32,10 @@ pub struct HistorySelection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
+    /// Only what happened before this time (RFC 3339).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub until: Option<Timestamp>,
     /// Only events of this kind: `decision`, `promotion`, `publication` or `report`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]

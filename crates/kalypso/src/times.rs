@@ -3,17 +3,39 @@
 use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
+use jiff::Zoned;
+use jiff::civil::{DateTime, Time};
 
 use crate::exit::Failure;
 
-/// Parses a timestamp in the past: a date, a timestamp, or a duration before now.
+/// The maximum length of a time without a date: `22:00:59`.
+const CLOCK_LEN_MAX: usize = 8;
+
+/// Parses a timestamp in the past: a date, a timestamp, a time by the clock of this machine, or a duration before now.
 pub(crate) fn timestamp(name: &str, text: &str) -> Result<Timestamp, Failure> {
     let wrong = |_| {
         Failure::usage(format!(
-            "`{name} {text}` is neither a date (2026-11-21), a timestamp (2026-11-21T13:44:01Z) nor a time ago (30d, 12h)"
+            "`{name} {text}` is neither a date (2026-11-21), a timestamp (2026-11-21T13:44:01Z), a local time (2026-11-21T13:44, 22:00) nor a time ago (30d, 12h)"
         ))
     };
-    date(text).map_or_else(|| Ok(Timestamp::now().before(duration(name, text).map_err(wrong)?)), Ok)
+    if let Some(given) = date(text).or_else(|| local(text, &Zoned::now())) {
+        return Ok(given);
+    }
+    Ok(Timestamp::now().before(duration(name, text).map_err(wrong)?))
+}
+
+/// Parses a local time. Without a date, it is the last time that the clock showed it.
+fn local(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let zone = now.time_zone();
+    let in_zone = |time: DateTime| Some(Timestamp::from_millis(zone.to_zoned(time).ok()?.timestamp().as_millisecond()));
+    // A date is accepted as a civil time, too, but it stands for its beginning in UTC.
+    if text.contains(':') && text.len() > CLOCK_LEN_MAX {
+        return in_zone(text.parse().ok()?);
+    }
+    let time: Time = text.contains(':').then(|| text.parse().ok())??;
+    let today = now.date().to_datetime(time);
+    let last = if today <= now.datetime() { today } else { today.yesterday().ok()? };
+    in_zone(last)
 }
 
 /// Parses a timestamp, or a date. A date stands for its beginning in UTC.
@@ -48,6 +70,21 @@ mod tests {
         assert_eq!(check("2026-11-21").unwrap(), "2026-11-21T00:00:00.000Z");
         assert_eq!(check("2026-11-21T12:00:00+02:00").unwrap(), "2026-11-21T10:00:00.000Z");
         assert!(timestamp("--since", "30d").unwrap() < Timestamp::now());
+        assert!(check("22:00").unwrap() < Timestamp::now().to_string());
         assert!(check("lately").unwrap_err().message.contains("`--since lately` is neither"));
+    }
+
+    #[test]
+    fn local_times_are_those_of_the_zone() {
+        let now: Zoned = "2026-11-21T13:44:01+01:00[Europe/Berlin]".parse().unwrap();
+        let check = |text: &str| local(text, &now).map(|timestamp| timestamp.to_string());
+        assert_eq!(check("2026-07-01T22:00").unwrap(), "2026-07-01T20:00:00.000Z");
+        assert_eq!(check("2026-11-20 22:00:30").unwrap(), "2026-11-20T21:00:30.000Z");
+        assert_eq!(check("13:44").unwrap(), "2026-11-21T12:44:00.000Z");
+        assert_eq!(check("22:00").unwrap(), "2026-11-20T21:00:00.000Z", "not in the future");
+        assert_eq!(
+            [check("25:00"), check("22"), check("2026-11-21"), check("12h")],
+            [None; 4].map(|_: Option<()>| None)
+        );
     }
 }

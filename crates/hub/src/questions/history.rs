@@ -37,9 +37,14 @@ pub async fn history(
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
-    let Cursor([time, report, committed, commit, happened, event]) = after.unwrap_or(Cursor([i64::MAX; 6]));
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
+    let after = match (after, selection.until) {
+        (Some(after), _) => after,
+        (None, Some(until)) => before(&mut transaction, until).await?,
+        (None, None) => Cursor([i64::MAX; 6]),
+    };
+    let Cursor([time, report, committed, commit, happened, event]) = after;
     let scope = Scope::of(&mut transaction, question).await?;
     let reports = match (&question.filter.host, &scope.hosts) {
         _ if !selection.has(HistoryKind::Report) => Reports { order: Order::Received, rows: Vec::new(), rest: None },
@@ -57,6 +62,29 @@ pub async fn history(
     let events = promotions::listed(&mut transaction, (question, selection), (happened, event, limit)).await?;
     let streams = Streams { reports, publications, events, since: selection.since, reach: question.reach };
     streams.merge(&mut transaction, [time, report, committed, commit, happened, event], limit).await
+}
+
+/// The beginning of the list of what happened before a time.
+async fn before(transaction: &mut Transaction, until: Timestamp) -> Result<Cursor<6>, DatabaseError> {
+    let last = until.millis().saturating_sub(1);
+    let report = first_received(transaction, until).await?;
+    Ok(Cursor([last, report, last, i64::MAX, last, i64::MAX]))
+}
+
+/// The id of the first report that the hub received at or after a time. Ids grow with the time of receipt, which has no index, so each step halves the ids.
+async fn first_received(transaction: &mut Transaction, since: Timestamp) -> Result<i64, DatabaseError> {
+    let received = transaction.dialect().millis("d.received_on");
+    let sql = format!("select d.id, {received} from deployment d where d.id >= $1 order by d.id limit 1");
+    let last: Option<i64> = transaction.one("select max(id) from deployment", Vec::new()).await?;
+    let (mut low, mut high) = (0, last.map_or(0, |last| last.saturating_add(1)));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match transaction.first::<(i64, Timestamp)>(&sql, vec![middle.into()]).await? {
+            Some((id, received)) if received < since => low = id + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
 }
 
 /// The name of this list in cursors.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::rollout::of_workloads;
 use crate::arguments::{self, Format};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
 use crate::times::timestamp;
 use crate::{table, terminal};
@@ -20,8 +20,12 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     let since = options.since.as_deref().map(|since| timestamp("--since", since)).transpose()?;
+    let until = options.until.as_deref().map(|until| timestamp("--until", until)).transpose()?;
+    if since.zip(until).is_some_and(|(since, until)| since >= until) {
+        return Err(Failure::usage("`--since` is not before `--until`").into());
+    }
     let kind = HistoryKind::ALL.into_iter().find(|kind| options.kind.as_deref() == Some(kind.as_str()));
-    let selection = HistorySelection { by: options.by.clone(), since, kind };
+    let selection = HistorySelection { by: options.by.clone(), since, until, kind };
     let ask = async |client: &Client, page: &Page| client.history(&filter, &selection, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {

@@ -105,6 +105,9 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
     check(&["status", "--at", "lately"], 64, "`--at lately` is neither a date (2026-11-21), a timestamp");
     check(&["status", "-e", "prod", "--at", "0s"], 0, "checkout/eu");
     check(&["history", "--limit", "0"], 64, "it is a number of rows, from 1 on");
+    check(&["history", "--since", "1h", "--until", "2h"], 64, "`--since` is not before `--until`");
+    check(&["history", "--since", "1h", "--until", "0s"], 0, "berlin");
+    check(&["history", "--until", "2000-01-01T06:00"], 0, "nothing of this kind has happened");
     check(&["status", "-l", "region=west"], 0, "no host matches the filter");
     let made = hub.ask(&["hub", "token", "create", "ci", "--role", "read"]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
@@ -170,6 +173,7 @@ fn unknown_environments_and_hosts_are_errors_with_the_nearest_name() {
     }
     check(&["compare", "prodd", "prod"], "there is no environment `prodd`; did you mean `prod`?");
     check(&["compare", "prod", "prodd"], "there is no environment `prodd`; did you mean `prod`?");
+    check(&["compare", "prod", "prod", "--map", "ue=eu"], "there is no target `ue`");
     check(&["hub", "host", "retire", "berlni"], "`berlni` is not known; did you mean `berlin`?");
 }
 

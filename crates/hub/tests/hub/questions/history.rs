@@ -20,6 +20,7 @@ twins![
     pages_follow_each_other,
     decisions_are_part_of_the_history,
     a_selection_is_by_person_kind_and_time,
+    a_selection_ends_before_a_time,
     a_reach_limits_decisions,
 ];
 
@@ -206,6 +207,33 @@ async fn a_selection_is_by_person_kind_and_time(ground: Ground) {
     assert_eq!(of(&since).await, expected);
     let decided = HistorySelection { kind: Some(HistoryKind::Decision), ..since };
     assert_eq!(of(&decided).await, ["prod approved by Olga"]);
+}
+
+async fn a_selection_ends_before_a_time(ground: Ground) {
+    let fleet = some(&ground).await;
+    decide(&fleet).await;
+    let until =
+        |millis| HistorySelection { until: Some(Timestamp::from_millis(millis)), ..HistorySelection::default() };
+    let of = async |filter: &Filter, selection: &HistorySelection| {
+        let pages = check_selected(&fleet, (filter, selection), 1).await;
+        assert_eq!(check_selected(&fleet, (filter, selection), 100).await, pages, "{selection:?}");
+        pages
+    };
+    let prod = Filter { environment: Some("prod".into()), ..Filter::default() };
+    let before: Vec<_> = OF_ALL.into_iter().skip_while(|line| *line != "1e published 2.0").skip(1).collect();
+    let before: Vec<_> = before.into_iter().filter(|line| !line.starts_with("stage")).collect();
+    assert_eq!(of(&prod, &until(30)).await, before);
+    assert_eq!(of(&prod, &until(31)).await[0], "1e published 2.0");
+    let decided = HistorySelection { kind: Some(HistoryKind::Decision), ..until(20) };
+    assert_eq!(of(&prod, &decided).await, [format!("prod held by {ANN}")]);
+    // Reports of all hosts are selected by the time of receipt, which is now; those of one host by their own time.
+    let reports = |millis| HistorySelection { kind: Some(HistoryKind::Report), ..until(millis) };
+    assert_eq!(of(&prod, &reports(1_000)).await, [""; 0]);
+    assert_eq!(of(&prod, &reports(Timestamp::now().millis() + 60_000)).await, &OF_ALL[..4]);
+    let host = Filter { host: Some("h-1".into()), ..Filter::default() };
+    assert_eq!(of(&host, &until(35)).await, &OF_HOST[2..]);
+    let between = HistorySelection { since: Some(Timestamp::from_millis(21)), ..until(35) };
+    assert_eq!(of(&host, &between).await, &OF_HOST[2..4]);
 }
 
 async fn a_reach_limits_decisions(ground: Ground) {
