@@ -211,6 +211,11 @@ fn no_file() -> Failure {
         .help("name one with --config FILE, or read a plain directory with --from DIR; `kalypso demo` makes an example")
 }
 
+/// Whether a configuration file is named, or exists here or in a directory above.
+pub(crate) fn is_there(named: Option<&Path>) -> bool {
+    named.is_some() || !matches!(find_in_ancestors(), Ok(None))
+}
+
 /// The nearest configuration file in the current directory and its parents.
 fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     let start = std::env::current_dir().context("the current directory can't be read")?;

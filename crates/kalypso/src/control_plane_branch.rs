@@ -198,7 +198,7 @@ fn place_of(
         return Ok((access.settings.repo.clone(), access.settings.branch.clone(), String::new()));
     };
     let Some(place) = environments.places.get(name) else {
-        return Err(loading::unknown_environment(name.as_str(), &reading::in_order(environments, access)).into());
+        return Err(loading::unknown_environment(name.as_str(), &reading::in_promotion_order(environments, access)).into());
     };
     let folder: Vec<_> = place.path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), folder.join("/")))

@@ -20,10 +20,11 @@ pub(crate) enum ConfigCommand {
     Rollback(ConfigRollback),
 }
 
-/// List the versions of an assignment's configuration, with the commits of the environment's branch that brought them
+/// List the versions of an assignment's configuration, with the commits that brought them
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Each commit is compiled with the main branch and the applications as they are now: another version shows that the branch changed a value.
+All branches that give values are followed: the environment's own branch, and those that its BaseRepos and Flux objects name without a commit.
+Each commit is compiled with the other branches as they were then, and the applications as they are now.
 
 Examples:
   kalypso config history chicago-edge/checkout-eu -e prod
@@ -35,7 +36,7 @@ pub(crate) struct ConfigHistory {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
-    /// The number of commits of the environment's branch to look at
+    /// The number of commits of these branches to look at
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) commits: usize,
     /// The configuration file [default: kalypso.toml here or in a directory above]
@@ -50,6 +51,7 @@ pub(crate) struct ConfigHistory {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 All ConfigMaps of the branch get the content of that commit, by a new commit: the history stays, and the change goes through the rings like any other.
+If a version needs values of other branches, it is refused, and the branches are named with their commits.
 Values of the main branch are restored there: leave out -e.
 
 Examples:

@@ -210,11 +210,11 @@ pub(crate) struct RolloutList {
     pub(crate) connection: HubConnection,
 }
 
-/// Compare two environments: versions and configuration, target by target
+/// Compare two environments: versions and values, target by target
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso compare stage prod
+  kalypso compare stage prod                  versions, and in a folder with kalypso.toml the values that differ
   kalypso compare stage prod --differing --map checkout/uat=production")]
 pub(crate) struct Compare {
     /// The first environment
@@ -245,6 +245,7 @@ pub(crate) struct Compare {
 Examples:
   kalypso history --host prod-chicago-edge-02
   kalypso history -e prod --workload checkout --limit 20
+  kalypso history -e prod --since 22:00 --until 06:00     what happened last night
   kalypso history -e prod --kind decision --since 12h     what people decided in the last 12 hours
   kalypso history --by olga --since 2026-11-01            all decisions of a person")]
 pub(crate) struct History {
@@ -255,9 +256,12 @@ pub(crate) struct History {
     /// Only decisions of this person
     #[arg(long, value_name = "PERSON")]
     pub(crate) by: Option<String>,
-    /// Only what happened since then: a date, a timestamp, or a time ago (12h)
+    /// Only what happened since then: a date, a timestamp, a local time (22:00 is the last one), or a time ago (12h)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+    /// Only what happened before then
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
     /// Only events of this kind [default: all, without the reasons why promotions wait]
     #[arg(long, value_name = "KIND", value_parser = HistoryKind::ALL.map(HistoryKind::as_str))]
     pub(crate) kind: Option<String>,

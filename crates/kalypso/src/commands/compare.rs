@@ -1,15 +1,18 @@
 //! `kalypso compare`: the differences of two environments.
 
+mod values;
+
 use hub_api::client::Client;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use serde_json::json;
 
+use self::values::ValueDifference;
 use crate::arguments::{self, Format};
 use crate::exit::Exit;
 use crate::hub_client::{self, Hub, List};
-use crate::{table, terminal};
+use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.connection)?;
@@ -22,39 +25,57 @@ pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let filter = Filter { workload: options.workload.clone(), ..Filter::default() };
     let ask = async |client: &Client, page: &Page| client.compare(&compared, &filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
+    let values = values::differences(options, &list.items);
     match options.connection.output {
-        Format::Human => terminal::answer(&text(&list, options))?,
+        Format::Human => terminal::answer_fitted(&text((&list, values.as_deref()), options), paint::states)?,
         format => {
-            let answer = json!({"from": options.from, "to": options.to, "items": list.items, "more": list.is_more});
+            let (values, more) = (values.as_deref().map(values::json), list.is_more);
+            let answer =
+                json!({"from": options.from, "to": options.to, "items": list.items, "more": more, "values": values});
             terminal::answer(&terminal::structured(&answer, format))?;
         }
     }
     Ok(Exit::Good)
 }
 
-fn text(list: &List<ComparedTarget>, options: &arguments::Compare) -> String {
+fn text((list, values): (&List<ComparedTarget>, Option<&[ValueDifference]>), options: &arguments::Compare) -> String {
     if list.items.is_empty() {
         return format!("{} and {} do not differ\n", options.from, options.to);
     }
     let heading = ["", "TARGET", &options.from, "", &options.to, "", "CONFIGURATION"].map(str::to_owned);
-    let mut text = table::table(std::iter::once(heading).chain(list.items.iter().map(cells)));
+    let mut text =
+        table::table(std::iter::once(heading).chain(list.items.iter().map(|row| cells(row, values.is_some()))));
     if list.is_more {
         text.push_str("there are more: --limit shows them\n");
     }
-    text
+    text + &values::text(values.unwrap_or_default(), [&options.from, &options.to])
 }
 
-fn cells(row: &ComparedTarget) -> [String; 7] {
-    let differs = !row.same_version || !row.config_differs.is_empty();
+/// The name of a target, or its two names.
+fn target_text(row: &ComparedTarget) -> String {
     let names: Vec<_> = [&row.from, &row.to].into_iter().flatten().map(|side| side.target.as_str()).collect();
-    let target = match names.as_slice() {
+    match names.as_slice() {
         [one, other] if one != other => format!("{}/{one} = {other}", row.workload),
         names => format!("{}/{}", row.workload, names.first().unwrap_or(&"")),
-    };
+    }
+}
+
+/// The cells of a target. `has_values`: the values that differ are shown below.
+fn cells(row: &ComparedTarget, has_values: bool) -> [String; 7] {
+    let differs = !row.same_version || !row.config_differs.is_empty();
+    let target = target_text(row);
     let [from, from_hosts] = side(row.from.as_ref());
     let [to, to_hosts] = side(row.to.as_ref());
     let config = match row.config_differs.as_slice() {
         [] => "same".to_owned(),
+        differing if has_values && row.from.is_some() && row.to.is_some() => {
+            let places = row.config_same + differing.len();
+            format!(
+                "differs on {} of {}",
+                terminal::thousands(differing.len()),
+                terminal::count(places, "cluster type")
+            )
+        }
         [one, others @ ..] => {
             let version = |version: &Option<String>, is_there| match version {
                 Some(text) => text.chars().take(12).collect(),

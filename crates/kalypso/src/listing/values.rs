@@ -24,13 +24,13 @@ const EXAMPLES_OF_PROGRAMS_MAX: usize = 10;
 /// How many `ConfigMap`s that set parts of a value are named.
 const ORIGINS_MAX: usize = 3;
 /// The maximum length of a value in a table.
-const SHOWN_MAX: usize = 60;
+pub(crate) const SHOWN_MAX: usize = 60;
 
 /// The row of a value with its assignments.
 pub(crate) fn row(key: &str, value: &HeldValue, view: &mut View<'_>) -> Row {
     let counts = view.inventory.counts(&value.set);
     let examples = examples(&view.inventory, value);
-    let shown_value = value.shown.as_deref().map(|shown| without(shown).into_owned());
+    let shown_value = shown(value);
     let shown = examples.iter().take(EXAMPLES_MAX).cloned().collect::<Vec<_>>().join(", ");
     let more = counts.assignments.saturating_sub(EXAMPLES_MAX);
     let shown = if more > 0 { format!("{shown} and {} more", thousands(more)) } else { shown };
@@ -99,7 +99,13 @@ fn set_by_json(value: &HeldValue, view: &mut View<'_>) -> Json {
     value.set_by.iter().map(origin).collect::<Vec<_>>().into()
 }
 
-fn cut(text: &str) -> String {
+/// A value without credentials. None: there is no value.
+pub(crate) fn shown(value: &HeldValue) -> Option<String> {
+    value.shown.as_deref().map(|shown| without(shown).into_owned())
+}
+
+/// A value for a table.
+pub(crate) fn cut(text: &str) -> String {
     if text.chars().count() <= SHOWN_MAX {
         return text.to_owned();
     }

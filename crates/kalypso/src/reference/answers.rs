@@ -120,8 +120,20 @@ const PROMOTE_DRY_RUN: &[Described] = &[
 
 const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];
 
-const COMPARED: &[Described] =
-    &[("from", "the one environment"), ("to", "the other"), ("more", "whether there are more than `--limit`")];
+const COMPARED: &[Described] = &[
+    ("from", "the one environment"),
+    ("to", "the other"),
+    ("more", "whether there are more than `--limit`"),
+    ("values[]", "the values that differ between these targets; `null` without a control plane here"),
+    ("values[].key", "the key"),
+    ("values[].targets[]", "the targets for which it differs in this way: `WORKLOAD/TARGET`"),
+    ("values[].from[]", "the values in the one environment, the most frequent one first"),
+    ("values[].from[].value", "the value, or a digest of a sensitive one; `null`: these places have none"),
+    ("values[].from[].sensitive", "whether it is sensitive"),
+    ("values[].from[].places", "how many places have it"),
+    ("values[].from[].examples[]", "the first of them"),
+    ("values[].to[]", "the values in the other environment, in the same form"),
+];
 
 const FOLLOWED: &[Described] = &[("id", "for `--after`, which goes on behind the event")];
 

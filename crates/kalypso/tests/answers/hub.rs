@@ -169,11 +169,21 @@ fn questions_answer_what_the_reference_says() {
     let commit = format!("rollout wait {} --timeout 0s", hash(2));
     check("rollout wait", &["rollout wait checkout", "rollout wait checkout@2.0 --timeout 0s", &commit]);
     check("rollout list", &["rollout list"]);
-    check("compare", &["compare dev prod"]);
     hub.decide();
     check("history", &["history"]);
     check("drift", &["drift --limit 1"]);
     check("drift KIND", &["drift silent", "drift unknownPlace"]);
+}
+
+/// The values by key need a control plane, so they are written by hand.
+#[test]
+fn compared_environments_hold_what_the_reference_says() {
+    let compared = Hub::new().ask("compare dev prod");
+    assert_eq!(compared["values"], Value::Null);
+    let from = json!([{"value": "debug", "sensitive": false, "places": 1, "examples": ["eu"]}]);
+    // The reference describes the values of the other side as those of the first one.
+    let values = json!([{"key": "LOG_LEVEL", "targets": ["checkout"], "from": from, "to": []}]);
+    check("compare", &[compared, json!({"values": values})]);
 }
 
 /// The first event of each kind from the hub. Events that need time or errors are written by hand.

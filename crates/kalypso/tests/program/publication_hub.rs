@@ -10,6 +10,7 @@ use crate::company::{Company, HOST, Ran};
 use crate::hub::{good, start};
 use crate::objects;
 use crate::reports::token;
+use crate::working_tree::two_environments;
 
 /// A company with a hub that accepts requests only from administrators.
 struct World {
@@ -68,6 +69,35 @@ fn a_publication_says_what_its_folders_are_for() {
     assert_eq!(names, ["shop-team", "shop", "shop", "test", "dev", "west", "succeeded"], "{row}");
     assert_eq!(row["configVersion"], version(&world, "west/shop-test"));
     world.run("publish -e dev --direct").ends(0).says(&["Nothing to do"]);
+}
+
+#[test]
+fn values_that_differ_between_environments_are_compared_by_key() {
+    let company = two_environments();
+    let both = objects::workload("shop");
+    let stage = both[both.find("    - name: test").unwrap()..].replace("environment: dev", "environment: stage");
+    company.change("shop@main", "shop.yaml", &(both + &stage));
+    let common = "DATABASE: mysql://main/a\nLOG_LEVEL: debug\nTOKEN: ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    company.change("control-plane@stage", "configs/common.yaml", &objects::config("common", "", common));
+    let west = objects::config("west", "region: west-us", "DATABASE: mysql://west-2/a");
+    company.change("control-plane@stage", "configs/west.yaml", &west);
+    let world = World::of(company);
+    world.run("publish --all --direct").ends(0);
+    let compared = world.run("compare dev stage").ends(0);
+    let compared = compared.says(&[
+        "differs on 2 of 2 cluster types",
+        "LOG_LEVEL   shop/test\n    dev    \"info\"\n    stage  \"debug\"\n",
+        "dev    \"mysql://main/a\" on east, \"mysql://west/a\" on west\n",
+        "stage  \"mysql://main/a\" on east, \"mysql://west-2/a\" on west\n",
+        "TOKEN   shop/test\n    dev    (none)\n",
+    ]);
+    assert!(!compared.out.contains("ghp_0123"), "{}", compared.out);
+    let json = world.run("compare dev stage --differing -o json").ends(0).json();
+    let difference = json["values"].as_array().unwrap().iter().find(|one| one["key"] == "LOG_LEVEL").unwrap();
+    let side = |value: &str| json!([{"value": value, "sensitive": false, "places": 2, "examples": ["east", "west"]}]);
+    assert_eq!(difference["targets"], json!(["shop/test"]));
+    assert_eq!([&difference["from"], &difference["to"]], [&side("\"info\""), &side("\"debug\"")]);
+    assert!(!json.to_string().contains("ghp_0123"), "{json}");
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn a_merge_that_is_not_finished_is_said() {
 }
 
 /// A company with a second environment, `stage`, like `dev`.
-fn two_environments() -> Company {
+pub(crate) fn two_environments() -> Company {
     let company = Company::new();
     company.change("control-plane@main", ".environments/stage.yaml", &environment("stage"));
     let files: Vec<_> = crate::company::dev().into_iter().filter(|(path, _)| *path != "gitops.yaml").collect();

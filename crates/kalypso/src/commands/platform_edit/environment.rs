@@ -128,7 +128,7 @@ impl<'a> Request<'a> {
         };
         let heads = [resolve(&main)?, resolve(&source)?];
         let declared = main.environments().places.get(&from).cloned();
-        let known = || delivery::reading::in_order(main.environments(), access);
+        let known = || delivery::reading::in_promotion_order(main.environments(), access);
         let place = declared.ok_or_else(|| loading::unknown_environment(from.as_str(), &known()))?;
         let is_local = branch_copy::is_local(main.root(), main.url(), &access.settings.git);
         Ok(Self { options, to, from, main, source, place, heads, is_local })
