@@ -16,7 +16,7 @@ use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
 use crate::credential_search::{self, ClearCredential};
-use crate::settings::{self, Precedence, Strategies, Strategy};
+use crate::settings::{self, Precedence, PrecedenceSetting, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
@@ -182,7 +182,7 @@ pub(crate) struct Containers {
     pub(crate) diagnostics: Vec<Diagnostic>,
     by_object: HashMap<ConfigMapName, ObjectContainers>,
     /// The order of the list.
-    pub(crate) precedence: Precedence,
+    pub(crate) order: PrecedenceSetting,
 }
 
 /// The containers of one `ConfigMap`.
@@ -197,8 +197,8 @@ impl Containers {
     /// Reads the containers of a fleet. Containers of unchanged objects are taken from `before`.
     ///
     /// The platform's `ConfigMap`s come first, by the precedence of the environment. The keys of `azure-app-config` maps follow, by length and key.
-    pub(crate) fn of(fleet: &Fleet, before: &Self, precedence: Precedence) -> Self {
-        let mut all = Self { precedence, ..Self::default() };
+    pub(crate) fn of(fleet: &Fleet, before: &Self, order: &PrecedenceSetting) -> Self {
+        let mut all = Self { order: order.clone(), ..Self::default() };
         // Diagnostics about copies contain the places of the copies. The places may have changed.
         let unchanged = |object: &Object<ConfigMap>| {
             let known = before.by_object.get(&object.name).filter(|known| known.object == object.digest);
@@ -220,7 +220,14 @@ impl Containers {
             all.diagnostics.extend(found.diagnostics);
         }
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
-        all.list.sort_by(|one, other| all.precedence.position(one).cmp(&all.precedence.position(other)));
+        let precedence = order.precedence;
+        all.list.sort_by(|one, other| precedence.position(one).cmp(&precedence.position(other)));
+        if let Some(problem) = &order.problem {
+            let stop = |container: &mut Arc<Container>| {
+                Arc::make_mut(container).problem.get_or_insert_with(|| problem.clone());
+            };
+            all.list.iter_mut().for_each(stop);
+        }
         all
     }
 }

@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::{Schema, Schemas};
-use crate::settings::{LongNames, MissingValues, Precedence};
+use crate::settings::{LongNames, MissingValues, PrecedenceSetting};
 use crate::target::Target;
 use classes::Matching;
 
@@ -65,12 +65,12 @@ pub(crate) struct PreparedTarget {
     pub(crate) rank: u32,
 }
 
-/// The settings of the `Environment` object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The settings of an environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     missing: MissingValues,
     pub(crate) long_names: LongNames,
-    pub(crate) precedence: Precedence,
+    pub(crate) precedence: PrecedenceSetting,
 }
 
 /// The differences between two fleets that can affect assignments.

@@ -36,6 +36,46 @@ pub enum Precedence {
     Specificity,
 }
 
+/// The precedence of an environment, by its `Environment` and `BaseRepo` objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PrecedenceSetting {
+    pub(crate) precedence: Precedence,
+    /// Why the precedence is not known. Then no assignment with values is composed: the order of its values would be a guess.
+    pub(crate) problem: Option<Diagnostic>,
+}
+
+impl PrecedenceSetting {
+    /// The precedence that all objects set that set one, with their annotations.
+    pub(crate) fn of<'o>(objects: impl IntoIterator<Item = (ObjectKey, &'o Labels)>) -> Self {
+        let mut found: Option<(ObjectKey, Precedence)> = None;
+        for (object, annotations) in objects {
+            let problem = match (precedence(&object, annotations), &found) {
+                (Ok(None), _) => continue,
+                (Ok(Some(own)), None) => {
+                    found = Some((object, own));
+                    continue;
+                }
+                (Ok(Some(own)), Some((_, known))) if own == *known => continue,
+                (Ok(Some(_)), Some((other, _))) => contradiction(&object, other),
+                (Err(problem), _) => problem,
+            };
+            return Self { precedence: Precedence::default(), problem: Some(problem) };
+        }
+        Self { precedence: found.map(|(_, precedence)| precedence).unwrap_or_default(), problem: None }
+    }
+}
+
+fn contradiction(object: &ObjectKey, other: &ObjectKey) -> Diagnostic {
+    let annotation = environment::PRECEDENCE;
+    let at = |object: &ObjectKey| Origin::field(object, FieldPath::from(["metadata", "annotations", annotation]));
+    let message = format!("{object} and {other} set `{annotation}` to different values for one environment");
+    Diagnostic::error(Code::InvalidAnnotation, message)
+        .at(at(object), "set here")
+        .at(at(other), "and here")
+        .help("set it in one place, or to the same value")
+        .about(object)
+}
+
 /// How the values of a container are merged into the values of earlier containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
@@ -74,7 +114,7 @@ pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Opt
 }
 
 /// Reads the annotation `config.kalypso.io/precedence`. None if it is not set.
-pub(crate) fn precedence(object: &ObjectKey, annotations: &Labels) -> Result<Option<Precedence>, Diagnostic> {
+fn precedence(object: &ObjectKey, annotations: &Labels) -> Result<Option<Precedence>, Diagnostic> {
     let choices = [("name", Precedence::Name), ("specificity", Precedence::Specificity)];
     choice(object, annotations, environment::PRECEDENCE, &choices)
 }

@@ -604,7 +604,8 @@ codes! {
     ///
     /// `spec.allow` of an `Environment` or `BaseRepo` can list the `keys` that the `ConfigMap`s of a repository set, and the range of their `priority`. Without
     /// the annotation `config.kalypso.io/priority`, a priority is 0. `azure-app-config` maps override all priorities, so a limit of priorities does not allow
-    /// them. The whole `ConfigMap` does not count, as if it were not there.
+    /// them. The whole `ConfigMap` does not count, as if it were not there. The same applies to a `BaseRepo` with the annotation `config.kalypso.io/precedence`,
+    /// which sets the order of values for the whole environment: no limited repository may have it.
     ///
     /// ```yaml
     /// allow:
@@ -612,7 +613,7 @@ codes! {
     ///   priority: {min: 0, max: 99}     # with priority 500
     /// ```
     ///
-    /// Remove the value, or change the priority. Or extend `allow`, in the file that the message names.
+    /// Remove the value or the annotation, or change the priority. Or extend `allow`, in the file that the message names.
     LimitValueRefused = "K0147",
     /// An object of a limited repository has the name of an object above.
     ///
@@ -985,7 +986,7 @@ codes! {
     /// ```
     ///
     /// Give the special map a higher priority with the annotation `config.kalypso.io/priority`, or another name. Or set the annotation
-    /// `config.kalypso.io/precedence: specificity` on the environment: then the map with more labels counts, and one for a cluster before one for a cluster
+    /// `config.kalypso.io/precedence: specificity` on the environment, or on a `BaseRepo`: then the map with more labels counts, and one for a cluster before one for a cluster
     /// type. `kalypso plan` shows what changes.
     SpecialValueLost = "K0305",
     /// A JSON schema can't be used.

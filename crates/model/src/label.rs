@@ -28,6 +28,15 @@ impl Labels {
         self.0 = pairs.into();
     }
 
+    /// The same labels, but with these keys as in `other`: set there, or left out.
+    #[must_use]
+    pub fn with_keys_of(&self, other: &Self, keys: &[&str]) -> Self {
+        let is_other = |(key, _): &(&Arc<str>, &Arc<str>)| keys.contains(&&***key);
+        let own = self.iter().filter(|pair| !is_other(pair));
+        let pairs = own.chain(other.iter().filter(is_other));
+        pairs.map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect()
+    }
+
     /// All labels, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Arc<str>)> {
         self.0.iter().map(|(key, value)| (key, value))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
+use model::object::environment::{NEXT, OUTPUT_SETTINGS};
 use model::source::Source;
 use model::yaml::Node;
 
@@ -19,9 +19,6 @@ use crate::value::Value;
 
 /// The kinds that a copy without clusters leaves out.
 const OF_CLUSTERS: [Kind; 4] = [Kind::ClusterType, Kind::Cluster, Kind::SchedulingPolicy, Kind::ReleasePin];
-
-/// The annotations of an environment that say how its output is made.
-const SETTINGS: [&str; 3] = [MISSING_VALUES, LONG_NAMES, PRECEDENCE];
 
 /// The files of a branch.
 pub type Contents = BTreeMap<Arc<str>, Arc<[u8]>>;
@@ -220,7 +217,7 @@ fn settings_of(object: &FoundObject) -> Vec<EnvironmentSetting> {
     let entries = annotations.and_then(Node::as_mapping).unwrap_or_default().iter();
     let setting = |(key, value): &(Node, Node)| {
         let (key, value) = (Arc::clone(&key.as_scalar()?.text), Arc::clone(&value.as_scalar()?.text));
-        SETTINGS.contains(&&*key).then_some(EnvironmentSetting { comment: "", key, value })
+        OUTPUT_SETTINGS.contains(&&*key).then_some(EnvironmentSetting { comment: "", key, value })
     };
     entries.filter_map(setting).collect()
 }

@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::render::{self, TargetFields, Templates};
 use crate::schedule::{Candidates, Schedule};
 use crate::schema::Schemas;
-use crate::settings;
+use crate::settings::{self, PrecedenceSetting};
 use crate::target::Target;
 
 impl Prepared {
@@ -201,12 +201,12 @@ impl Prepared {
 
     /// Reads the containers. Returns whether their order or their conditions changed.
     fn read_containers(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) -> bool {
-        let has_same_order = self.containers.precedence == self.settings.precedence;
+        let has_same_order = self.containers.order == self.settings.precedence;
         if has_same_order && before.is_some_and(|before| !differ(&before.config_maps, &fleet.config_maps)) {
             return false;
         }
         let old = std::mem::take(&mut self.containers);
-        self.containers = Containers::of(fleet, &old, self.settings.precedence);
+        self.containers = Containers::of(fleet, &old, &self.settings.precedence);
         let pairs = || old.list.iter().zip(&self.containers.list);
         let is_in_place =
             old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.has_same_position(new));
@@ -272,14 +272,15 @@ fn differ<S: Spec>(before: &Named<S>, after: &Named<S>) -> bool {
 }
 
 fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> Settings {
-    let Some(declaration) = &fleet.declaration else { return Settings::default() };
+    let of_environment = fleet.declaration.iter().map(|object| (object.key(), &object.annotations));
+    let of_base_repos = fleet.base_repos.values().map(|object| (object.key(), &object.annotations));
+    let precedence = PrecedenceSetting::of(of_environment.chain(of_base_repos));
+    diagnostics.extend(precedence.problem.clone());
+    let Some(declaration) = &fleet.declaration else { return Settings { precedence, ..Settings::default() } };
     let key = declaration.key();
     let missing = settings::missing_values(&key, &declaration.annotations);
     let long = settings::long_names(&key, &declaration.annotations);
-    let precedence = settings::precedence(&key, &declaration.annotations);
     let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
     let long_names = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
-    let precedence =
-        precedence.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
     Settings { missing, long_names, precedence }
 }

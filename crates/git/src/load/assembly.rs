@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
-use model::digest::DigestBuilder;
+use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
 use model::fleet::limits::Limit;
 use model::fleet::{FleetFile, FleetInput, Limits, Role, Scope, precedence};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::object::{AnyObject, GitOpsRepo, Object, base_repo};
+use model::object::environment::OUTPUT_SETTINGS;
+use model::object::{AnyObject, Environment, GitOpsRepo, Object, base_repo};
 use model::object_key::ObjectKey;
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects, Kustomized};
@@ -394,6 +395,22 @@ impl Assembly {
             meaning.digest(base.digest).text(&commit);
             base.digest = meaning.finish();
             base.spec.commit = Some(commit.into());
+        }
+    }
+
+    /// Gives the environment with the same name the settings for output of another version of its object.
+    pub(super) fn set_output_settings(&mut self, other: &Object<Environment>) {
+        for object in self.contents.iter_mut().flat_map(|file| &mut file.objects.objects) {
+            let AnyObject::Environment(own) = object else { continue };
+            let annotations = own.annotations.with_keys_of(&other.annotations, &OUTPUT_SETTINGS);
+            if own.name == other.name && own.annotations != annotations {
+                let own = Arc::make_mut(own);
+                // The object now differs from the file, so its digest must differ too.
+                let mut meaning = DigestBuilder::new("admitted settings");
+                meaning.digest(own.digest).digest(Digest::of(&annotations));
+                own.digest = meaning.finish();
+                own.annotations = annotations;
+            }
         }
     }
 

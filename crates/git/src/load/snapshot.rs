@@ -85,6 +85,7 @@ impl<'a> Snapshot<'a> {
             match self.declaration(&assembly, name) {
                 Ok(declared) => {
                     is_declared = true;
+                    self.admit_settings(&mut assembly, name);
                     Platform::read(&self.0, &mut assembly, &declared);
                 }
                 Err(diagnostic) => {
@@ -120,16 +121,52 @@ impl<'a> Snapshot<'a> {
         assembly.finish(environment, &releases)
     }
 
-    /// Loads the `Environment` and `Promotion` objects. Returns false if they can't be read.
-    fn declarations(&self, assembly: &mut Assembly) -> bool {
-        let place = SourcePlace {
+    /// Gives an environment the settings for its output that it has at the promoted commit of the main branch. Otherwise, a new setting would change output
+    /// that no gate let through. An environment that did not exist there keeps its settings.
+    fn admit_settings(&self, assembly: &mut Assembly, name: &EnvironmentName) {
+        let ControlPlane { promoted, url, branch, progress, .. } = self.0.control_plane;
+        let is_head = |id| self.0.resolve(url, &Revision::branch(branch)).is_ok_and(|head| head.id == id);
+        let Some(id) = promoted.filter(|id| !is_head(*id)) else { return };
+        let place = self.declarations_at(Revision::Commit { id, branch: Some(branch.into()) });
+        let loaded = match self.0.read(&place) {
+            Ok(loaded) => loaded,
+            Err(PlaceError::Path(PathError::Missing) | PlaceError::Repository(RepositoryError::NoRevision { .. })) => {
+                return;
+            }
+            Err(error) => {
+                let diagnostic = diagnostics::place(&error, ENVIRONMENTS);
+                assembly.diagnostics.push(
+                    diagnostic
+                        .note(format!("the settings of `{name}` are read from {} of `{}`", place.revision, place.url)),
+                );
+                assembly.is_complete = false;
+                return;
+            }
+        };
+        let mut earlier = Assembly::new(progress, None);
+        earlier.add(self.0.reader(), &place, loaded);
+        earlier.set_declarations();
+        assembly.is_complete &= earlier.is_complete;
+        if let Some(found) = earlier.declarations.environments.iter().find(|found| found.name == *name) {
+            assembly.set_output_settings(found);
+        }
+    }
+
+    /// The place of the `Environment` and `Promotion` objects at a commit of the main branch.
+    fn declarations_at(&self, revision: Revision) -> SourcePlace {
+        SourcePlace {
             url: self.0.control_plane.url.clone(),
-            revision: Revision::branch(self.0.control_plane.branch),
+            revision,
             path: ENVIRONMENTS.into(),
             role: ReadRole::Main,
             limits: Limits::default(),
             is_control_plane: true,
-        };
+        }
+    }
+
+    /// Loads the `Environment` and `Promotion` objects at the head of the main branch. Returns false if they can't be read.
+    fn declarations(&self, assembly: &mut Assembly) -> bool {
+        let place = self.declarations_at(Revision::branch(self.0.control_plane.branch));
         match self.0.read(&place) {
             Ok(loaded) => {
                 assembly.add(self.0.reader(), &place, loaded);

@@ -285,6 +285,19 @@ fn a_reference_that_is_not_allowed_is_not_followed() {
 }
 
 #[test]
+fn a_limited_repository_does_not_set_the_order_of_values_for_the_whole_environment() {
+    let annotations = "{name: other, annotations: {config.kalypso.io/precedence: specificity}}";
+    let other = base("other", "elsewhere", "").replace("{name: other}", annotations);
+    let values = config("a");
+    let elsewhere: Branch<'_> = ("elsewhere", "main", &[("a.yaml", &values)]);
+    check(&[("control-plane", "dev", &[("other.yaml", &other)]), elsewhere], &["ConfigMap a elsewhere:a.yaml"], &[]);
+    let site = base("site", "site", "{names: ['*']}");
+    let limited: [Branch<'_>; 2] =
+        [("control-plane", "dev", &[("site.yaml", &site)]), ("site", "main", &[("other.yaml", &other)])];
+    check(&[limited[0], limited[1], elsewhere], &[], &["K0147 other"]);
+}
+
+#[test]
 fn flux_objects_are_limited_by_the_places_of_both() {
     let [repository, kustomization] = flux_pair("further", ".");
     let further: Branch<'_> = ("further", "main", &[("a.yaml", &(config("a") + &cluster("b", "")))]);

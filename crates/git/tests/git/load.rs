@@ -114,6 +114,37 @@ fn environments_are_never_promoted() {
 }
 
 #[test]
+fn the_settings_that_change_output_are_those_of_the_promoted_commit() {
+    let memory = MemoryRepositories::default();
+    memory.create(&url("control-plane"));
+    let main = |precedence: &str| {
+        let annotations = format!(
+            "name: dev\n  annotations: {{access.kalypso.io/owners: '@{precedence}', config.kalypso.io/precedence: {precedence}}}\n"
+        );
+        let environment = environment("dev").replace("name: dev\n", &annotations);
+        assert!(environment.contains(precedence));
+        commit(&memory, &url("control-plane"), "main", &[(".environments/dev.yaml", &environment)])
+    };
+    let without = commit(&memory, &url("control-plane"), "main", &[("a.yaml", &config("a"))]);
+    let promoted = main("name");
+    let newer = main("specificity");
+    commit(&memory, &url("control-plane"), "dev", &[("a.yaml", &config("a"))]);
+    let check = |promoted: Option<GitId>, expected: &str| {
+        let loaded = load_promoted(&memory, promoted, &Progress::default());
+        assert!(loaded.is_complete, "{:?}", loaded.diagnostics);
+        let (fleet, _) = Fleet::build(loaded.input);
+        let annotations = &fleet.declaration.as_ref().unwrap().annotations;
+        assert_eq!(annotations.get("config.kalypso.io/precedence").map(|value| &**value), Some(expected));
+        assert_eq!(annotations.get("access.kalypso.io/owners").map(|value| &**value), Some("@specificity"));
+    };
+    check(None, "specificity");
+    check(Some(newer), "specificity");
+    check(Some(promoted), "name");
+    // The environment did not exist there.
+    check(Some(without), "specificity");
+}
+
+#[test]
 fn hidden_folders_and_what_is_ignored_are_not_read() {
     let broken = "nonsense: [";
     let files =

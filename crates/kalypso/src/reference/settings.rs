@@ -58,12 +58,13 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
               with a short hash that stays the same.",
     },
     Setting {
-        kinds: &[Kind::Environment],
+        kinds: &[Kind::Environment, Kind::BaseRepo],
         key: PRECEDENCE,
         pattern: Some("^(name|specificity)$"),
         values: "`name` (if left out) or `specificity`",
         doc: "Which `ConfigMap` counts if several set a key. `name`: the one with the highest priority, then the one whose name comes last, as in Microsoft's \
-              Kalypso. `specificity`: one for a cluster, then one for a cluster type, then the one with the most labels, then by priority and name.",
+              Kalypso. `specificity`: one for a cluster, then one for a cluster type, then the one with the most labels, then by priority and name. \
+              A `BaseRepo` sets it for the whole environment that it is in; it must not contradict another one, and can't be below a limit (`allow`).",
     },
     Setting {
         kinds: &[Kind::Environment],

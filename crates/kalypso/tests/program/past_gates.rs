@@ -371,3 +371,28 @@ fn a_commit_of_main_waits_for_its_gates_however_people_spell_it() {
     world.run("publish -e prod --direct").ends(0);
     assert!(world.published().contains("VALUE: second"), "{}", world.published());
 }
+
+#[test]
+fn a_switch_of_the_precedence_of_values_waits_for_the_gates_like_any_change() {
+    let special = objects::config("aaa-east", "region: east", "VALUE: special");
+    let files = [("workloads/shop.yaml", promotion_world::workload()), ("special.yaml", special)];
+    // Without rings, a plan shows all that a commit brings.
+    let (promotions, _) = PROMOTIONS.split_once("  rings:").unwrap();
+    let world = World::start(promotion_world::company(promotions, &files), None);
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    let annotated = "name: prod\n  annotations: {config.kalypso.io/precedence: specificity}\n";
+    let switched = objects::environment("prod").replace("name: prod\n", annotated);
+    assert!(switched.contains(annotated));
+    world.company.change("control-plane@main", ".environments/prod.yaml", &switched);
+    world.until("the approvals", || world.run("rollout status -e prod").out.contains("0 of 2 approvals"));
+    // The exit status also says whether people are waited for.
+    world.run("plan -e prod").says(&["nothing changes"]);
+    world.run("plan -e prod --head").says(&["\"first\" → \"special\""]);
+    assert!(world.value("prod", "east").contains("first"));
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+    }
+    world.until("the switch in prod", || world.value("prod", "east").contains("special"));
+    assert!(world.value("prod", "west").contains("first"));
+}

@@ -12,6 +12,7 @@ use crate::label::Labels;
 use crate::object::allow::{Allow, Pattern, PriorityRange};
 use crate::object::config_map::{AZURE_PREFIX, AzureKey, PLATFORM_CONFIG, PRIORITY};
 use crate::object::deployment_target::WORKLOAD_LABEL;
+use crate::object::environment::PRECEDENCE;
 use crate::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 use crate::object::{AnyObject, ConfigMap, Object, SchedulingPolicy};
 use crate::selector::{LabelSelector, Operator};
@@ -47,7 +48,8 @@ pub(super) fn refusals(limit: &Limit, role: &Role, object: &AnyObject) -> Vec<Di
             if let Some(refusal) = check.kind() {
                 return vec![refusal];
             }
-            let mut found: Vec<_> = [check.name(), check.workspace()].into_iter().flatten().collect();
+            let mut found: Vec<_> =
+                [check.name(), check.workspace(), check.precedence()].into_iter().flatten().collect();
             found.extend(check.labels());
             if let AnyObject::ConfigMap(map) = object {
                 found.extend([check.keys(map), check.priority(map)].into_iter().flatten());
@@ -107,6 +109,21 @@ impl Check<'_> {
         let help = format!("rename it, or add its name to `names` of {by}");
         let at = FieldPath::from(["metadata", "name"]);
         Some(self.diagnostic(message, Violation { code: Code::NotAllowedByLimit, at, field: "names", help }))
+    }
+
+    /// The order of values is that of the whole environment, so no limited object may set it.
+    fn precedence(&self) -> Option<Diagnostic> {
+        let AnyObject::BaseRepo(base) = self.object else { return None };
+        base.annotations.get(PRECEDENCE)?;
+        let Limit { address, by, .. } = self.limit;
+        let message = format!("{} may not set `{PRECEDENCE}` for the whole environment: {by} limits it", self.key());
+        let at = FieldPath::from(["metadata", "annotations", PRECEDENCE]);
+        let diagnostic = Diagnostic::error(Code::LimitValueRefused, message)
+            .at(Origin::At(self.object.address(), at), "the object does not count")
+            .at(Origin::At(*address, FieldPath::from(["spec", "allow"])), "limited here")
+            .help("remove the annotation: the Environment can have it, or a BaseRepo that no limit is above")
+            .because(format!("{by} precedence"));
+        Some(diagnostic.about(&self.key()))
     }
 
     fn workspace(&self) -> Option<Diagnostic> {

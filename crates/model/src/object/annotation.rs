@@ -37,7 +37,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MERGE, &[Kind::ConfigMap]),
     (MISSING_VALUES, &[Kind::Environment, Kind::ConfigSchema]),
     (LONG_NAMES, &[Kind::Environment]),
-    (PRECEDENCE, &[Kind::Environment]),
+    (PRECEDENCE, &[Kind::Environment, Kind::BaseRepo]),
     (NEXT, &[Kind::Environment]),
     (RELEASE, &[Kind::WorkloadRegistration]),
     (FAN_OUT, &[Kind::GitOpsRepo]),

@@ -46,6 +46,8 @@ pub const MISSING_VALUES: &str = "schema.kalypso.io/missing";
 pub const LONG_NAMES: &str = "names.kalypso.io/long";
 /// The annotation that sets which of two values counts: `name` (default) or `specificity`.
 pub const PRECEDENCE: &str = "config.kalypso.io/precedence";
+/// The annotations that change how output is made: part of what promotions admit, although the rest of an `Environment` is not.
+pub const OUTPUT_SETTINGS: [&str; 3] = [MISSING_VALUES, LONG_NAMES, PRECEDENCE];
 /// The annotation that names the next environment in the order of promotion.
 pub const NEXT: &str = "promotion.kalypso.io/next";
 
