@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::name::{ConfigMapName, NameError};
-use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
+use model::object::config_map::{AZURE_PREFIX, IGNORED_LABELS, PLATFORM_CONFIG, PRIORITY};
 use model::yaml::Node;
 
 use crate::additions::{AddOptions, PlacedObject, add};
@@ -16,10 +16,6 @@ use crate::file_edits::FileEdits;
 use crate::objects::{self, LabelList};
 use crate::removals;
 use crate::value::Value;
-
-/// Labels that are no conditions.
-const IGNORED_LABELS: [&str; 3] =
-    [PLATFORM_CONFIG, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
 
 /// The longest name that is made from labels, in bytes.
 const GENERATED_NAME_BYTES_MAX: usize = 60;
@@ -31,6 +27,15 @@ pub struct ContainerChoice {
     pub labels: Option<LabelList>,
     /// The name of the `ConfigMap`.
     pub name: Option<ConfigMapName>,
+}
+
+/// Values to set in a container.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewValues<'v> {
+    /// The keys with their values.
+    pub values: &'v [(Arc<str>, Arc<str>)],
+    /// The priority of the container. None: it stays as it is.
+    pub priority: Option<i64>,
 }
 
 /// Values that change.
@@ -46,6 +51,8 @@ pub struct ValueChanges {
     pub is_gone: bool,
     /// The values.
     pub values: Vec<ValueChange>,
+    /// The new priority of the `ConfigMap`. None if it stays.
+    pub priority: Option<i64>,
 }
 
 /// A value that changes.
@@ -99,18 +106,18 @@ fn quoted(names: &[Arc<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Sets values in the container that a command names, or in a new one if there is none. Values that are equal already change nothing.
+/// Sets values in the container that a command names, or in a new one if there is none. What is equal already changes nothing.
 ///
 /// # Errors
 /// Several containers are possible, or the file can't be edited.
 pub fn set(
     files: &BranchFiles<'_>,
     choice: &ContainerChoice,
-    values: &[(Arc<str>, Arc<str>)],
+    new: NewValues<'_>,
     options: AddOptions<'_>,
 ) -> Result<ValueChanges, ConfigError> {
-    let found = match find(files, choice, values.iter().map(|(key, _)| &**key)) {
-        Err(ConfigError::NoContainer) => return create(files, choice, values, options),
+    let found = match find(files, choice, new.values.iter().map(|(key, _)| &**key)) {
+        Err(ConfigError::NoContainer) => return create(files, choice, new, options),
         found => found?,
     };
     let data = |key: &str| found.root.get("data").and_then(|data| data.get(key)).and_then(Node::as_scalar);
@@ -118,16 +125,18 @@ pub fn set(
         let old = data(key).map(|scalar| Arc::clone(&scalar.text));
         ValueChange { key: Arc::clone(key), old, new: Some(Arc::clone(value)) }
     };
-    let changes: Vec<_> = values.iter().map(change).filter(|change| change.old != change.new).collect();
-    let edits = edited(
-        files,
-        found,
-        changes.iter().map(|change| {
-            let path = FieldPath::from(["data"]).key(Arc::clone(&change.key));
-            Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
-        }),
-    )?;
-    Ok(ValueChanges { edits, container: Some(placed(found)), values: changes, ..ValueChanges::default() })
+    let changes: Vec<_> = new.values.iter().map(change).filter(|change| change.old != change.new).collect();
+    let priority = new.priority.filter(|priority| priority_of(found) != Some(*priority));
+    let set_priority = priority.map(|priority| {
+        let path = FieldPath::from(["metadata", "annotations", PRIORITY]);
+        Change::Set(path, Value::text(priority.to_string()))
+    });
+    let set_values = changes.iter().map(|change| {
+        let path = FieldPath::from(["data"]).key(Arc::clone(&change.key));
+        Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
+    });
+    let edits = edited(files, found, set_priority.into_iter().chain(set_values))?;
+    Ok(ValueChanges { edits, container: Some(placed(found)), values: changes, priority, ..ValueChanges::default() })
 }
 
 /// Removes values from the container that a command names. A container without values is removed.
@@ -158,7 +167,7 @@ pub fn remove(
         let removed = |key: &Arc<str>| Change::Remove(FieldPath::from(["data"]).key(Arc::clone(key)));
         edited(files, found, keys.iter().map(removed))?
     };
-    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, is_gone, values })
+    Ok(ValueChanges { edits, container: Some(placed(found)), is_gone, values, ..ValueChanges::default() })
 }
 
 /// The container that a command names.
@@ -204,22 +213,30 @@ fn conditions(object: &FoundObject) -> BTreeMap<Arc<str>, Arc<str>> {
     labels
 }
 
+/// The priority of a container. None: the annotation is not an integer.
+fn priority_of(object: &FoundObject) -> Option<i64> {
+    object.text(&["metadata", "annotations", PRIORITY]).map_or(Some(0), |text| text.trim().parse().ok())
+}
+
 fn create(
     files: &BranchFiles<'_>,
     choice: &ContainerChoice,
-    values: &[(Arc<str>, Arc<str>)],
+    NewValues { values, priority }: NewValues<'_>,
     options: AddOptions<'_>,
 ) -> Result<ValueChanges, ConfigError> {
     let labels = choice.labels.clone().unwrap_or_default();
     let name = choice.name.clone().map_or_else(|| free_name(files, &labels), Ok)?;
-    let additions = add(files, &[objects::config_map(&name, labels, values)], options)?;
+    let mut object = objects::config_map(&name, labels, values);
+    object.annotations.extend(priority.map(|priority| (PRIORITY.into(), priority.to_string().into())));
+    let additions = add(files, &[object], options)?;
     let value = |(key, value): &(Arc<str>, Arc<str>)| ValueChange {
         key: Arc::clone(key),
         old: None,
         new: Some(Arc::clone(value)),
     };
     let (edits, container) = (additions.edits, additions.objects.into_iter().next());
-    Ok(ValueChanges { edits, container, is_new: true, is_gone: false, values: values.iter().map(value).collect() })
+    let values = values.iter().map(value).collect();
+    Ok(ValueChanges { edits, container, is_new: true, values, priority, ..ValueChanges::default() })
 }
 
 /// A name from the labels that no `ConfigMap` has yet: `west-us` for `region: west-us`, `restricted` for `restricted: true`.
@@ -289,7 +306,11 @@ mod tests {
         choice: &ContainerChoice,
         (key, value): (&str, &str),
     ) -> Result<ValueChanges, ConfigError> {
-        with_files(texts, |files| set(files, choice, &[(key.into(), value.into())], AddOptions::default()))
+        set_with(texts, choice, NewValues { values: &[(key.into(), value.into())], priority: None })
+    }
+
+    fn set_with(texts: &[&str], choice: &ContainerChoice, new: NewValues<'_>) -> Result<ValueChanges, ConfigError> {
+        with_files(texts, |files| set(files, choice, new, AddOptions::default()))
     }
 
     fn check(changes: &ValueChanges, path: &str, expected: Option<&str>) {
@@ -333,6 +354,29 @@ mod tests {
         assert_eq!((changes.is_new, &*container.name, &*container.path), (true, "west-big-1", "c/west-big-1.yaml"));
         let general = set_one(&[WEST], &choice(&[]), ("A", "1")).unwrap().container.unwrap();
         assert_eq!(&*general.name, "platform-config");
+    }
+
+    #[test]
+    fn a_priority_is_written_beside_the_values() {
+        let west = choice(&[("region", "west")]);
+        let values = [("A".into(), "one".into())];
+        let set = |text: &str, choice: &ContainerChoice, priority: i64| {
+            set_with(&[text], choice, NewValues { values: &values, priority: Some(priority) }).unwrap()
+        };
+        let changes = set(WEST, &west, 10);
+        let labels = "labels: {platform-config: \"true\", region: west}\n";
+        let with_priority =
+            WEST.replace(labels, &format!("{labels}  annotations:\n    config.kalypso.io/priority: \"10\"\n"));
+        check(&changes, "c/0.yaml", Some(&with_priority));
+        assert_eq!((changes.priority, changes.values.len()), (Some(10), 0));
+        check(&set(&with_priority, &west, -2), "c/0.yaml", Some(&with_priority.replace("10", "-2")));
+        assert!(set(&with_priority, &west, 10).edits.is_empty());
+        assert!(set(WEST, &west, 0).edits.is_empty());
+        let new = set(WEST, &choice(&[("region", "east")]), 3).edits;
+        let content = new.get("c/east.yaml").unwrap().content().unwrap().to_vec();
+        assert!(
+            String::from_utf8(content).unwrap().contains("  annotations:\n    config.kalypso.io/priority: \"3\"\n")
+        );
     }
 
     #[test]

@@ -260,6 +260,55 @@ impl Precedence {
         };
         (is_azure, specificity, &container.order, &container.name)
     }
+
+    /// Why `other` overrides `own`. Both set one key for the same assignment.
+    pub(crate) fn reason(self, own: &Container, other: &Container) -> OverrideReason {
+        let (Order::Platform(own_priority), Order::Platform(priority)) = (&own.order, &other.order) else {
+            return OverrideReason::AzureAppConfig;
+        };
+        let [own_specificity, specificity] = [own, other].map(|container| container.conditions.specificity());
+        match self {
+            Self::Specificity if specificity > own_specificity => OverrideReason::MoreSpecial,
+            _ if priority > own_priority => OverrideReason::Priority { own: *own_priority, other: *priority },
+            Self::Name if own_specificity > specificity => {
+                OverrideReason::Name { is_less_special: true, priority: *priority }
+            }
+            _ => OverrideReason::Name { is_less_special: false, priority: *priority },
+        }
+    }
+}
+
+/// Why a value overrides another one in the same assignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideReason {
+    /// Keys of `azure-app-config` maps come after all other maps.
+    AzureAppConfig,
+    /// Specificity decides, and the labels of the other map are more special.
+    MoreSpecial,
+    /// The priority of the other map is higher.
+    Priority {
+        /// The priority of the overridden map.
+        own: i64,
+        /// The priority of the other map.
+        other: i64,
+    },
+    /// The name of the other map comes last.
+    Name {
+        /// Whether its labels are less special, so that it is overridden where specificity decides.
+        is_less_special: bool,
+        /// The priority of both maps.
+        priority: i64,
+    },
+}
+
+impl OverrideReason {
+    /// The lowest priority of the overridden map with which it comes after the other one. None if no priority is enough.
+    pub(crate) fn priority_above(self) -> Option<i64> {
+        match self {
+            Self::AzureAppConfig | Self::MoreSpecial => None,
+            Self::Priority { other: priority, .. } | Self::Name { priority, .. } => priority.checked_add(1),
+        }
+    }
 }
 
 /// How special the conditions of a container are.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use engine::compile::{Assignment, Compiled, Prepared};
 use engine::inventory::{AssignmentSet, Inventory};
 use model::diagnostic::{AssignmentId, Origin};
+use model::name::ConfigMapName;
 use model::object::deployment_target::WORKSPACE_LABEL;
 use model::selector::{LabelSelector, Operator, Requirement};
 use testkit::edits::Edits;
@@ -160,6 +161,29 @@ fn a_list_goes_on_after_any_name() {
         assert_eq!(rest[..], whole[position + 1..][..rest.len()], "{id}");
     }
     assert!(whole.len() > 100);
+}
+
+#[test]
+fn the_reach_of_a_value_is_what_each_assignment_explains() {
+    let compiled = fleet(0, 0);
+    let (prepared, inventory) = (compiled.prepared(), Inventory::of(compiled.prepared()));
+    let (mut effective, mut overridden) = (0, 0);
+    for name in ["odd-a", "odd-b", "odd-c"].map(|name| ConfigMapName::new(name).unwrap()) {
+        let reach = inventory.value_reach(&name, "LEVEL");
+        let with_map: Vec<_> = compiled.assignments().filter(|one| one.config_maps().contains(&name)).collect();
+        let sets = |one: &&Assignment<'_>| {
+            let reason = prepared.explain_value(&one.id().unwrap(), "LEVEL").unwrap();
+            let parts = reason.composed_of.iter().map(|part| &part.source);
+            reason.set_by.iter().chain(parts).any(|source| source.container == name)
+        };
+        assert_eq!((reach.matching, reach.effective), (with_map.len(), with_map.iter().filter(sets).count()), "{name}");
+        assert!(reach.effective == reach.matching || !reach.overriding.is_empty());
+        effective += reach.effective;
+        overridden += reach.matching - reach.effective;
+    }
+    assert!(effective + overridden > 0, "{effective} {overridden}");
+    let none = inventory.value_reach(&ConfigMapName::new("odd-a").unwrap(), "NONE");
+    assert_eq!((none.origin, none.matching), (None, 0));
 }
 
 /// A value with its origins, as an explanation of a single assignment has it.

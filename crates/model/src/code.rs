@@ -989,6 +989,19 @@ codes! {
     /// `config.kalypso.io/precedence: specificity` on the environment, or on a `BaseRepo`: then the map with more labels counts, and one for a cluster before one for a cluster
     /// type. `kalypso plan` shows what changes.
     SpecialValueLost = "K0305",
+    /// A new value has no effect.
+    ///
+    /// `kalypso add config` refuses a value that no assignment would use: no assignment has all labels of the `ConfigMap`, or other maps override the value
+    /// in all of them.
+    ///
+    /// ```text
+    /// $ kalypso add config LOG_LEVEL=debug -e prod --for cluster=store-017
+    /// error[K0306]: `LOG_LEVEL` of ConfigMap `store-017` is used in none of the 4 assignments that it reaches
+    /// ```
+    ///
+    /// The message shows the values that are used instead, and why. `--priority` gives the map a higher priority. `--allow-unused` writes a value for assignments
+    /// that come later. There is no error if the environment has no assignments yet, or if the repository of an application can't be read.
+    ValueWithoutEffect = "K0306",
     /// A JSON schema can't be used.
     ///
     /// The text is not JSON, or not a valid JSON schema. The assignments that it applies to can't be checked, so they keep their last good output:

@@ -69,7 +69,7 @@ impl Inventory<'_> {
         (!containers.is_empty()).then(|| self.of_containers(&containers))
     }
 
-    fn containers_of(&self, name: &ConfigMapName) -> Vec<Arc<Container>> {
+    pub(super) fn containers_of(&self, name: &ConfigMapName) -> Vec<Arc<Container>> {
         let containers = &self.prepared.containers;
         if self.prepared.fleet().duplicates.is_empty() {
             return containers.of_config_map(name);

@@ -8,6 +8,7 @@ mod order;
 mod partition;
 mod selection;
 mod set;
+mod value_reach;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use roaring::RoaringBitmap;
 pub use self::config_map::{ConfigMapFacts, ConfigMapValue};
 pub use self::order::Assigned;
 pub use self::set::AssignmentSet;
+pub use self::value_reach::{OverrideReason, OverridingValue, ValueReach};
 pub use self::values::{HeldValue, ValueOrigin};
 use crate::prepare::Prepared;
 use crate::schedule::Block;

@@ -199,11 +199,13 @@ pub(crate) struct AddPolicy {
 /// Add or change values for assignments with some labels
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The values go to the ConfigMap that has exactly these labels. If there is none, it is added.
+The values go to the ConfigMap that has exactly these labels. If there is none, it is added. A value that no assignment would use is
+refused: because nothing has these labels, or because other ConfigMaps override it.
 
 Examples:
   kalypso add config LOG_LEVEL=debug -e dev                      for all assignments of dev
   kalypso add config REGION='West US' -e prod --for region=west-us
+  kalypso add config LOG_LEVEL=debug -e prod --for cluster=store-017 --priority 10    before ConfigMaps with lower priorities
   kalypso add config CURRENCY=USD                                on the main branch, for all environments
   kalypso add config --from-file 'database=pool.yaml' -e prod --for tier=store,size=large")]
 pub(crate) struct AddConfig {
@@ -222,6 +224,12 @@ pub(crate) struct AddConfig {
     /// A value that is the content of a file
     #[arg(long, value_name = "KEY=FILE")]
     pub(crate) from_file: Vec<String>,
+    /// The priority of the `ConfigMap`, for all its values: of several values for one key, the one with the highest priority counts [default: as it is, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) priority: Option<i64>,
+    /// Also write values that no assignment uses
+    #[arg(long)]
+    pub(crate) allow_unused: bool,
     #[command(flatten)]
     pub(crate) place: FileOptions,
     #[command(flatten)]

@@ -66,7 +66,16 @@ fn finish(open: OpenBranch, new: NewObjects<'_>, (place, edit): (&FileOptions, &
     let values = Vec::new();
     let verb = Verb::Add;
     open.finish(
-        &BranchEdit { verb, objects, values, files, warnings: new.warnings, notes: Vec::new(), slug: new.slug },
+        &BranchEdit {
+            verb,
+            objects,
+            values,
+            files,
+            warnings: new.warnings,
+            notes: Vec::new(),
+            slug: new.slug,
+            expected: None,
+        },
         edit,
     )
 }

@@ -1,6 +1,7 @@
 //! Edits of one branch of the control plane: shows their plans, refuses new errors, then writes, commits or proposes them.
 
 mod answer;
+mod value_effect;
 mod words;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use crate::progress::Watch;
 use crate::{loading, reporting, terminal};
 
 pub(super) use self::answer::plan;
+pub(super) use self::value_effect::ExpectedValues;
 pub(super) use self::words::plan_text;
 
 /// What is done with the objects.
@@ -53,6 +55,8 @@ pub(super) struct BranchEdit {
     pub(super) notes: Vec<String>,
     /// The words for the name of a proposal's branch: `cluster-type-large`.
     pub(super) slug: String,
+    /// The values that must have an effect. None: the edit may have none.
+    pub(super) expected: Option<ExpectedValues>,
 }
 
 /// A branch that is open for an edit.
@@ -114,16 +118,25 @@ impl OpenBranch {
             edit.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         let edits = git_edits(&edit.files);
-        if edits.is_empty() {
+        if edits.is_empty() && edit.expected.is_none() {
             self.watch.end();
             return self.show((edit, options), &Outcome::of(Done::Nothing, &[], &Changes::default()));
         }
         let changes = self.branch.changes(&edits);
         let comparisons = changes.changed.iter().map(|change| Comparison::of(change, &self.watch));
-        let comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
+        let mut comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
         self.watch.end();
-        if comparisons.iter().any(|comparison| !comparison.new_errors().is_empty()) {
+        if let (Some(expected), [container]) = (&edit.expected, edit.objects.as_slice())
+            && changes.pinned.is_empty()
+            && !has_errors(&comparisons)
+        {
+            value_effect::judge((expected, &container.name), &mut comparisons);
+        }
+        if has_errors(&comparisons) {
             return refuse_errors(&comparisons, options.output);
+        }
+        if edits.is_empty() {
+            return self.show((edit, options), &Outcome::of(Done::Nothing, &comparisons, &changes));
         }
         let done = self.carry_out((edit, &edits), options)?;
         self.show((edit, options), &Outcome::of(done, &comparisons, &changes))
@@ -180,6 +193,10 @@ impl<'a> Outcome<'a> {
     fn of(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
         Self { done, comparisons, changes }
     }
+}
+
+fn has_errors(comparisons: &[Comparison<'_>]) -> bool {
+    comparisons.iter().any(|comparison| !comparison.new_errors().is_empty())
 }
 
 fn git_edits(files: &FileEdits) -> Edits {

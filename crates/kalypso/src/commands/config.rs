@@ -131,6 +131,7 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
         notes: vec![format!("the values of commit {short} are restored")],
         slug: format!("config-{short}"),
+        expected: None,
     };
     open.finish(&edit, &options.edit)
 }

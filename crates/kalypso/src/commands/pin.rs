@@ -65,7 +65,7 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
         Err(refusal) => return open.refuse(&refusal, options.edit.output),
     };
     let (values, notes, slug) = (Vec::new(), Vec::new(), format!("pin-{pin_name}"));
-    open.finish(&BranchEdit { verb, objects, values, files, warnings, notes, slug }, &options.edit)
+    open.finish(&BranchEdit { verb, objects, values, files, warnings, notes, slug, expected: None }, &options.edit)
 }
 
 pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
@@ -86,6 +86,7 @@ pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
         notes: Vec::new(),
         slug: format!("pin-{}", options.name),
+        expected: None,
     };
     open.finish(&edit, &options.edit)
 }

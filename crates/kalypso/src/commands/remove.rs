@@ -86,6 +86,7 @@ fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &
             warnings: Vec::new(),
             notes: Vec::new(),
             slug,
+            expected: None,
         },
         options,
     )
@@ -103,5 +104,5 @@ fn config(options: &RemoveConfig) -> anyhow::Result<Exit> {
     let keys: Vec<Arc<str>> = options.keys.iter().map(|key| key.as_str().into()).collect();
     let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
     let removed = config_values::remove(&open.files(), &choice, &keys);
-    config_finish(open, removed, &options.edit)
+    config_finish((open, &options.edit), removed, None)
 }

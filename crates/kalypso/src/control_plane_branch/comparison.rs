@@ -59,6 +59,25 @@ impl<'a> Comparison<'a> {
         &self.new_errors
     }
 
+    /// The environment after the edits, compiled.
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    /// The warnings that exist only after the edits.
+    pub(crate) fn new_warnings(&self) -> &[Diagnostic] {
+        &self.new_warnings
+    }
+
+    /// Adds an error or a warning about the edits.
+    pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.is_error() {
+            self.new_errors.push(diagnostic);
+        } else {
+            self.new_warnings.push(diagnostic);
+        }
+    }
+
     /// A report with the new errors.
     pub(crate) fn add_new_errors(&self, report: &mut Report<'a>) {
         let batch = reporting::batch(&self.new_errors, &self.compiled);

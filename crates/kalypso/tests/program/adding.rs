@@ -121,6 +121,43 @@ fn values_for_new_labels_get_a_new_config_map_and_main_is_for_all_environments()
 }
 
 #[test]
+fn a_value_that_no_assignment_would_use_is_refused_with_the_ways_out() {
+    let edited = Edited::new();
+    let ran = edited.run("add config LOG_LEVEL=debug -e dev --for region=wset-us").ends(1);
+    ran.says(&[
+        "K0306",
+        "reaches no assignment of `dev`",
+        "the label `region: wset-us`",
+        "west-us",
+        "nothing is written",
+    ]);
+    edited.run("add config LOG_LEVEL=info -e dev --for region=west-us --name zone").ends(0);
+    let overridden = "add config LOG_LEVEL=debug -e dev --for cluster-type=west,region=west-us --name west-type";
+    edited.run(overridden).ends(1).says(&[
+        "K0306",
+        "is not used in the only assignment that it reaches",
+        "configs/zone.yaml:9:14",
+        "`zone` is used instead in 1 assignment: its name comes last",
+        "`--priority 1` lets it take precedence",
+        "precedence: specificity",
+        "--allow-unused",
+    ]);
+    let answer = edited.run(&format!("{overridden} --dry-run -o json")).ends(1);
+    answer.says(&["\"isWritten\": false", "K0306"]);
+    assert_eq!(edited.status("dev"), "?? configs/zone.yaml");
+    let ran = edited.run(&format!("{overridden} --priority 1")).ends(0);
+    ran.says(&["priority 1", "\"info\" → \"debug\""]);
+    assert!(edited.text("dev/configs/west-type.yaml").contains("config.kalypso.io/priority: \"1\""));
+    edited.run(&format!("{overridden} --priority 0")).ends(1).says(&["its name comes last"]);
+    edited.run("add config LOG_LEVEL=info -e dev --for region=west-us --name zone --priority 7").ends(0);
+    // What is there already has no effect now.
+    edited.run(overridden).ends(1).says(&["its priority is 7, and not 1", "`--priority 8`"]);
+    edited.run(&format!("{overridden} --allow-unused")).ends(0).says(&["Nothing to change"]);
+    let ran = edited.run("add config LATER=yes -e dev --for region=north-us --allow-unused").ends(0);
+    ran.says(&["warning[K0306]", "Added ConfigMap north-us"]);
+}
+
+#[test]
 fn many_clusters_come_from_a_range_or_a_file_and_wrong_rows_are_shown() {
     let edited = Edited::new();
     let ran = edited.run("add cluster 'store-[001-075]' -e dev --cluster-type west -l site=west").ends(0);

@@ -4,13 +4,13 @@ use std::fs;
 use std::sync::Arc;
 
 use authoring::additions::AddOptions;
-use authoring::config_values::{self, ConfigError, ContainerChoice, ValueChanges};
+use authoring::config_values::{self, ConfigError, ContainerChoice, NewValues, ValueChanges};
 use authoring::objects::LabelList;
 use model::name::ConfigMapName;
 
 use super::{OpenBranch, labels, name, path_of};
 use crate::arguments::{AddConfig, EditOptions};
-use crate::commands::branch_edit::{BranchEdit, Verb};
+use crate::commands::branch_edit::{BranchEdit, ExpectedValues, Verb};
 use crate::exit::{Exit, Failure};
 
 /// The maximum size of a file with a value, in bytes: the largest `ConfigMap` of Kubernetes.
@@ -27,15 +27,17 @@ pub(super) fn run(options: &AddConfig) -> anyhow::Result<Exit> {
     let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
     let file = options.place.file.as_deref().map(|file| path_of(&open, file)).transpose()?;
     let place = AddOptions { file: file.as_deref(), shared_name: None };
-    let set = config_values::set(&open.files(), &choice, &values, place);
-    finish(open, set, &options.edit)
+    let new = NewValues { values: &values, priority: options.priority };
+    let set = config_values::set(&open.files(), &choice, new, place);
+    let keys = values.into_iter().map(|(key, _)| key).collect();
+    finish((open, &options.edit), set, Some(ExpectedValues { keys, may_be_unused: options.allow_unused }))
 }
 
-/// Carries out a change of values, or shows why it is refused.
+/// Carries out a change of values, or shows why it is refused. `expected` are the values that assignments must use afterwards.
 pub(in crate::commands) fn finish(
-    open: OpenBranch,
+    (open, options): (OpenBranch, &EditOptions),
     changes: Result<ValueChanges, ConfigError>,
-    options: &EditOptions,
+    expected: Option<ExpectedValues>,
 ) -> anyhow::Result<Exit> {
     let changes = match changes {
         Ok(changes) => changes,
@@ -55,8 +57,9 @@ pub(in crate::commands) fn finish(
         values: changes.values,
         files: changes.edits,
         warnings: Vec::new(),
-        notes: Vec::new(),
+        notes: changes.priority.map(|priority| format!("priority {priority}")).into_iter().collect(),
         slug,
+        expected,
     };
     open.finish(&edit, options)
 }

@@ -36,6 +36,7 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
         warnings: Vec::new(),
         notes,
         slug,
+        expected: None,
     };
     open.finish(&edit, &options.edit)
 }

@@ -41,6 +41,7 @@ pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
         notes,
         slug,
+        expected: None,
     };
     open.finish(&edit, &options.edit)
 }
