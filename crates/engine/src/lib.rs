@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod assignment_folders;
+mod branch_of_another;
 mod canary;
 mod check;
 mod clear_credential;

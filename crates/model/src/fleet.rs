@@ -244,6 +244,19 @@ pub struct FleetInput {
     pub unavailable: BTreeSet<RegistrationName>,
 }
 
+/// An object that adds a branch of a repository to an environment.
+#[derive(Clone, Debug)]
+pub struct SourceBranch<'f> {
+    /// The object.
+    pub key: ObjectKey,
+    /// The URL of the repository, as in the object.
+    pub repo: &'f Arc<str>,
+    /// The branch. Empty if the object names none.
+    pub branch: &'f Arc<str>,
+    /// The field that names the branch.
+    pub path: FieldPath,
+}
+
 impl Fleet {
     /// Builds a fleet from the objects of all files, and reports objects that do not fit together.
     ///
@@ -304,6 +317,31 @@ impl Fleet {
     /// The commit of the control plane's main branch that is promoted to this environment: `spec.commit` of the `BaseRepo` named `main`.
     pub fn promoted_commit(&self) -> Option<&Arc<str>> {
         self.base_repos.get("main")?.spec.commit.as_ref()
+    }
+
+    /// The objects that add a branch of a repository to the environment.
+    pub fn source_branches(&self) -> impl Iterator<Item = SourceBranch<'_>> {
+        let of_base_repos = self.base_repos.values().map(|object| SourceBranch {
+            key: object.key(),
+            repo: &object.spec.place.repo,
+            branch: &object.spec.place.branch,
+            path: FieldPath::from(["spec", "branch"]),
+        });
+        let is_followed = |name: &str| {
+            self.references
+                .values()
+                .any(|object| matches!(object, AnyObject::FluxKustomization(found) if *found.spec.repository == *name))
+        };
+        let of_flux = self.references.values().filter_map(move |object| match object {
+            AnyObject::FluxGitRepository(object) if is_followed(object.name.as_str()) => Some(SourceBranch {
+                key: object.key(),
+                repo: &object.spec.url,
+                branch: &object.spec.branch,
+                path: FieldPath::from(["spec", "ref", "branch"]),
+            }),
+            _ => None,
+        });
+        of_base_repos.chain(of_flux)
     }
 
     /// The promotion that leads to the environment. If there are several, the first one by name.

@@ -7,7 +7,7 @@ use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::environment::{NEXT, OUTPUT_SETTINGS};
-use model::source::Source;
+use model::source;
 use model::yaml::Node;
 
 use super::environment::{EnvironmentSetting, NewEnvironment};
@@ -43,26 +43,46 @@ pub struct BranchCopy {
     pub shared_destinations: Vec<Arc<str>>,
     /// The values that name the new environment now, as `ConfigMap KEY`.
     pub values: Vec<String>,
+    /// The objects that read the branch of the new environment of another repository now.
+    pub own_sources: Vec<Source>,
+    /// The objects that still read the branch of the other environment of another repository.
+    pub shared_sources: Vec<Source>,
+}
+
+/// An object that adds a branch of another repository to the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The kind.
+    pub kind: Kind,
+    /// The name of the object.
+    pub name: Arc<str>,
+    /// The file with the object, as it is named for the new environment.
+    pub path: Arc<str>,
+    /// The URL of the repository, as in the object.
+    pub repo: Arc<str>,
+    /// Whether the object names a commit, so that its branch can't be replaced alone.
+    pub is_pinned: bool,
 }
 
 impl EnvironmentCopy<'_> {
-    /// The edits of the files of `from`'s branch that make them those of `to`: the names of the destination and of values, and the names of files.
+    /// The edits of the files of `from`'s branch that make them those of `to`: the names of the destination and of values, the branches of other repositories,
+    /// and the names of files. `has_branch` tells whether the repository at a URL has a branch named after `to`; another one stays as it is.
     ///
     /// # Errors
     /// If a file can't be edited safely.
-    pub fn branch(&self, contents: &Contents) -> Result<BranchCopy, Refusal> {
-        let files = BranchFiles::new(Source::directory(), contents, "");
+    pub fn branch(&self, contents: &Contents, has_branch: &dyn Fn(&str) -> bool) -> Result<BranchCopy, Refusal> {
+        let files = BranchFiles::new(source::Source::directory(), contents, "");
         let mut copy = BranchCopy::default();
         let mut changed: Contents = contents.clone();
         for object in files.objects() {
-            for change in self.changes(object, &mut copy) {
+            for change in self.changes(object, (has_branch, &mut copy)) {
                 let bytes = changed.get(&object.path).cloned().unwrap_or_default();
                 let bytes =
                     edit(&bytes, object.at, &change).map_err(|error| files.not_editable(&object.path, &error))?;
                 changed.insert(Arc::clone(&object.path), bytes.into());
             }
         }
-        let files = BranchFiles::new(Source::directory(), &changed, "");
+        let files = BranchFiles::new(source::Source::directory(), &changed, "");
         let is_left_out = |object: &&FoundObject| self.is_empty && OF_CLUSTERS.contains(&object.kind);
         let left_out: Vec<_> = files.objects().iter().filter(is_left_out).collect();
         let removed = removals::remove(&files, &left_out)?;
@@ -91,7 +111,11 @@ impl EnvironmentCopy<'_> {
         }
     }
 
-    fn changes(&self, object: &FoundObject, copy: &mut BranchCopy) -> Vec<Change> {
+    fn changes(
+        &self,
+        object: &FoundObject,
+        (has_branch, copy): (&dyn Fn(&str) -> bool, &mut BranchCopy),
+    ) -> Vec<Change> {
         let set = |path: FieldPath, text: &str| Change::Set(path, Value::text(text));
         let mut changes = Vec::new();
         match object.kind {
@@ -112,12 +136,37 @@ impl EnvironmentCopy<'_> {
                     }
                 }
             }
-            _ => return changes,
+            _ => {
+                changes.extend(self.source(object, (has_branch, copy)));
+                return changes;
+            }
         }
         if *object.name == *self.from.as_str() {
             changes.push(set(FieldPath::from(["metadata", "name"]), self.to.as_str()));
         }
         changes
+    }
+
+    /// The change of an object that reads the branch of `from` of another repository, if that repository has a branch for `to`.
+    fn source(
+        &self,
+        object: &FoundObject,
+        (has_branch, copy): (&dyn Fn(&str) -> bool, &mut BranchCopy),
+    ) -> Option<Change> {
+        let (repo, reference, path): (&str, &[&str], _) = match object.kind {
+            Kind::BaseRepo => ("repo", &["spec"], FieldPath::from(["spec", "branch"])),
+            Kind::FluxGitRepository => ("url", &["spec", "ref"], FieldPath::from(["spec", "ref", "branch"])),
+            _ => return None,
+        };
+        let field = |name| object.text(&[reference, &[name]].concat());
+        field("branch").filter(|branch| ***branch == *self.from.as_str())?;
+        let repo = Arc::clone(object.text(&["spec", repo])?);
+        let is_pinned = field("commit").is_some_and(|commit| !commit.is_empty());
+        let is_own = !is_pinned && has_branch(&repo);
+        let (kind, name, file) = (object.kind, Arc::clone(&object.name), self.renamed(&object.path).into());
+        let source = Source { kind, name, path: file, repo, is_pinned };
+        if is_own { &mut copy.own_sources } else { &mut copy.shared_sources }.push(source);
+        is_own.then(|| Change::Set(path, Value::text(self.to.as_str())))
     }
 
     /// The changes of a `GitOpsRepo` that give it another destination. Empty if its branch and path do not name the environment.
@@ -177,7 +226,7 @@ impl Declarations<'_> {
                 changed.insert(Arc::clone(&before.path), Arc::clone(bytes));
             }
         }
-        let files = BranchFiles::new(Source::directory(), &changed, "");
+        let files = BranchFiles::new(source::Source::directory(), &changed, "");
         if let Some(object) = files.find(Kind::Environment, name.as_str()) {
             for (path, edit) in removals::remove(&files, &[object])?.iter() {
                 match edit.content() {
@@ -190,7 +239,7 @@ impl Declarations<'_> {
     }
 
     fn files(&self) -> BranchFiles<'_> {
-        BranchFiles::new(Source::directory(), self.0, "")
+        BranchFiles::new(source::Source::directory(), self.0, "")
     }
 }
 
@@ -272,7 +321,7 @@ mod tests {
         let platform = platform(&["dev", "qa"]);
         let from = contents(platform.environment_branch(&name("dev")));
         let (dev, qa) = (name("dev"), name("qa"));
-        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from).unwrap();
+        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from, &|_| false).unwrap();
         let expected = contents(platform.environment_branch(&qa));
         assert_eq!(meaning(&applied(from, &copy.edits)), meaning(&expected));
         assert_eq!((copy.values, copy.shared_destinations.len()), (vec!["dev ENVIRONMENT".to_owned()], 0));
@@ -283,7 +332,7 @@ mod tests {
         let cluster = Kind::ClusterType.example().to_owned() + "---\n" + Kind::ConfigMap.example();
         let from = contents(vec![NewFile::new("all.yaml", cluster)]);
         let (dev, qa) = (name("dev"), name("qa"));
-        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: true }.branch(&from).unwrap();
+        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: true }.branch(&from, &|_| false).unwrap();
         let text = meaning(&applied(from, &copy.edits));
         assert!(text.contains("kind: ConfigMap") && !text.contains("ClusterType"), "{text}");
     }
@@ -298,7 +347,7 @@ mod tests {
         let (dev, qa) = (name("dev"), name("qa"));
         let check = |branch: &str, path: &str, expected: Option<(&str, &str)>| {
             let from = contents(vec![NewFile::new("g.yaml", spec(branch, path))]);
-            let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from).unwrap();
+            let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from, &|_| false).unwrap();
             let new = expected.map(|(branch, path)| contents(vec![NewFile::new("g.yaml", spec(branch, path))]));
             assert_eq!(copy.shared_destinations.is_empty(), expected.is_some());
             assert_eq!(applied(from.clone(), &copy.edits), new.unwrap_or(from));
@@ -306,6 +355,33 @@ mod tests {
         check("dev", ".", Some(("qa", ".")));
         check("main", "envs/dev", Some(("main", "envs/qa")));
         check("main", ".", None);
+    }
+
+    #[test]
+    fn a_source_reads_the_branch_of_the_new_environment_where_there_is_one() {
+        let base = |branch: &str, commit: &str| {
+            format!(
+                "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: b}}\nspec: {{repo: {URL}, branch: {branch}, path: .{commit}}}\n"
+            )
+        };
+        let flux = |branch: &str| {
+            format!(
+                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: f}}\nspec: {{url: {URL}, ref: {{branch: {branch}}}}}\n"
+            )
+        };
+        let (dev, qa) = (name("dev"), name("qa"));
+        let check = |(text, has_branch): (String, bool), expected: String, sources: (usize, usize)| {
+            let from = contents(vec![NewFile::new("s.yaml", text)]);
+            let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false };
+            let copy = copy.branch(&from, &|url| has_branch && url == URL).unwrap();
+            assert_eq!((copy.own_sources.len(), copy.shared_sources.len()), sources);
+            assert_eq!(applied(from, &copy.edits), contents(vec![NewFile::new("s.yaml", expected)]));
+        };
+        check((base("dev", ""), true), base("qa", ""), (1, 0));
+        check((base("dev", ""), false), base("dev", ""), (0, 1));
+        check((base("main", ""), true), base("main", ""), (0, 0));
+        check((base("dev", ", commit: abc"), true), base("dev", ", commit: abc"), (0, 1));
+        check((flux("dev"), true), flux("qa"), (1, 0));
     }
 
     #[test]

@@ -64,6 +64,39 @@ fn a_new_environment_is_in_the_order_and_has_its_branch() {
 }
 
 #[test]
+fn a_new_environment_reads_its_own_branches_of_other_repositories() {
+    let platform = Platform::new();
+    for (name, branches) in [("germany", &["dev", "qa"][..]), ("brazil", &["dev"])] {
+        let repository = platform.path(name);
+        fs::create_dir(&repository).unwrap();
+        git(&repository, &["init", "--quiet", "--initial-branch=dev"]);
+        fs::write(repository.join("values.yaml"), crate::objects::config(name, "", &format!("{name}: value"))).unwrap();
+        git(&repository, &["add", "."]);
+        git(&repository, &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "Values"]);
+        branches.iter().skip(1).for_each(|branch| drop(git(&repository, &["branch", branch])));
+        let spec = format!("repo: https://git.example/platform/{name}\nbranch: dev\npath: .");
+        let base = crate::objects::object("BaseRepo", name, &spec);
+        fs::write(platform.path(&format!("environments/dev/{name}.yaml")), base).unwrap();
+    }
+    let dev = platform.path("environments/dev");
+    git(&dev, &["add", "."]);
+    git(&dev, &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "Countries"]);
+    platform.kalypso("check --strict").ends(0);
+    platform.add("qa --after dev --commit").ends(0).says(&[
+        "sources that are read from branch qa now: BaseRepo germany",
+        "warning: BaseRepo `brazil` of qa reads branch `dev` of https://git.example/platform/brazil",
+        "create it, then name it in `brazil.yaml` on branch `qa`",
+    ]);
+    let check = platform.kalypso("check").ends(0);
+    check.says(&["K0162", "control-plane@qa:brazil.yaml:7:11", "BaseRepo `brazil` reads branch `dev`", "1 warning"]);
+    let brazil = platform.path("environments/qa/brazil.yaml");
+    let text = fs::read_to_string(&brazil).unwrap();
+    let reason = "  annotations: {kalypso.io/acknowledge.K0162: Brazil has one branch}\n";
+    fs::write(&brazil, text.replace("  name: brazil\n", &format!("  name: brazil\n{reason}"))).unwrap();
+    platform.kalypso("check --strict --working-tree").ends(0).says(&["1 warning is acknowledged"]);
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let platform = Platform::new();
     platform.add("qa --after dev --dry-run").ends(0).says(&["Would add environment qa", "a new branch", "dry run"]);

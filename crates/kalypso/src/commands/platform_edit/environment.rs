@@ -8,9 +8,9 @@ use std::sync::Arc;
 use authoring::branch_files::Refusal;
 use authoring::file_edits::FileEdits;
 use authoring::scaffold::environment::{NewEnvironment, readme};
-use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy};
+use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy, Source};
 use authoring::scaffold::platform::check_environment;
-use delivery::access::RepositoryAccess;
+use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
 use delivery::planned::{Planned, planned_targets};
@@ -72,6 +72,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
 /// A request for a new environment.
 struct Request<'a> {
     options: &'a AddEnvironment,
+    access: &'a RepositoryAccess,
     to: EnvironmentName,
     from: EnvironmentName,
     main: ControlPlaneBranch,
@@ -98,7 +99,7 @@ struct Done {
 }
 
 impl<'a> Request<'a> {
-    fn of(options: &'a AddEnvironment, access: &Arc<RepositoryAccess>) -> anyhow::Result<Self> {
+    fn of(options: &'a AddEnvironment, access: &'a Arc<RepositoryAccess>) -> anyhow::Result<Self> {
         if options.edit.propose {
             let failure = Failure::usage("an environment can't be proposed: its branch has to exist first");
             return Err(failure
@@ -131,7 +132,7 @@ impl<'a> Request<'a> {
         let known = || delivery::reading::in_promotion_order(main.environments(), access);
         let place = declared.ok_or_else(|| loading::unknown_environment(from.as_str(), &known()))?;
         let is_local = branch_copy::is_local(main.root(), main.url(), &access.settings.git);
-        Ok(Self { options, to, from, main, source, place, heads, is_local })
+        Ok(Self { options, access, to, from, main, source, place, heads, is_local })
     }
 
     /// The edits of both branches.
@@ -143,7 +144,7 @@ impl<'a> Request<'a> {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let copy = EnvironmentCopy { from, to, is_empty: self.options.empty };
-        let mut copy = match copy.branch(self.source.files()) {
+        let mut copy = match copy.branch(self.source.files(), &|url| self.has_branch(url)) {
             Ok(copy) => copy,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -160,6 +161,24 @@ impl<'a> Request<'a> {
             copy.edits.write(description.path, readme(to).text.into_bytes());
         }
         Ok(Ok(BothEdits { main, copy }))
+    }
+
+    /// Whether a repository has a branch that is named after the new environment. The control plane will have it.
+    fn has_branch(&self, url: &str) -> bool {
+        let Ok(url) = destination_url(Some(self.access), url) else { return false };
+        self.access.settings.git.is_same_repository(&url, self.main.url())
+            || self.access.repositories.resolve(&url, &Revision::branch(self.to.as_str())).is_ok()
+    }
+
+    /// What to do about a source that still has the branch of the other environment.
+    fn shared_source(&self, source: &Source) -> String {
+        let Self { to, from, .. } = self;
+        let Source { kind, name, path, repo, is_pinned } = source;
+        let reads = format!("{kind} `{name}` of {to} reads branch `{from}` of {repo}, like {from}");
+        if *is_pinned {
+            return format!("{reads}, at a commit: name branch and commit of {to} in `{path}` on branch `{to}`");
+        }
+        format!("{reads}: no branch `{to}` is there; create it, then name it in `{path}` on branch `{to}`")
     }
 
     /// The new environment, although nothing is written yet.
@@ -217,6 +236,8 @@ impl<'a> Request<'a> {
                 "workingTree": done.working_tree.as_ref().map(|path| path.display().to_string()),
                 "files": files,
                 "values": edits.copy.values,
+                "sources": edits.copy.own_sources.iter().map(answer_of).collect::<Vec<_>>(),
+                "sharedSources": edits.copy.shared_sources.iter().map(answer_of).collect::<Vec<_>>(),
                 "commit": done.commit,
                 "assignments": assignments,
             });
@@ -231,6 +252,17 @@ impl<'a> Request<'a> {
         let _ = writeln!(text, "  {}", files.join(", "));
         if !edits.copy.values.is_empty() {
             let _ = writeln!(text, "  values that name {to} now: {}", edits.copy.values.join(", "));
+        }
+        if !edits.copy.own_sources.is_empty() {
+            let sources = edits.copy.own_sources.iter().map(|source| format!("{} {}", source.kind, source.name));
+            let _ = writeln!(
+                text,
+                "  sources that are read from branch {to} now: {}",
+                sources.collect::<Vec<_>>().join(", ")
+            );
+        }
+        for source in &edits.copy.shared_sources {
+            terminal::warn(&self.shared_source(source));
         }
         text.push_str(plan);
         text.push_str(&self.next(done));
@@ -255,6 +287,10 @@ impl<'a> Request<'a> {
         let _ = writeln!(text, "`kalypso publish -e {}` creates its branch in the GitOps repository", self.to);
         text
     }
+}
+
+fn answer_of(source: &Source) -> serde_json::Value {
+    json!({"kind": source.kind.name(), "name": &*source.name, "repo": &*source.repo, "file": &*source.path})
 }
 
 fn git_edits(files: &FileEdits) -> Edits {
