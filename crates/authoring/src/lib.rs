@@ -14,6 +14,7 @@ pub mod config_values;
 pub mod documents;
 pub mod edit;
 mod emit;
+pub mod field_changes;
 pub mod file_edits;
 pub mod label_advice;
 mod lines;

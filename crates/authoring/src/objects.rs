@@ -69,7 +69,7 @@ pub(crate) fn selection(selection: &Selection) -> Vec<Entry> {
 }
 
 /// A selector as objects have it: `matchLabels` for single values, `matchExpressions` for all else.
-fn selector(selector: &LabelSelector) -> Value {
+pub fn selector(selector: &LabelSelector) -> Value {
     let mut labels: Vec<Entry> = Vec::new();
     let mut expressions = Vec::new();
     for requirement in &selector.requirements {

@@ -12,6 +12,7 @@ use model::yaml::{Node, NodeValue};
 use crate::additions::PlacedObject;
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, edit};
+use crate::field_changes::{ChangedObjects, ObjectChanges, PairChanges, change_object};
 use crate::file_edits::FileEdits;
 use crate::new_object::NewObject;
 use crate::objects::LabelList;
@@ -82,11 +83,40 @@ pub fn add(files: &BranchFiles<'_>, workload: &str, target: &NewTarget) -> Resul
 pub fn remove(
     files: &BranchFiles<'_>,
     workload: &str,
-    (name, environment): (&str, &EnvironmentName),
+    target: (&str, &EnvironmentName),
 ) -> Result<TargetChange, Refusal> {
     let found = find(files, workload)?;
+    let position = position(files, (found, workload), target)?;
+    changed(files, found, &Change::Remove(FieldPath::from(TARGETS).index(position)))
+}
+
+/// Changes labels and manifests of a target. What is so already changes nothing.
+///
+/// # Errors
+/// There is no such workload or target, it does not have a key to remove, or the file can't be edited.
+pub fn set(
+    files: &BranchFiles<'_>,
+    workload: &str,
+    target: (&str, &EnvironmentName),
+    (labels, manifests): (PairChanges, PairChanges),
+) -> Result<TargetChange, Refusal> {
+    let found = find(files, workload)?;
+    let position = position(files, (found, workload), target)?;
+    let at = |key: &str| FieldPath::from(TARGETS).index(position).key(key);
+    let pairs = vec![(at("labels"), labels), (at("manifests"), manifests)];
+    let (changes, mut changed) = (ObjectChanges { pairs, fields: Vec::new() }, ChangedObjects::default());
+    change_object(files, (found, &changes), &mut changed)?;
+    Ok(TargetChange { edits: changed.edits, object: changed.objects.into_iter().next() })
+}
+
+/// The position of a target in the list of its workload.
+fn position(
+    files: &BranchFiles<'_>,
+    (found, workload): (&FoundObject, &str),
+    (name, environment): (&str, &EnvironmentName),
+) -> Result<usize, Refusal> {
     let known = targets(found);
-    let Some(position) = known.iter().position(|known| known.is(name, environment)) else {
+    known.iter().position(|known| known.is(name, environment)).ok_or_else(|| {
         let message = format!("workload `{workload}` has no target `{name}` in environment `{environment}`");
         let mut places = files.places();
         let origin = places.name(files, found);
@@ -98,9 +128,8 @@ pub fn remove(
             None if here.is_empty() => "it has no target there".to_owned(),
             None => format!("it has {}", here.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
         };
-        return Err(places.refusal(vec![diagnostic.help(help)]));
-    };
-    changed(files, found, &Change::Remove(FieldPath::from(TARGETS).index(position)))
+        places.refusal(vec![diagnostic.help(help)])
+    })
 }
 
 fn changed(files: &BranchFiles<'_>, workload: &FoundObject, change: &Change) -> Result<TargetChange, Refusal> {
@@ -201,6 +230,25 @@ mod tests {
         let added = String::from_utf8(content).unwrap().strip_prefix(WORKLOAD.trim_end()).unwrap().to_owned();
         let expected = "\n    - name: eu\n      labels:\n        market: eu\n      environment: prod\n      manifests:\n        repo: https://g/x\n        branch: prod\n        path: ./prod/eu\n";
         assert_eq!(added, expected);
+    }
+
+    #[test]
+    fn a_target_gets_other_labels_and_manifests_and_keeps_its_bytes() {
+        let stage = EnvironmentName::new("stage").unwrap();
+        let pairs = |set: &[(&str, &str)], remove: &[&str]| PairChanges {
+            set: set.iter().map(|(key, value)| (Arc::from(*key), Arc::from(*value))).collect(),
+            remove: remove.iter().map(|key| Arc::from(*key)).collect(),
+        };
+        let changes = (pairs(&[("market", "de")], &[]), pairs(&[("tag", "2.4")], &["path"]));
+        let change = with_files(|files| set(files, "shop", ("eu", &stage), changes).unwrap());
+        let content = change.edits.get("w.yaml").unwrap().content().unwrap().to_vec();
+        let expected = WORKLOAD
+            .replace("market: eu", "market: de")
+            .replace("branch: stage, path: ./stage/eu", "branch: stage, tag: \"2.4\"");
+        assert_eq!(String::from_utf8(content).unwrap(), expected);
+        let missing =
+            with_files(|files| set(files, "shop", ("eu", &stage), (pairs(&[], &["x"]), pairs(&[], &[])))).unwrap_err();
+        assert_eq!(missing.diagnostics[0].message, "Workload `shop` has no `x` to remove");
     }
 
     #[test]

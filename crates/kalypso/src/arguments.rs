@@ -15,6 +15,7 @@ mod promotion;
 mod questions;
 mod releases;
 mod report;
+mod set;
 mod simulate;
 mod states;
 mod tasks;
@@ -40,6 +41,7 @@ pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::releases::*;
 pub(crate) use self::report::*;
+pub(crate) use self::set::*;
 pub(crate) use self::simulate::*;
 pub(crate) use self::states::*;
 pub(crate) use self::tasks::{TASKS, Task};
@@ -78,6 +80,7 @@ pub(crate) enum Command {
     Contract(Contract),
     WhyNot(WhyNot),
     Add(Add),
+    Set(Set),
     Remove(Remove),
     Config(Config),
     Pin(Pin),

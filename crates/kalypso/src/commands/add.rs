@@ -21,7 +21,7 @@ use crate::beneath;
 use crate::exit::{Exit, Failure};
 
 pub(super) use self::config::{choice as config_choice, finish as config_finish};
-pub(super) use self::target::remove as remove_target;
+pub(super) use self::target::{remove as remove_target, set as set_target};
 
 pub(super) fn run(options: &Add) -> anyhow::Result<Exit> {
     match &options.kind {

@@ -1,6 +1,7 @@
 //! Edits of one branch of the control plane: shows their plans, refuses new errors, then writes, commits or proposes them.
 
 mod answer;
+pub(super) mod pair_changes;
 mod value_effect;
 mod words;
 

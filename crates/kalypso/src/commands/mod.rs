@@ -34,6 +34,7 @@ mod report;
 mod rollout;
 mod schema;
 mod serve;
+mod set;
 mod simulate;
 mod status;
 mod why_not;
@@ -58,6 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Contract(options) => contract::run(options),
         Command::WhyNot(options) => noted(options.source.branches(true), || why_not::run(options)),
         Command::Add(options) => add::run(options),
+        Command::Set(options) => set::run(options),
         Command::Remove(options) => remove::run(options),
         Command::Config(options) => config::run(options),
         Command::Pin(options) => pin::pin(options),

@@ -8,6 +8,7 @@ mod adding;
 mod bootstrapping;
 #[cfg(test)]
 mod changes;
+mod changing;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]

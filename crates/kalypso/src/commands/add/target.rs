@@ -1,4 +1,4 @@
-//! `kalypso add target` and `kalypso remove target`, in a checkout of an application.
+//! `kalypso add target`, `kalypso set target` and `kalypso remove target`, in a checkout of an application.
 
 use authoring::branch_files::Refusal;
 use authoring::file_edits::FileEdits;
@@ -8,8 +8,9 @@ use serde_json::json;
 use super::application::Application;
 use super::application_plan;
 use super::labels;
-use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget};
+use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
 use crate::commands::branch_edit;
+use crate::commands::branch_edit::pair_changes::{label_changes, nothing, pair_changes};
 use crate::control_plane_branch::Comparison;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -27,6 +28,21 @@ pub(super) fn run(options: &AddTarget) -> anyhow::Result<Exit> {
     let change = targets::add(&application.files(), &options.workload, &target);
     let what =
         What { verb: "add", workload: &options.workload, name: &options.name, environment: &options.environment };
+    finish((&application, change), &what, &options.application)
+}
+
+pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
+    let environment = loading::environment_name(&options.environment)?;
+    let labels = label_changes(&options.labels)?;
+    let manifests = pair_changes(options.manifests.iter().map(String::as_str), manifests)?;
+    if labels.is_empty() && manifests.is_empty() {
+        return Err(nothing().into());
+    }
+    let application = Application::read(&options.application.checkout)?;
+    let target = (&*options.name, &environment);
+    let change = targets::set(&application.files(), &options.workload, target, (labels, manifests));
+    let what =
+        What { verb: "set", workload: &options.workload, name: &options.name, environment: &options.environment };
     finish((&application, change), &what, &options.application)
 }
 
@@ -57,6 +73,12 @@ fn finish(
         Ok(change) => change.edits,
         Err(refusal) => return branch_edit::refuse(watch, &refusal, options.output),
     };
+    if edits.is_empty() && options.output == Format::Human {
+        watch.end();
+        let What { workload, name, environment, .. } = what;
+        terminal::answer(&format!("Nothing to change: target {name} of {workload} for {environment} is so already\n"))?;
+        return Ok(Exit::Good);
+    }
     let change =
         application_plan::change((what.environment, what.workload), &edits, (options.config.as_deref(), &watch))?;
     let comparison = change.as_ref().map(|change| Comparison::of(change, &watch)).transpose()?;
@@ -94,6 +116,8 @@ fn show(
     let (verb, place) = match (*verb, options.dry_run) {
         ("add", false) => ("Added", "to"),
         ("add", true) => ("Would add", "to"),
+        ("set", false) => ("Changed", "in"),
+        ("set", true) => ("Would change", "in"),
         (_, false) => ("Removed", "from"),
         (_, true) => ("Would remove", "from"),
     };
