@@ -7,6 +7,7 @@
 mod changes;
 mod comparison;
 mod proposal;
+mod source;
 mod writing;
 
 use std::cell::RefCell;
@@ -37,6 +38,8 @@ pub(crate) enum BranchOf<'a> {
     Main,
     /// The branch that an `Environment` object names. It may be in another repository.
     Environment(&'a EnvironmentName),
+    /// The branch that a `BaseRepo` of an environment names: the name of the `BaseRepo`, or the URL of its repository.
+    Source(&'a EnvironmentName, &'a str),
 }
 
 /// Where the branch is edited.
@@ -72,13 +75,21 @@ impl ControlPlaneBranch {
     /// # Errors
     /// If the environment or its branch does not exist, or can't be read. If it is to be edited in a working tree, and none has it.
     pub(crate) fn open(access: &Arc<RepositoryAccess>, of: BranchOf<'_>, place: EditPlace<'_>) -> anyhow::Result<Self> {
+        let source = match of {
+            BranchOf::Source(name, source) => Some(source::place(access, name, source)?),
+            BranchOf::Main | BranchOf::Environment(_) => None,
+        };
+        let more = source.as_ref().map(|(branch, _)| branch);
         let (trees, is_in_working_tree) = match place {
-            EditPlace::WorkingTree(folder) => (WorkingTrees::open(access, folder)?, true),
+            EditPlace::WorkingTree(folder) => (WorkingTrees::open_with(access, folder, more)?, true),
             EditPlace::Head => (WorkingTrees::none(access), false),
         };
         let edited = EditedRepositories::new(&*access.repositories, trees.next());
         let environments = Snapshot::new(&edited, access.control_plane()).environments();
-        let (url, branch, folder) = place_of(access, of, &environments)?;
+        let (url, branch, folder) = match source {
+            Some(((url, branch), folder)) => (url, branch, folder),
+            None => place_of(access, of, &environments)?,
+        };
         let resolve = |repositories: &dyn git::Repositories| {
             let resolved = repositories.resolve(&url, &Revision::branch(&branch));
             resolved.map_err(|error| unresolved(&error, &branch))
@@ -92,7 +103,8 @@ impl ControlPlaneBranch {
         let files = git::load::files(&edited, &resolve(&edited)?, &folder);
         let files = files.map_err(|reason| Failure::outside(format!("branch `{branch}` can't be read: {reason}")))?;
         let environment = match of {
-            BranchOf::Main => None,
+            // Several environments may read the branch.
+            BranchOf::Main | BranchOf::Source(..) => None,
             BranchOf::Environment(name) => Some(name.clone()),
         };
         let (access, other_files) = (Arc::clone(access), RefCell::default());
@@ -130,6 +142,16 @@ impl ControlPlaneBranch {
     /// The environment whose branch it is. None for the main branch.
     pub(crate) fn environment(&self) -> Option<&EnvironmentName> {
         self.environment.as_ref()
+    }
+
+    /// The branch for people: an environment, the main branch, or a branch of another repository.
+    pub(crate) fn description(&self) -> String {
+        let settings = &self.access.settings;
+        match &self.environment {
+            Some(name) => format!("environment `{name}`"),
+            None if self.head.url == settings.repo && *self.name() == *settings.branch => "the main branch".to_owned(),
+            None => format!("branch `{}` of {}", self.name(), self.head.url),
+        }
     }
 
     /// The environments that the main branch declares, with their repositories, branches and paths.
@@ -200,8 +222,13 @@ fn place_of(
     let Some(place) = environments.places.get(name) else {
         return Err(loading::unknown_environment(name.as_str(), &reading::in_promotion_order(environments, access)).into());
     };
-    let folder: Vec<_> = place.path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), folder.join("/")))
+    Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), plain_folder(&place.path)))
+}
+
+/// A path of an object without `.` and without slashes at its ends. Empty for the root.
+fn plain_folder(path: &str) -> String {
+    let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.join("/")
 }
 
 fn unresolved(error: &RepositoryError, branch: &str) -> Failure {

@@ -43,7 +43,7 @@ pub(crate) struct WorkingBranch {
 }
 
 /// The name of a branch with the URL of its repository.
-type BranchName = (RepositoryUrl, String);
+pub(crate) type BranchName = (RepositoryUrl, String);
 
 impl WorkingTrees {
     /// Finds the working trees, and reads them. `named` is a folder in a working tree; its repository comes first.
@@ -51,14 +51,32 @@ impl WorkingTrees {
     /// # Errors
     /// If the named folder is not in a working tree of the control plane, or if a working tree can't be read.
     pub(crate) fn open(access: &RepositoryAccess, named: Option<&Path>) -> anyhow::Result<Self> {
+        Self::open_with(access, named, None)
+    }
+
+    /// The same, with the working tree of one more branch, which may be in another repository.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn open_with(
+        access: &RepositoryAccess,
+        named: Option<&Path>,
+        more: Option<&BranchName>,
+    ) -> anyhow::Result<Self> {
         let mut search = Search { access, folders: folders(access, named)?, trees: Self::none(access) };
         let settings = &access.settings;
         let main = (settings.repo.clone(), settings.branch.clone());
         search.find(&main.0)?;
+        if let Some((url, _)) = more {
+            search.find(url)?;
+        }
         if let Some(folder) = named.filter(|_| search.trees.found.is_empty()) {
-            return Err(other_repository(folder, &settings.repo).into());
+            return Err(other_repository(folder, more.map_or(&settings.repo, |(url, _)| url)).into());
         }
         search.read(&main)?;
+        if let Some(branch) = more {
+            search.read(branch)?;
+        }
         let mut wanted = search.read_environments(&main)?;
         search.read_topics(&wanted)?;
         if search.trees.branch(&main.0, &main.1).is_some_and(|branch| branch.topic.is_some()) {

@@ -206,6 +206,7 @@ Examples:
   kalypso add config LOG_LEVEL=debug -e dev                      for all assignments of dev
   kalypso add config REGION='West US' -e prod --for region=west-us
   kalypso add config LOG_LEVEL=debug -e prod --for cluster=store-017 --priority 10    before ConfigMaps with lower priorities
+  kalypso add config VAT=19 -e prod --repo germany --for country=de    in the repository that BaseRepo `germany` names, within its limits
   kalypso add config CURRENCY=USD                                on the main branch, for all environments
   kalypso add config --from-file 'database=pool.yaml' -e prod --for tier=store,size=large")]
 pub(crate) struct AddConfig {
@@ -215,6 +216,9 @@ pub(crate) struct AddConfig {
     /// The environment [default: the main branch, for all environments]
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: Option<String>,
+    /// Write to another repository that the environment reads: the name of its `BaseRepo`, or its URL [default: the environment's own branch]
+    #[arg(long, value_name = "REPOSITORY", requires = "environment")]
+    pub(crate) repo: Option<String>,
     /// The labels of the assignments, several with commas [default: all assignments]
     #[arg(long = "for", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,

@@ -78,10 +78,23 @@ enum Done {
 impl OpenBranch {
     /// Opens the branch of an environment, or the main branch.
     pub(super) fn of(options: &EditOptions, environment: Option<&str>) -> anyhow::Result<Self> {
+        Self::of_source(options, environment, None)
+    }
+
+    /// The same; or the branch of another repository that the environment reads, by its `BaseRepo` or its URL.
+    pub(super) fn of_source(
+        options: &EditOptions,
+        environment: Option<&str>,
+        source: Option<&str>,
+    ) -> anyhow::Result<Self> {
         let watch = Watch::start();
         let access = loading::access(options.config.as_deref(), watch.progress())?;
         let environment: Option<EnvironmentName> = environment.map(loading::environment_name).transpose()?;
-        let of = environment.as_ref().map_or(BranchOf::Main, BranchOf::Environment);
+        let of = match (&environment, source) {
+            (Some(environment), Some(source)) => BranchOf::Source(environment, source),
+            (Some(environment), None) => BranchOf::Environment(environment),
+            (None, _) => BranchOf::Main,
+        };
         let place =
             if options.propose { EditPlace::Head } else { EditPlace::WorkingTree(options.working_tree.as_deref()) };
         let branch = ControlPlaneBranch::open(&access, of, place)?;
@@ -155,7 +168,7 @@ impl OpenBranch {
                 Verb::Remove => "remove",
             };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
-            let body = words::body(edit, self.branch.environment());
+            let body = words::body(edit, &self.branch.description());
             let text = ProposalText { branch: &branch, title: &title, body: &body };
             return Ok(Done::Proposed(self.branch.propose(edits, text, options.config.as_deref())?));
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::company::{Company, HOST, git};
-use crate::objects::{registration, workload};
+use crate::objects::{self, registration, workload};
 
 /// The company with working trees of `main` and `dev`.
 pub(crate) struct Edited {
@@ -155,6 +155,32 @@ fn a_value_that_no_assignment_would_use_is_refused_with_the_ways_out() {
     edited.run(&format!("{overridden} --allow-unused")).ends(0).says(&["Nothing to change"]);
     let ran = edited.run("add config LATER=yes -e dev --for region=north-us --allow-unused").ends(0);
     ran.says(&["warning[K0306]", "Added ConfigMap north-us"]);
+}
+
+#[test]
+fn a_country_adds_values_in_its_own_repository_within_its_limits() {
+    let edited = Edited::new();
+    let first = objects::config("west-vat", "region: west-us", "VAT: \"7\"");
+    edited.company.commit("country", "main", &[("values/vat.yaml", first)]);
+    let allow = "allow: {labels: {region: west-us}, keys: [VAT], priority: {min: 0, max: 9}}";
+    let spec = format!("repo: {HOST}country\nbranch: main\npath: ./values\n{allow}");
+    fs::write(edited.path("dev/germany.yaml"), objects::object("BaseRepo", "germany", &spec)).unwrap();
+    git(&edited.path("dev"), &["add", "."]);
+    git(&edited.path("dev"), &["commit", "--quiet", "-m", "Germany"]);
+    let country = edited.path("country");
+    let repository = edited.company.repository("country");
+    git(&repository, &["worktree", "add", "--quiet", country.to_str().unwrap(), "main"]);
+    let add = |rest: &str| edited.run(&format!("add config -e dev --working-tree country --repo {rest}"));
+    let ran = add("germany VAT=19 --for region=west-us").ends(0);
+    ran.says(&["Changed ConfigMap west-vat in country/values/vat.yaml", "VAT  7 → 19", "~ 1 assignment changes"]);
+    git(&country, &["checkout", "."]);
+    add(&format!("{HOST}country VAT=19 --for region=west-us --dry-run")).ends(0);
+    add("germany VAT=19 --for region=east-us").ends(1).says(&["K0146", "nothing is written"]);
+    add("germany LOG_LEVEL=debug --for region=west-us").ends(1).says(&["K0147", "nothing is written"]);
+    add("germany VAT=19 --for region=west-us --priority 10").ends(1).says(&["K0147", "nothing is written"]);
+    add("gremany VAT=19").ends(1).says(&["dev reads no BaseRepo `gremany`", "did you mean `germany`?"]);
+    assert_eq!(git(&country, &["status", "--porcelain"]), "");
+    assert_eq!(edited.status("dev"), "");
 }
 
 #[test]

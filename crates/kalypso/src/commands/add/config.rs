@@ -24,7 +24,7 @@ pub(super) fn run(options: &AddConfig) -> anyhow::Result<Exit> {
     } else {
         choice
     };
-    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
+    let open = OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref())?;
     let file = options.place.file.as_deref().map(|file| path_of(&open, file)).transpose()?;
     let place = AddOptions { file: file.as_deref(), shared_name: None };
     let new = NewValues { values: &values, priority: options.priority };

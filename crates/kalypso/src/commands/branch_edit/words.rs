@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use authoring::config_values::ValueChange;
 use model::field_path::FieldPath;
 use model::kind::Kind;
-use model::name::EnvironmentName;
 
 use super::{BranchEdit, Done, Outcome, Verb};
 use crate::commands::plan::selection::View;
@@ -42,8 +41,7 @@ pub(super) fn title(edit: &BranchEdit) -> String {
 }
 
 /// The body of a pull request.
-pub(super) fn body(edit: &BranchEdit, environment: Option<&EnvironmentName>) -> String {
-    let of = environment.map_or_else(|| "the main branch".to_owned(), |name| format!("environment `{name}`"));
+pub(super) fn body(edit: &BranchEdit, of: &str) -> String {
     let mut text = format!("{} in {of}.\n\nFiles:\n", title(edit));
     for (path, _) in edit.files.iter() {
         let _ = writeln!(text, "- `{path}`");
