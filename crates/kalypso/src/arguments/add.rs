@@ -247,7 +247,8 @@ The application team makes the file of the workload, with --checkout. The platfo
 registration goes to the main branch.
 
 Examples:
-  kalypso add workload checkout --checkout . -t api:dev:role=api -t api:prod:role=api -m repo=https://git.example/acme/checkout-manifests
+  kalypso add workload checkout --checkout . -t api:dev:role=api -t api:prod:role=api \\
+    -m repo=https://git.example/acme/checkout-manifests -m 'branch={env}' -m 'path=./{target}'
   kalypso add workload checkout --repo https://git.example/acme/checkout --workspace store-team")]
 pub(crate) struct AddWorkload {
     /// The name
@@ -271,7 +272,7 @@ pub(crate) struct AddWorkload {
     /// A deployment target of the new workload: its name, environment and labels
     #[arg(id = "targets", short = 't', long = "target", value_name = "NAME:ENV[:KEY=VALUE,…]", requires = "checkout")]
     pub(crate) targets: Vec<String>,
-    /// The place of the manifests of these targets; `{target}` and `{env}` stand for their names [default: branch={env} and path=./{target}]
+    /// A key of the manifests of these targets, usually `repo`, `branch` and `path`; `{target}` and `{env}` stand for their names
     #[arg(short = 'm', long = "manifests", value_name = "KEY=VALUE", requires = "checkout")]
     pub(crate) manifests: Vec<String>,
     /// Labels of the new workload, several with commas

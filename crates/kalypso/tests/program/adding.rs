@@ -184,6 +184,21 @@ fn a_country_adds_values_in_its_own_repository_within_its_limits() {
 }
 
 #[test]
+fn a_host_without_containers_gets_no_templates_for_clusters() {
+    let edited = Edited::new();
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n";
+    let of_cluster = objects::template("of-cluster", "namespace", namespace);
+    fs::write(edited.path("main/templates/of-cluster.yaml"), of_cluster).unwrap();
+    let ran = edited.run("add cluster-type kiosk -e dev --namespace of-cluster").ends(64);
+    ran.says(&[
+        "template `of-cluster` makes Kubernetes objects, and `flux` and `configmap` do not",
+        "for a host without containers: --reconciler flux --namespace default --config-type configmap",
+    ]);
+    let all = "add cluster-type kiosk -e dev --reconciler flux --namespace of-cluster --config-type configmap";
+    edited.run(all).ends(0).says(&["warning: template `of-cluster` makes", "Added ClusterType kiosk"]);
+}
+
+#[test]
 fn many_clusters_come_from_a_range_or_a_file_and_wrong_rows_are_shown() {
     let edited = Edited::new();
     let ran = edited.run("add cluster 'store-[001-075]' -e dev --cluster-type west -l site=west").ends(0);
@@ -306,12 +321,18 @@ fn a_target_is_added_in_the_checkout_of_its_application() {
 fn the_file_of_a_new_workload_is_made_in_the_checkout() {
     let edited = Edited::new();
     fs::create_dir(edited.path("app")).unwrap();
-    let line = "add workload app --checkout app -t api:dev:role=api -t api:prod -m repo=https://git.example/acme/x";
+    let line = "add workload app --checkout app -t api:dev:role=api -t api:prod -m repo=https://git.example/acme/x -m branch={env} -m path=./{target}";
     edited.run(line).ends(0).says(&["Added Workload app in app/workload/workload.yaml"]);
     let text = edited.text("app/workload/workload.yaml");
     assert!(text.contains("    - name: api\n      labels:\n        role: api\n      environment: dev\n"), "{text}");
     assert!(text.contains("        branch: prod\n        path: ./api\n"), "{text}");
     edited.run(line).ends(1).says(&["exists already"]);
+    // Nothing is written that was not given.
+    let oci = "add workload oci --checkout app --path oci -t api:dev -m image=registry.example/oci -m tag=2.4.0";
+    edited.run(oci).ends(0);
+    let text = edited.text("app/oci/workload.yaml");
+    assert!(text.ends_with("      manifests:\n        image: registry.example/oci\n        tag: 2.4.0\n"), "{text}");
+    edited.run("add workload none --checkout app --path none -t api:dev").ends(64).says(&["-m repo="]);
 }
 
 #[test]

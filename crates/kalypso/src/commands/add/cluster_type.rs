@@ -8,6 +8,7 @@ use authoring::label_advice;
 use authoring::objects::{self, ClusterTypeTemplates};
 use delivery::loaded::Loaded;
 use model::kind::Kind;
+use model::object::Template;
 
 use super::{NewObjects, OpenBranch, finish, labels, name};
 use crate::arguments::AddClusterType;
@@ -18,7 +19,14 @@ pub(super) fn run(options: &AddClusterType) -> anyhow::Result<Exit> {
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
     let files = open.files();
     let templates = templates((&open, &files), options)?;
-    let warnings = label_advice::of_places(&files, &labels);
+    let mut warnings = label_advice::of_places(&files, &labels);
+    if let Some(mixed) = open.branch.current().and_then(|loaded| Mixed::of(&loaded, &templates)) {
+        let is_chosen = options.reconciler.is_some() && options.namespace.is_some() && options.config_type.is_some();
+        if !is_chosen {
+            return Err(mixed.failure().into());
+        }
+        warnings.push(mixed.message());
+    }
     drop(files);
     let object = objects::cluster_type(&name, &templates, labels);
     let new = NewObjects { warnings, ..NewObjects::one(object, "cluster-type") };
@@ -95,4 +103,71 @@ fn missing(is_first: bool, options: Vec<(&str, BTreeSet<Arc<str>>)>) -> Failure 
     }
     let why = if is_first { "there are several templates" } else { "the other cluster types have different templates" };
     Failure::usage(format!("{names} {is} needed: {why}")).help(format!("choose {}", choices.join(", ")))
+}
+
+/// Options with the templates that each can name.
+type Choices = Vec<(&'static str, Vec<Arc<str>>)>;
+
+/// Templates of a cluster type of which some make Kubernetes objects, and others do not: a host without containers can't use a `Namespace`.
+struct Mixed {
+    /// The options with their templates that make Kubernetes objects.
+    of_kubernetes: Vec<(&'static str, Arc<str>)>,
+    /// The others.
+    others: Vec<(&'static str, Arc<str>)>,
+    /// For each option, the templates of its type of either sort.
+    choices: [Choices; 2],
+}
+
+impl Mixed {
+    /// None if all templates are of one sort, or if one of them is not known.
+    fn of(loaded: &Loaded, templates: &ClusterTypeTemplates) -> Option<Self> {
+        let ClusterTypeTemplates { reconciler, namespace_service, config_type } = templates;
+        let chosen = [(RECONCILER, reconciler), (NAMESPACE, namespace_service), (CONFIG, config_type)];
+        let templates = &loaded.fleet.templates;
+        let is_known = chosen.iter().all(|(_, name)| templates.contains_key(&***name));
+        let is_of_kubernetes = |name: &str| templates.get(name).is_some_and(|template| makes_objects(&template.spec));
+        let (of_kubernetes, others): (Vec<_>, Vec<_>) = chosen
+            .iter()
+            .map(|(field, name)| (field.option, Arc::clone(*name)))
+            .partition(|(_, name)| is_of_kubernetes(name));
+        let choices = [true, false].map(|wanted| {
+            let of = |field: &TemplateField| {
+                let names = of_type(loaded, field).into_iter().filter(|name| is_of_kubernetes(name) == wanted);
+                (field.option, names.collect())
+            };
+            [RECONCILER, NAMESPACE, CONFIG].iter().map(of).collect()
+        });
+        (is_known && !of_kubernetes.is_empty() && !others.is_empty()).then_some(Self { of_kubernetes, others, choices })
+    }
+
+    fn message(&self) -> String {
+        let named = |list: &[(&str, Arc<str>)]| {
+            list.iter().map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
+        };
+        let (these, others) = (named(&self.of_kubernetes), named(&self.others));
+        let (word, make) = if self.of_kubernetes.len() == 1 { ("template", "makes") } else { ("templates", "make") };
+        let do_not = if self.others.len() == 1 { "does not" } else { "do not" };
+        format!("{word} {these} {make} Kubernetes objects, and {others} {do_not}: one cluster can't use both")
+    }
+
+    fn failure(&self) -> Failure {
+        let [of_kubernetes, others] = &self.choices;
+        let line = |choices: &[(&str, Vec<Arc<str>>)]| {
+            let option = |(option, names): &(&str, Vec<Arc<str>>)| {
+                format!("{option} {}", if names.is_empty() { "TEMPLATE".to_owned() } else { names.join("|") })
+            };
+            choices.iter().map(option).collect::<Vec<_>>().join(" ")
+        };
+        let help = format!(
+            "for a cluster: {}; for a host without containers: {}; `kalypso add template --list` has more; to mix them on purpose, name all three",
+            line(of_kubernetes),
+            line(others)
+        );
+        Failure::usage(self.message()).help(help)
+    }
+}
+
+/// Whether a template makes Kubernetes objects.
+fn makes_objects(template: &Template) -> bool {
+    template.manifests.iter().any(|text| text.contains("apiVersion") && text.contains("kind"))
 }

@@ -96,14 +96,12 @@ fn show(options: &AddWorkload, workload: &NewObject, path: &str) -> anyhow::Resu
 
 fn new_targets(options: &AddWorkload) -> Result<Vec<NewTarget>, Failure> {
     let places = manifests(&options.manifests)?;
-    let has = |key: &str| places.iter().any(|(known, _)| &**known == key);
-    if !has("repo") {
-        let failure = Failure::usage("the repository with the manifests is not known");
-        return Err(failure.help("name it: -m repo=https://git.example/acme/checkout-manifests"));
+    if places.is_empty() {
+        let failure = Failure::usage("the place of the manifests is not known");
+        return Err(failure.help(
+            "name it: -m repo=https://git.example/acme/checkout-manifests -m 'branch={env}' -m 'path=./{target}'",
+        ));
     }
-    let defaults = [("branch", "{env}"), ("path", "./{target}")].into_iter().filter(|(key, _)| !has(key));
-    let places: LabelList =
-        places.iter().cloned().chain(defaults.map(|(key, value)| (key.into(), value.into()))).collect();
     options.targets.iter().map(|text| new_target(text, &places)).collect()
 }
 
