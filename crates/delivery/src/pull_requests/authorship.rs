@@ -6,8 +6,8 @@ use git_host::marker::Marker;
 use git_host::pull_request::PullRequest;
 use git_host::sticky::{Put, put_comment, retract_comment};
 use git_host::{GitHost, HostRepository};
+use model::excerpt;
 
-use crate::changes::cut;
 use crate::changes::markdown::code;
 
 /// The begin of the hidden lines in the bodies of Kalypso's pull requests.
@@ -65,7 +65,7 @@ pub(crate) fn comment(
         "## {title}\n\n{} opened this pull request, so its title and text stay.\n\n{body}",
         code(&found.author)
     );
-    let text = cut(&text, host.text_limits().comment.saturating_sub(MARKER_CHARACTERS));
+    let text = excerpt::first(&text, host.text_limits().comment.saturating_sub(MARKER_CHARACTERS));
     put_comment(host, repository, found.number, (&marker, &text))
 }
 

@@ -7,6 +7,7 @@ use git_host::sticky::{Put, close_issue, put_issue};
 use hub_api::promotions::Wait;
 use model::count::count;
 use model::diagnostic::Diagnostic;
+use model::excerpt;
 
 use super::{GitHosts, LABEL};
 use crate::changes::markdown::{answers, code, problems};
@@ -67,7 +68,7 @@ fn issue(loaded: &Loaded, (known, errors): (&KnownProblems<'_>, &[Diagnostic]), 
         }
     }
     let title = format!("{environment}: {}", count(errors.len() + known.promotions.len(), "error"));
-    NewIssue { title, body: crate::changes::cut(&body, characters_max), labels: [LABEL.to_owned()].into() }
+    NewIssue { title, body: excerpt::first(&body, characters_max), labels: [LABEL.to_owned()].into() }
 }
 
 /// What keeps promotions from being carried out, as a part of a longer text. Empty: nothing.

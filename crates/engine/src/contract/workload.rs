@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::diagnostic::{Origin, Part};
+use model::excerpt;
 use model::field_path::FieldPath;
 use roaring::RoaringBitmap;
 
@@ -224,7 +225,8 @@ impl Contracts<'_> {
     pub(super) fn given(&self, key: &str, at: EntryAt, places: PlaceCount) -> GivenValue {
         let (container, entry) = (self.supply.container(at), self.supply.entry(at));
         let value = &entry.value.value;
-        let text = if self.is_sensitive(key) { redaction::digest(value) } else { cut(&shown(value)) };
+        let text =
+            if self.is_sensitive(key) { redaction::digest(value) } else { excerpt::first(&shown(value), SHOWN_MAX) };
         GivenValue {
             key: key.into(),
             container: container.display_name(),
@@ -256,11 +258,4 @@ impl Contracts<'_> {
         let text = &self.schema(id).text;
         Origin::field(&text.object, text.path.clone())
     }
-}
-
-fn cut(text: &str) -> String {
-    if text.chars().count() <= SHOWN_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
 }

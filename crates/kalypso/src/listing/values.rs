@@ -2,6 +2,7 @@
 
 use engine::inventory::{HeldValue, Inventory, ValueOrigin};
 use model::credential::without;
+use model::excerpt;
 use serde_json::{Value as Json, json};
 
 use super::rows::{Columns, Row};
@@ -36,7 +37,7 @@ pub(crate) fn row(key: &str, value: &HeldValue, view: &mut View<'_>) -> Row {
     let shown = if more > 0 { format!("{shown} and {} more", thousands(more)) } else { shown };
     Row {
         cells: vec![
-            shown_value.as_deref().map_or_else(|| "(none)".to_owned(), cut),
+            shown_value.as_deref().map_or_else(|| "(none)".to_owned(), |text| excerpt::first(text, SHOWN_MAX)),
             thousands(counts.assignments),
             thousands(counts.places()),
             thousands(counts.workloads),
@@ -102,12 +103,4 @@ fn set_by_json(value: &HeldValue, view: &mut View<'_>) -> Json {
 /// A value without credentials. None: there is no value.
 pub(crate) fn shown(value: &HeldValue) -> Option<String> {
     value.shown.as_deref().map(|shown| without(shown).into_owned())
-}
-
-/// A value for a table.
-pub(crate) fn cut(text: &str) -> String {
-    if text.chars().count() <= SHOWN_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
 }

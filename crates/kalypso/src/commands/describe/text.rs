@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use model::excerpt;
+
 use super::reach::{Reach, Reaching};
 use super::{Description, details::Detail};
 use crate::diagnostics::{Format, Report};
@@ -19,6 +21,8 @@ const TITLE: usize = 16;
 const ITEMS_MAX: usize = 10;
 /// How many groups of assignments are shown.
 const GROUPS_MAX: usize = 6;
+/// The maximum length of a cell, in characters.
+const CELL_CHARS_MAX: usize = 80;
 /// The columns that have rows of their own.
 const OTHER_COLUMNS: [&str; 4] = ["NAME", "LABELS", "SOURCE", "ASSIGNMENTS"];
 
@@ -95,7 +99,8 @@ fn detail_text(detail: &Detail) -> String {
 /// The first rows of a list, and the number of the others.
 fn list(rows: &[Vec<String>]) -> String {
     let shown = rows.get(..ITEMS_MAX).unwrap_or(rows);
-    let shown: Vec<Vec<String>> = shown.iter().map(|row| row.iter().map(|cell| cut(cell)).collect()).collect();
+    let shown: Vec<Vec<String>> =
+        shown.iter().map(|row| row.iter().map(|cell| excerpt::first(cell, CELL_CHARS_MAX)).collect()).collect();
     let mut text: String = table::of_rows(&shown).lines().map(|line| format!("  {line}\n")).collect();
     if rows.len() > shown.len() {
         let _ = writeln!(text, "  {}: -o json lists all", more_text(rows.len() - shown.len()));
@@ -145,12 +150,4 @@ fn reached_by_text(reached_by: &[Reaching], view: &mut View<'_>) -> String {
         }
     }
     text
-}
-
-fn cut(text: &str) -> String {
-    const SHOWN_MAX: usize = 80;
-    if text.chars().count() <= SHOWN_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
 }

@@ -4,6 +4,7 @@ use engine::explain::{Explanation, MappedLabel};
 use engine::hold::Held;
 use model::credential::without;
 use model::diagnostic::{Diagnostic, Origin};
+use model::excerpt;
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::object::release_pin::MANIFESTS;
@@ -13,6 +14,9 @@ use serde_json::{Map, Value as Json, json};
 use super::value;
 use super::words::Words;
 use crate::{places, terminal};
+
+/// The maximum length of a value, in characters.
+const SHOWN_MAX: usize = 36;
 
 pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> String {
     let Explanation { id, policies, values, .. } = explanation;
@@ -49,7 +53,7 @@ pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     for value in values {
         let from =
             value.set_by.as_ref().map(|source| format!("{}   {}", source.container, words.place(&source.origin)));
-        let shown = cut(value.shown.as_deref().unwrap_or_default());
+        let shown = excerpt::first(value.shown.as_deref().unwrap_or_default(), SHOWN_MAX);
         let over =
             if value.overrides.is_empty() { String::new() } else { format!(" (overrides {})", value.overrides.len()) };
         lines.push(format!("    {:widest$}  {shown:<36}  {}{over}", value.path.to_string(), from.unwrap_or_default()));
@@ -81,14 +85,6 @@ fn says(count: usize) -> String {
 
 fn requirements(requirements: &[String]) -> String {
     if requirements.is_empty() { "any".to_owned() } else { requirements.join("   ") }
-}
-
-fn cut(text: &str) -> String {
-    const SHOWN_MAX: usize = 36;
-    if text.chars().count() <= SHOWN_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
 }
 
 /// The diagnostics that prevent the assignment from being rendered.
