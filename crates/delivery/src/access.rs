@@ -1,14 +1,17 @@
 //! Access to a control plane and to the repositories that it refers to.
 
+use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::promotion::graph::Graph;
 use git::load::{BrokenFiles, ControlPlane};
 use git::publications::NO_RELEASES;
 use git::{GitRepositories, PublicKey, Repositories, RepositoryUrl, Revision, SigningKey, repository_key};
 use model::name::EnvironmentName;
 use model::progress::Progress;
+use model::rollout::EnvironmentOrder;
 
 use crate::acknowledgement::Entry;
 use crate::error::DestinationError;
@@ -42,6 +45,8 @@ pub struct ControlPlaneSettings {
     pub repo: RepositoryUrl,
     /// Its main branch.
     pub branch: String,
+    /// The order of environments where no promotion leads from one to another.
+    pub environment_order: EnvironmentOrder,
     /// The settings for access to repositories, and for local copies of them.
     pub git: git::Settings,
     /// The acknowledgements of the configuration file.
@@ -118,6 +123,15 @@ impl RepositoryAccess {
     pub(crate) fn is_main_branch(&self, (url, branch): (&str, &str)) -> bool {
         let key = |url: &str| repository_key(&self.settings.git.rewrite, url);
         *branch == *self.settings.branch && key(url) == key(self.settings.repo.as_str())
+    }
+
+    /// Compares two environments by the order of promotion. Where no promotion leads from one environment to another, the configured order counts.
+    pub fn compare(&self, graph: &Graph, (one, other): (&EnvironmentName, &EnvironmentName)) -> Ordering {
+        if graph.has_steps() {
+            return graph.compare(one.as_str(), other.as_str());
+        }
+        let order = &self.settings.environment_order;
+        order.key(one.as_str()).cmp(&order.key(other.as_str()))
     }
 
     /// Saves the list of broken files for later runs, if it has grown.

@@ -257,13 +257,14 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
     if environments.names.is_empty() {
         return Err(no_environments(environments, access));
     }
-    Ok(in_order(&environments, access))
+    Ok(in_promotion_order(&environments, access))
 }
 
 /// The names of environments in the order of promotion.
-pub fn in_order(environments: &git::load::Environments, access: &RepositoryAccess) -> Vec<EnvironmentName> {
+pub fn in_promotion_order(environments: &git::load::Environments, access: &RepositoryAccess) -> Vec<EnvironmentName> {
+    let (graph, _) = graph_of(&environments.declarations, Some(access));
     let mut names = environments.names.clone();
-    graph_of(&environments.declarations, Some(access)).0.sort(&mut names);
+    names.sort_by(|one, other| access.compare(&graph, (one, other)));
     names
 }
 

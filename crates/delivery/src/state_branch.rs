@@ -298,6 +298,7 @@ mod tests {
                 git: git::Settings::new(cache.path().join("cache")),
                 acknowledgements: Arc::default(),
                 state_keys: StateKeys::default(),
+                environment_order: Default::default(),
             };
             let repositories = Arc::<MemoryRepositories>::default();
             let shared = Arc::clone(&repositories);

@@ -19,6 +19,7 @@ use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
 use delivery::pull_requests::GitHosts;
+use model::rollout::EnvironmentOrder;
 use model::secret::{Secret, SecretSource};
 use serde::Deserialize;
 use toml::Spanned;
@@ -106,7 +107,9 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings>
     let apps = std::mem::take(&mut options.host).apps(&options.control_plane.repo, configured.folder());
     let mut configuration = resolve(options, configured.folder())?;
     configuration.git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
-    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
+    // What else is wrong with the settings of the hub is said where it is used.
+    let environment_order = EnvironmentOrder::new(&read_environments(named).unwrap_or_default());
+    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), environment_order, ..configuration })
 }
 
 /// Reads the git hosts for pull requests, with their secrets. Empty if none is configured.
@@ -236,7 +239,8 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
     let state_keys = options.promotion.state_keys(base)?;
     let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
-    Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default(), state_keys })
+    let (acknowledgements, environment_order) = Default::default();
+    Ok(ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys })
 }
 
 /// The settings for access to repositories.

@@ -10,8 +10,14 @@ fn access() -> RepositoryAccess {
     let repositories = Arc::new(MemoryRepositories::default());
     repositories.create(&repo);
     let (git, branch) = (git::Settings::new("cache"), "main".to_owned());
-    let settings =
-        ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default(), state_keys: StateKeys::default() };
+    let settings = ControlPlaneSettings {
+        repo,
+        branch,
+        git,
+        acknowledgements: Arc::default(),
+        state_keys: StateKeys::default(),
+        environment_order: Default::default(),
+    };
     RepositoryAccess::with(settings, repositories as _, Progress::default())
 }
 

@@ -445,6 +445,7 @@ impl Store {
             git,
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
+            environment_order: Default::default(),
         };
         let access = RepositoryAccess::with(settings, Arc::clone(&repositories) as _, Progress::default());
         Self { access, repositories, environment: EnvironmentName::new("prod").unwrap() }

@@ -40,6 +40,7 @@ impl Chain {
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
+            environment_order: Default::default(),
         };
         let repositories = Arc::clone(&company.repositories);
         let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));

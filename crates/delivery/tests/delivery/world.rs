@@ -46,6 +46,7 @@ impl World {
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
+            environment_order: Default::default(),
         };
         Self { company: MemoryCompany::new(), settings, _cache: cache }
     }

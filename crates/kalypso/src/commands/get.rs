@@ -114,6 +114,15 @@ impl<'o> Request<'o> {
         let mut writer = ListWriter::new(self.options.output, columns_of(self.kind), false);
         let mut found = BTreeSet::new();
         let mut page = Page::of(self.options);
+        let after = self.options.after.as_deref();
+        let names = views.iter().map(View::environment).chain(unread.iter().map(String::as_str));
+        let mut is_before = names.into_iter().any(|name| Some(name) == after);
+        // The order is that of promotion, not that of names.
+        let mut takes = |name: &str, page: &mut Page<'_>| {
+            let was_before = is_before;
+            is_before &= Some(name) != after;
+            page.takes_listed(name, was_before)
+        };
         for view in views.iter_mut() {
             let name = view.environment().to_owned();
             let listed = objects(self.kind, view.inventory.prepared()).next();
@@ -123,7 +132,7 @@ impl<'o> Request<'o> {
                 continue;
             }
             found.insert(name.clone());
-            if page.takes(&name) {
+            if takes(&name, &mut page) {
                 let row = match listed {
                     Some(listed) => rows::row(&listed, view),
                     None => rows::undeclared(view),
@@ -132,7 +141,7 @@ impl<'o> Request<'o> {
             }
         }
         for name in unread.iter().filter(|_| self.names.is_empty()) {
-            if page.takes(name) {
+            if takes(name, &mut page) {
                 let (cells, json) =
                     (vec![name.clone(), "(can't be read)".to_owned()], serde_json::json!({"name": name}));
                 let cells = cells.into_iter().chain(std::iter::repeat_n("-".to_owned(), 8)).collect();
@@ -216,8 +225,13 @@ impl<'o> Page<'o> {
 
     /// Counts a name, and returns whether it is listed.
     fn takes(&mut self, name: &str) -> bool {
+        self.takes_listed(name, self.after.is_some_and(|after| name <= after))
+    }
+
+    /// The same in a list with another order. `is_before`: the name is not after the one that the list begins after.
+    fn takes_listed(&mut self, name: &str, is_before: bool) -> bool {
         self.total += 1;
-        if self.after.is_some_and(|after| name <= after) {
+        if is_before {
             return false;
         }
         if self.listed == self.limit {

@@ -1,11 +1,12 @@
 //! The environments that edits of a branch change, before and after.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
+use delivery::reading::in_promotion_order;
 use git::load::{ControlPlane, Environments, ReadRole, Snapshot};
 use git::{Edits, Repositories, RepositoryUrl};
 use model::git_id::GitId;
@@ -15,7 +16,7 @@ use super::ControlPlaneBranch;
 use crate::change::EnvironmentChange;
 use crate::edited_repositories::{EditedRepositories, Next};
 
-/// What edits do to the environments.
+/// What edits do to the environments, in the order of promotion.
 #[derive(Default)]
 pub(crate) struct Changes {
     /// The environments that read the branch, before and after the edits. One of the two states may be incomplete: see [`Loaded::is_complete`].
@@ -34,8 +35,8 @@ impl ControlPlaneBranch {
         let states = self.states(edits);
         let (before, after) = (states.environments(&states.before), states.environments(&states.after));
         let mut changes = Changes::default();
-        let names: BTreeSet<_> = before.names.iter().chain(&after.names).collect();
-        for name in names {
+        let removed = in_promotion_order(&before, &self.access).into_iter().filter(|name| !after.names.contains(name));
+        for name in &in_promotion_order(&after, &self.access).into_iter().chain(removed).collect::<Vec<_>>() {
             match (before.places.get(name), after.places.get(name)) {
                 (Some(_), None) => changes.removed.push(name.clone()),
                 (None, _) => changes.added.push(Arc::new(states.load(&states.after, name))),

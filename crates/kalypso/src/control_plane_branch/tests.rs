@@ -72,6 +72,7 @@ impl Repository {
             git,
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
+            environment_order: Default::default(),
         };
         Arc::new(RepositoryAccess::new(settings, Progress::default()))
     }

@@ -59,6 +59,7 @@ impl World {
             git: git::Settings::new(self.cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
+            environment_order: Default::default(),
         };
         ServiceSettings {
             control_plane,
