@@ -9,6 +9,7 @@ use git::{
 use git_host::HostError;
 use git_host::pull_request::{NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestStates};
 use git_host::sticky::{Put, is_same};
+use model::excerpt;
 use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Blob, Child, Entry, Mode, OpenError, Tree};
@@ -30,8 +31,8 @@ pub struct ChangeProposal<'a> {
     pub edits: &'a Edits,
     /// The first line of the commit message, and the title of the pull request.
     pub title: &'a str,
-    /// The body of the pull request, in Markdown.
-    pub body: &'a str,
+    /// The body of the pull request, in Markdown, of at most this number of characters.
+    pub body: &'a dyn Fn(usize) -> String,
     /// The author of the commit.
     pub author: &'a Person,
     /// The time of the commit, in seconds since 1970.
@@ -168,11 +169,9 @@ fn request(hosts: &GitHosts, proposal: &ChangeProposal<'_>) -> Option<Result<Pro
         hosts.find(proposal.base.url.as_str()).filter(|(found, _)| found.has_pull_requests())?;
     let host = &*settings.host;
     let limits = host.text_limits();
-    let title = crate::changes::cut(proposal.title, limits.title);
-    let body = authorship::marked(&crate::changes::cut(
-        proposal.body,
-        limits.body.saturating_sub(authorship::MARKER_CHARACTERS),
-    ));
+    let title = excerpt::first(proposal.title, limits.title);
+    let body_max = limits.body.saturating_sub(authorship::MARKER_CHARACTERS);
+    let body = authorship::marked(&excerpt::first(&(proposal.body)(body_max), body_max));
     let (head, base) = (proposal.branch.to_owned(), proposal.base.revision.name().to_string());
     let query =
         PullRequestQuery { head: Some(head.clone()), base: Some(base.clone()), states: PullRequestStates::Open };

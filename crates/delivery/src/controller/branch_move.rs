@@ -189,7 +189,7 @@ fn propose(
         branch: change.proposing_branch,
         edits: change.edits,
         title: change.title,
-        body: &body,
+        body: &|_| body.clone(),
         author: &author(),
         seconds: change.seconds,
     };

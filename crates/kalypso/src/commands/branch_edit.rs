@@ -152,11 +152,16 @@ impl OpenBranch {
         if edits.is_empty() {
             return self.show((edit, options), &Outcome::of(Done::Nothing, &comparisons, &changes));
         }
-        let done = self.carry_out((edit, &edits), options)?;
+        let done = self.carry_out((edit, &edits), &comparisons, options)?;
         self.show((edit, options), &Outcome::of(done, &comparisons, &changes))
     }
 
-    fn carry_out(&self, (edit, edits): (&BranchEdit, &Edits), options: &EditOptions) -> anyhow::Result<Done> {
+    fn carry_out(
+        &self,
+        (edit, edits): (&BranchEdit, &Edits),
+        comparisons: &[Comparison<'_>],
+        options: &EditOptions,
+    ) -> anyhow::Result<Done> {
         if options.dry_run {
             return Ok(Done::Shown);
         }
@@ -168,7 +173,8 @@ impl OpenBranch {
                 Verb::Remove => "remove",
             };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
-            let body = words::body(edit, &self.branch.description());
+            let of = self.branch.description();
+            let body = |characters_max| words::body((edit, &of), comparisons, characters_max);
             let text = ProposalText { branch: &branch, title: &title, body: &body };
             return Ok(Done::Proposed(self.branch.propose(edits, text, options.config.as_deref())?));
         }

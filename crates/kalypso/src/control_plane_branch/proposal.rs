@@ -13,14 +13,14 @@ use crate::configuration;
 use crate::exit::Failure;
 
 /// The texts of a proposal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct ProposalText<'a> {
     /// The name of the new branch, such as `add/cluster-type-west`.
     pub(crate) branch: &'a str,
     /// The first line of the commit message, and the title of the pull request.
     pub(crate) title: &'a str,
-    /// The body of the pull request, in Markdown.
-    pub(crate) body: &'a str,
+    /// The body of the pull request, in Markdown, of at most this number of characters.
+    pub(crate) body: &'a dyn Fn(usize) -> String,
 }
 
 /// The result of a proposal.

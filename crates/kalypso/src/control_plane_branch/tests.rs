@@ -309,7 +309,7 @@ fn a_proposal_is_a_branch_with_one_commit() {
     let dev = repository.open(Some("dev"), EditPlace::Head).unwrap();
     let propose = |text: &str| {
         let edits = edits(&[("new.yaml", Some(text))]);
-        let proposal = ProposalText { branch: "add/config-x", title: "Add config x", body: "Why." };
+        let proposal = ProposalText { branch: "add/config-x", title: "Add config x", body: &|_| "Why.".to_owned() };
         dev.propose(&edits, proposal, Some(&repository.path("kalypso.toml")))
     };
     let first = propose("a: b\n").unwrap();

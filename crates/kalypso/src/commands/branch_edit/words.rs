@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use authoring::config_values::ValueChange;
+use delivery::changes::markdown::{self, PlanText};
+use model::excerpt;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 
@@ -40,11 +42,28 @@ pub(super) fn title(edit: &BranchEdit) -> String {
     format!("{verb} {} in {}", named(&keys), objects(edit))
 }
 
-/// The body of a pull request.
-pub(super) fn body(edit: &BranchEdit, of: &str) -> String {
+/// The body of a pull request into the branch `of`, of at most `characters_max` characters: the files, and the plan for each environment.
+pub(super) fn body(
+    (edit, of): (&BranchEdit, &str),
+    comparisons: &[Comparison<'_>],
+    characters_max: usize,
+) -> String {
     let mut text = format!("{} in {of}.\n\nFiles:\n", title(edit));
-    for (path, _) in edit.files.iter() {
-        let _ = writeln!(text, "- `{path}`");
+    for (path, _) in edit.files.iter().take(LISTED_MAX) {
+        let _ = writeln!(text, "- {}", markdown::code(path));
+    }
+    if let Some(more) = edit.files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+        let _ = writeln!(text, "- and {more} more");
+    }
+    let rest = characters_max.saturating_sub(text.chars().count());
+    for comparison in comparisons {
+        let (loaded, planned) = (comparison.loaded(), comparison.planned());
+        let title = format!("\n## Plan for `{}`\n\n", loaded.fleet.environment);
+        let changes: Vec<_> = planned.plan.changes.iter().collect();
+        let plan = PlanText { loaded, planned, changes: &changes, diagnostics: comparison.new_warnings() };
+        let plan = plan.markdown((rest / comparisons.len()).saturating_sub(title.chars().count()));
+        text.push_str(&title);
+        text.push_str(&plan);
     }
     text
 }
@@ -136,14 +155,14 @@ pub(super) fn is_shown(value: &ValueChange, comparisons: &[Comparison<'_>]) -> b
 }
 
 fn transition(value: &ValueChange) -> String {
-    let short = |text: &str| {
-        let line = text.replace('\n', "⏎");
-        let cut: String = line.chars().take(VALUE_CHARS_MAX).collect();
-        if cut.len() < line.len() { format!("{cut}…") } else { cut }
-    };
+    let line = |text: &str| text.replace('\n', "⏎");
+    let short = |text: &str| excerpt::first(&line(text), VALUE_CHARS_MAX);
     match (&value.old, &value.new) {
         (None, Some(new)) => format!("(new) {}", short(new)),
-        (Some(old), Some(new)) => format!("{} → {}", short(old), short(new)),
+        (Some(old), Some(new)) => {
+            let (old, new) = excerpt::differing(&line(old), &line(new), VALUE_CHARS_MAX);
+            format!("{old} → {new}")
+        }
         (Some(old), None) => format!("{} → (removed)", short(old)),
         (None, None) => String::new(),
     }
