@@ -27,8 +27,10 @@ const CONTENT_BYTES_MAX: u64 = 8 << 20;
 pub struct Branch {
     /// The name: the repository and the branch.
     pub name: String,
-    /// Its files.
+    /// Its files. Folders that move to another path are at their new path.
     pub tree: Tree,
+    /// Whether the files are published. If not, they were rendered to be compared with.
+    pub is_published: bool,
     head: Option<(Commit, SharedRepositories)>,
     /// The heads of the destination before the environment was read. None if they were not read.
     pub heads: Option<DestinationHeads>,
@@ -71,12 +73,13 @@ impl Branch {
         let base = heads?.base;
         let tree = repositories.tree(&base).map_err(PublishError::from)?;
         let name = format!("{}@{}", url.label(), place.branch);
-        Ok(Self { name, tree, head: Some((base, Arc::clone(repositories))), heads: known.cloned() })
+        let head = Some((base, Arc::clone(repositories)));
+        Ok(Self { name, tree, is_published: true, head, heads: known.cloned() })
     }
 
     /// A tree without a repository, as a branch.
     pub fn of_tree(name: String, tree: Tree) -> Self {
-        Self { name, tree, head: None, heads: None }
+        Self { name, tree, is_published: true, head: None, heads: None }
     }
 
     /// The commit. None if there is no repository.
@@ -126,19 +129,29 @@ impl Branch {
         }
     }
 
+    /// The newest publication on the branch. None if there is none, or if it can't be read.
+    pub fn newest_publication(&self, loaded: &Loaded) -> Option<Publication> {
+        let (head, repositories) = self.head.as_ref()?;
+        loaded.access.as_ref()?;
+        Publications::read(&**repositories, head, &loaded.fleet.environment).ok()?.newest().cloned()
+    }
+
+    /// The environment of a publication on the branch. None if its sources can't be read completely.
+    pub fn load_publication(&self, loaded: &Loaded, publication: &Publication) -> Option<Loaded> {
+        let (_, repositories) = self.head.as_ref()?;
+        let access = loaded.access.as_ref()?;
+        let pinned = PinnedRepositories::new(&**repositories, publication.sources.clone());
+        let (promoted, releases) = (publication.promoted, &publication.releases);
+        let control_plane = ControlPlane { promoted, releases, ..access.control_plane() };
+        let read = Snapshot::new(&pinned, control_plane).load(&loaded.fleet.environment);
+        Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)
+    }
+
     /// The newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
     pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(Publication, Loaded)> {
-        let (head, repositories) = self.head.as_ref()?;
-        let access = loaded.access.as_ref()?;
-        let environment = &loaded.fleet.environment;
-        let published = Publications::read(&**repositories, head, environment).ok()?;
-        let newest = published.newest()?;
-        let pinned = PinnedRepositories::new(&**repositories, newest.sources.clone());
-        let control_plane =
-            ControlPlane { promoted: newest.promoted, releases: &newest.releases, ..access.control_plane() };
-        let read = Snapshot::new(&pinned, control_plane).load(environment);
-        let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)?;
-        Some((newest.clone(), loaded))
+        let newest = self.newest_publication(loaded)?;
+        let loaded = self.load_publication(loaded, &newest)?;
+        Some((newest, loaded))
     }
 
     /// The publications on the branch within `reach` generations. None if there is no repository, or if the environment was read from a plain directory.

@@ -1,16 +1,20 @@
 //! The GitOps branches that an environment's output goes to.
 
-use engine::layout::{Folder, Layout};
-use engine::output::layout;
+use std::collections::BTreeSet;
+
+use engine::layout::{Folder, Layout, is_text};
+use engine::output::{Relocation, layout, relocated};
+use engine::own_files::OWNER_FILE;
 use git::publish::PublishError;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
-use model::tree::Tree;
+use model::tree::{OpenError, Sealed, Tree};
 
 use crate::access::SharedRepositories;
 use crate::branch::{Branch, folder_of};
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
+use crate::owner_file;
 
 /// A destination of the environment's output.
 pub struct GitOpsDestination {
@@ -102,6 +106,34 @@ fn target(
 }
 
 impl GitOpsDestination {
+    /// Moves the folders of the branch to the path of the destination, if the newest publication wrote them to another one: the path of its `GitOpsRepo` changed.
+    /// `before` is the environment of this publication. None: the path did not change, or the old path is not this environment's any more.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub(crate) fn relocate(&mut self, (before, now): (&Loaded, &Loaded)) -> Result<Option<Relocation>, OpenError> {
+        let folders = |loaded: &Loaded| -> BTreeSet<Folder> {
+            let places = loaded.fleet.gitops_repos.values().map(|object| &object.spec.place);
+            let of_branch = places.filter(|place| place.repo == self.place.repo && place.branch == self.place.branch);
+            of_branch.filter_map(|place| Folder::parse(&place.path)).collect()
+        };
+        let (before, current) = (folders(before), folders(now));
+        let mut left = before.difference(&current);
+        let (Some(from), None, false) = (left.next(), left.next(), before.contains(&self.folder)) else {
+            return Ok(None);
+        };
+        let open = |sealed: &Sealed| self.branch.open(sealed);
+        let owner = self.branch.tree.file(&from.join(OWNER_FILE), &open)?;
+        if !owner.is_some_and(|owner| is_text(&owner.blob, &owner_file::text(now))) {
+            return Ok(None);
+        }
+        let Some((tree, relocation)) = relocated(&self.branch.tree, (from, &self.folder), &open)? else {
+            return Ok(None);
+        };
+        self.branch.tree = tree;
+        Ok(Some(relocation))
+    }
+
     /// A tree without a repository, as a destination.
     pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
         let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };

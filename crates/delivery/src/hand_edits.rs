@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::output::PlaceFolders;
+use engine::output::{PlaceFolders, Relocation, relocated};
 use engine::plan::PlannedId;
 use git::publications::Publication;
 use git::publish::PublishError;
@@ -66,6 +66,16 @@ pub(crate) fn diagnostics(
 fn edited_paths(planned: &Planned, published: &Tree) -> Result<Vec<String>, OpenError> {
     let target = &planned.target;
     let open = |sealed: &Sealed| target.branch.open(sealed);
+    // If the output moves, the folders of the branch are at their new path already.
+    let relocation = planned.plan.relocation.as_ref();
+    let moved = relocation.map(|Relocation { from, to, .. }| relocated(published, (from, to), &open)).transpose()?;
+    let published = moved.as_ref().and_then(Option::as_ref).map_or(published, |(tree, _)| tree);
+    let written = |path: String| match relocation {
+        Some(Relocation { from, to, .. }) => {
+            path.strip_prefix(&to.join("")).map_or(path.clone(), |rest| from.join(rest))
+        }
+        None => path,
+    };
     let [now, before] = [&target.branch.tree, published].map(|tree| PlaceFolders::of(tree, &target.folder, &open));
     let (now, before) = (now?, before?);
     let id = |child: Option<&Child>| child.map(Child::id);
@@ -79,13 +89,13 @@ fn edited_paths(planned: &Planned, published: &Tree) -> Result<Vec<String>, Open
         let is_same_place = id(now.get(&planned_id.place)) == id(before.get(&planned_id.place));
         if !is_same_place && folder_in(&now, planned_id)? != folder_in(&before, planned_id)? {
             let place = target.layout.path(&planned_id.place);
-            paths.push(target.folder.join(&format!("{place}/{}", planned_id.target)));
+            paths.push(written(target.folder.join(&format!("{place}/{}", planned_id.target))));
         }
     }
     for file in &planned.plan.other_files {
         let [now, before] = [&target.branch.tree, published].map(|tree| tree.find(&file.path, &open));
         if id(now?.as_ref()) != id(before?.as_ref()) {
-            paths.push(file.path.to_string());
+            paths.push(written(file.path.to_string()));
         }
     }
     Ok(paths)

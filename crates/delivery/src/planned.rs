@@ -8,7 +8,7 @@ use engine::assignment_folders::AssignmentFolders;
 use engine::compile::{Assignment, Compiled};
 use engine::hold::HeldFolder;
 use engine::output::rings::RingTree;
-use engine::output::{Contents, Destination, Output, assemble, assemble_contents};
+use engine::output::{Adoption, Contents, Destination, Output, Relocation, assemble, assemble_contents};
 use engine::place::Place;
 use engine::plan::{ChangeKind, Comparison, FileChange, Plan, PlanDestination, PlannedId};
 use git::Commit;
@@ -54,6 +54,8 @@ pub struct Planned {
     held_before: BTreeMap<AssignmentId, GitId>,
     /// The output on the proposing branch, if a part of it stays because its application can't be read.
     proposed: Option<OpenProposal>,
+    /// The newest publication on the branch, which has the last good output. None: there is none, or no branch was read.
+    published: Option<GitId>,
 }
 
 /// An earlier state of an environment, compiled from its sources.
@@ -74,23 +76,30 @@ struct Sides {
     kept: Option<(Pending, RingTree)>,
     /// What is proposed already, if an application can't be read.
     proposed: Option<OpenProposal>,
+    /// The move of the output to another path.
+    relocation: Option<Relocation>,
 }
 
 impl Planned {
-    /// Compares a compiled environment with a destination and with its newest publication. `adopt`: adopts existing folders without a marker.
+    /// Compares a compiled environment with a destination and with its newest publication. `adopt`: the folders without a marker that are taken over.
     ///
     /// # Errors
     /// If the destination or its history can't be read.
     pub fn new(
         loaded: &Loaded,
         (compiled, known): (&Arc<Compiled>, &mut KnownResults),
-        target: GitOpsDestination,
-        adopt: bool,
+        mut target: GitOpsDestination,
+        adopt: &Adoption,
     ) -> Result<Self, DestinationError> {
-        let earlier = target.branch.load_newest_publication(loaded).map(|(publication, earlier)| {
+        let newest = target.branch.newest_publication(loaded);
+        let published = newest.as_ref().map(|newest| newest.commit);
+        let earlier = newest.and_then(|newest| Some((target.branch.load_publication(loaded, &newest)?, newest)));
+        let earlier = earlier.map(|(earlier, publication)| {
             let compiled = known.compile_earlier(&earlier, compiled);
             (publication, Earlier { loaded: Arc::new(earlier), compiled })
         });
+        let before = earlier.as_ref().map(|(_, earlier)| &*earlier.loaded);
+        let relocation = before.map(|before| target.relocate((before, loaded))).transpose()?.flatten();
         let ids = || compiled.failing().collect();
         let failing = Failing { prepared: compiled.prepared(), ids: &ids };
         let newest = earlier.as_ref().map(|(publication, earlier)| (publication.commit, earlier.compiled.prepared()));
@@ -108,7 +117,8 @@ impl Planned {
         let earlier = earlier.map(|(_, earlier)| earlier);
         // With rings, the states of the rollouts say what each place has.
         let proposed = if rings.is_none() { open_proposal::read(loaded, &target)? } else { None };
-        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings, kept, proposed }, adopt)?)
+        let sides = Sides { target, earlier, held, rings, kept, proposed, relocation };
+        Ok(Self { published, ..Self::compared(loaded, compiled, sides, adopt)? })
     }
 
     /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
@@ -121,25 +131,34 @@ impl Planned {
         name: &str,
     ) -> Result<Self, DestinationError> {
         let (folder, layout) = first_layout(loaded)?;
-        let (_, old_layout) = first_layout(&earlier.loaded)?;
+        let (old_folder, old_layout) = first_layout(&earlier.loaded)?;
         let promoted_commit = earlier.loaded.fleet.promoted_commit().cloned();
-        let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt: false };
+        let adopt = Adoption::Nothing;
+        let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt };
         let open = |sealed: &Sealed| earlier.compiled.open(sealed);
         let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
-        let target = GitOpsDestination::of_tree(name, previous, (folder, layout));
+        let relocation = if old_folder == folder {
+            None
+        } else {
+            let inside = previous.folder(folder.as_str(), &open)?.unwrap_or_default();
+            Relocation::of_all(&inside, (&old_folder, &folder), &open)?
+        };
+        let mut target = GitOpsDestination::of_tree(name, previous, (folder, layout));
+        target.branch.is_published = false;
         let (earlier, held) = (Some(earlier), HeldNow::default());
-        let sides = Sides { target, earlier, held, rings: None, kept: None, proposed: None };
-        Ok(Self::compared(loaded, compiled, sides, false)?)
+        let sides = Sides { target, earlier, held, rings: None, kept: None, proposed: None, relocation };
+        Ok(Self::compared(loaded, compiled, sides, &Adoption::Nothing)?)
     }
 
     fn compared(
         loaded: &Loaded,
         compiled: &Arc<Compiled>,
-        Sides { target, earlier, held: HeldNow { held, before }, mut rings, kept, proposed }: Sides,
-        adopt: bool,
+        Sides { target, earlier, held: HeldNow { held, before }, mut rings, kept, proposed, relocation }: Sides,
+        adopt: &Adoption,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
-        let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
+        let (folder, layout, adopt) = (target.folder.clone(), target.layout, adopt.clone());
+        let destination = Destination { folder, layout, promoted_commit, adopt };
         let (renderer, kept) = kept.unzip();
         let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?.or(kept);
         let open = |sealed: &Sealed| opened((compiled, earlier.as_ref(), rings.as_ref()), &target, sealed);
@@ -148,6 +167,7 @@ impl Planned {
         let contents = Contents { compiled, held: &held, rings: tree.as_ref(), proposed: folders };
         let output = assemble_contents(&contents, previous, &destination, &open)?;
         let mut plan = plan((compiled, earlier.as_ref()), (&target, &output), &open)?;
+        plan.relocation = relocation;
         if let Some(rings) = &rings {
             // A workload that other places keep is not removed yet.
             plan.removed_workloads.workloads.retain(|workload| !rings.is_kept_somewhere(workload));
@@ -169,7 +189,13 @@ impl Planned {
             sensitive,
             held_before: before,
             proposed,
+            published: None,
         })
+    }
+
+    /// The newest publication on the branch. None: there is none, or no branch was read.
+    pub fn published(&self) -> Option<GitId> {
+        self.published
     }
 
     /// The commit of the proposing branch of which output stays, because its application can't be read. None: there is none.
@@ -214,9 +240,9 @@ impl Planned {
         let assignments = self.output.assignments + self.plan.count(ChangeKind::Removed);
         let output = Output { tree, assignments, ..self.output.clone() };
         let rest = plan((&self.compiled, self.earlier.as_ref()), (&self.target, &output), &open)?;
-        // In a new layout, a folder is not where it was.
+        // In a new layout or at a new path, a folder is not where it was.
         let removes = rest.count(ChangeKind::Removed) > 0 || !rest.removed_places.is_empty();
-        if rest.is_empty() || removes {
+        if rest.is_empty() || removes || self.plan.relocation.is_some() {
             return Ok(false);
         }
         self.output = output;
@@ -329,6 +355,7 @@ fn plan(
 ) -> Result<Plan, OpenError> {
     engine::plan::plan(&Comparison {
         previous: &target.branch.tree,
+        is_published: target.branch.is_published,
         output,
         folder: &target.folder,
         new: compiled,

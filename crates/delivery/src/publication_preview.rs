@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::compile::Compiled;
+use engine::output::Adoption;
 use model::name::EnvironmentName;
 
 use crate::access::RepositoryAccess;
@@ -45,7 +46,7 @@ fn place(
     (compiled, known): (&Arc<Compiled>, &mut KnownResults),
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
-    let mut planned = Planned::new(loaded, (compiled, known), target, false)?;
+    let mut planned = Planned::new(loaded, (compiled, known), target, &Adoption::Nothing)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, None)?;
     if !planned.plan.is_empty() {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use engine::compile::Compiled;
-use engine::plan::ChangeKind;
+use engine::output::Adoption;
 use git::RepositoryError;
 use git::publish::{ForeignCommits, PublishError};
 use git_host::error::HostError;
 use hub_api::promotions::Wait;
-use model::count::count;
 use model::diagnostic::{Diagnostic, Severity};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -16,6 +15,7 @@ use model::object::environment::RepositoryPlace;
 use model::tree::Sealed;
 
 use crate::access::RepositoryAccess;
+use crate::changes::title::title;
 use crate::compilation::KnownResults;
 use crate::enforcement;
 use crate::error::{DestinationError, ReadError};
@@ -58,8 +58,8 @@ pub struct Options<'a> {
     pub is_direct: bool,
     /// The confirmation words for removals of direct pushes.
     pub confirmed: &'a [String],
-    /// Adopts existing folders without a marker.
-    pub adopt: bool,
+    /// The existing folders without a marker that are taken over.
+    pub adopt: &'a Adoption,
     /// What happens to commits of others on the proposing branch.
     pub foreign: ForeignCommits,
     /// The time of the commit, in seconds since 1970. None: the current time.
@@ -441,18 +441,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
 
 /// The first line of the commit message.
 fn message(loaded: &Loaded, planned: &Planned) -> String {
-    let plan = &planned.plan;
-    let parts = [(ChangeKind::Changed, "changed"), (ChangeKind::Added, "added"), (ChangeKind::Removed, "removed")];
-    let counts = parts.into_iter().map(|(kind, word)| (plan.count(kind), word)).filter(|(count, _)| *count > 0);
-    let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-    let subject = if plan.moved > 0 && counts.is_empty() {
-        format!("{} moved", count(plan.moved, "folder"))
-    } else if counts.is_empty() {
-        "files of cluster types changed".to_owned()
-    } else {
-        format!("assignments {}", counts.join(", "))
-    };
-    format!("{}: {subject}", loaded.fleet.environment)
+    format!("{}: {}", loaded.fleet.environment, title(planned))
 }
 
 impl PlaceOutcome {

@@ -7,7 +7,7 @@ use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
 use model::tree::{Child, Open, OpenError, Tree};
 
-use crate::layout::{Folder, Layout};
+use crate::layout::{Folder, Layout, is_marked};
 
 /// The folders of assignments in one tree, in either layout. Each place is opened once.
 pub struct AssignmentFolders<'a> {
@@ -42,11 +42,12 @@ impl<'a> AssignmentFolders<'a> {
     }
 }
 
-/// Finds the folder of a place in the output's folder, in either layout.
+/// Finds the folder of a place in the output's folder, in either layout. A folder without Kalypso's marker is not one.
 fn place_folder(inside: &Tree, place: &str, open: &Open<'_>) -> Result<Option<Tree>, OpenError> {
     for layout in [Layout::Plain, Layout::FanOut] {
         if let Some(found) = inside.find(&layout.path(place), open)?
             && let Some(folder) = found.opened(open)?
+            && is_marked(&folder)
         {
             return Ok(Some(folder));
         }

@@ -61,7 +61,7 @@ fn planned(old: &Compiled, new: &Compiled) -> std::result::Result<Plan, OpenErro
     let previous = assemble(old, &Tree::default(), &destination, &open)?.tree;
     let output = assemble(new, &previous, &destination, &open)?;
     let (previous, output, folder, old) = (&previous, &output, &destination.folder, Some(old));
-    plan(&Comparison { previous, output, folder, new, old, open: &open, content })
+    plan(&Comparison { previous, is_published: true, output, folder, new, old, open: &open, content })
 }
 
 /// Compares the reason of an assignment's removal when the objects `removed` are removed.

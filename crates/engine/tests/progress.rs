@@ -74,7 +74,16 @@ fn folders_that_differ_are_counted() -> Result<()> {
         let output = tree(&new, &before)?;
         let folder = &Destination::default().folder;
         let (content, old) = (&|_| None, Some(&old));
-        plan(&Comparison { previous: &before, output: &output, folder, new: &new, old, open: &open, content })
+        plan(&Comparison {
+            previous: &before,
+            is_published: true,
+            output: &output,
+            folder,
+            new: &new,
+            old,
+            open: &open,
+            content,
+        })
     };
     let planned: std::result::Result<_, OpenError> = planned();
     let planned = planned.map_err(io::Error::other)?;

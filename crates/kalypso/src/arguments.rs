@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::output::Adoption;
 
 pub(crate) use self::add::*;
 pub(crate) use self::audit::*;
@@ -239,6 +240,7 @@ Examples:
   kalypso plan -e prod --working-tree        what all changes would do that are not committed yet
   git diff | kalypso plan -e prod --patch -  what one of them would do
   kalypso plan --all                         all environments
+  kalypso plan -e prod --adopt large         what `publish --adopt large` would replace in folder large
   kalypso plan -e prod -l region=west,!edge  only what changes where these labels are
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files
   kalypso plan -e prod --commit my-change --comment    in CI: a comment on the pull request of branch my-change")]
@@ -283,9 +285,8 @@ pub(crate) struct Plan {
     /// Show how much work each stage of compiling was
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Take over folders of the GitOps branch that are not marked as Kalypso's
-    #[arg(long)]
-    pub(crate) adopt: bool,
+    #[command(flatten)]
+    pub(crate) adopt: Adopt,
     /// Write the plan as a comment on this pull request of the control plane [default: the one of the CI job]
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
     pub(crate) comment: Option<u64>,
@@ -304,6 +305,7 @@ Examples:
   kalypso publish -e dev --force      replace commits that a person pushed to kalypso/dev
   kalypso publish -e prod --override outage   past the gates, which count again if it is not merged within a day
   kalypso publish -e prod --no-step   only what was admitted before: decide nothing about promotions
+  kalypso publish -e dev --adopt large   take over folder large, which is not marked as Kalypso's
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
     #[command(flatten)]
@@ -364,12 +366,29 @@ pub(crate) struct Overriding {
     pub(crate) override_expires: Duration,
 }
 
+/// The folders that are taken over.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Adopt {
+    /// Take over the folders of these cluster types and clusters in the GitOps branch, which are not marked as Kalypso's; without a name, all
+    #[arg(long, value_name = "NAME", num_args = 0.., value_delimiter = ',')]
+    adopt: Option<Vec<String>>,
+}
+
+impl Adopt {
+    pub(crate) fn folders(&self) -> Adoption {
+        match self.adopt.as_deref() {
+            None => Adoption::Nothing,
+            Some([]) => Adoption::All,
+            Some(names) => Adoption::Named(names.iter().map(|name| name.as_str().into()).collect()),
+        }
+    }
+}
+
 /// What is taken over of others.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct Takeover {
-    /// Take over folders that are not marked as Kalypso's
-    #[arg(long)]
-    pub(crate) adopt: bool,
+    #[command(flatten)]
+    pub(crate) adopt: Adopt,
     /// Replace commits of others on `kalypso/<environment>`; without it they stay, and nothing is pushed
     #[arg(long, conflicts_with_all = ["direct", "hub_only"])]
     pub(crate) force: bool,

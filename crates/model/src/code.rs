@@ -1338,7 +1338,8 @@ codes! {
     /// A folder belongs to Kalypso if its `README.md` is exactly the text that Kalypso writes. Each publication replaces everything in such a folder. So a
     /// foreign folder stays unchanged, and nothing is published into it.
     ///
-    /// Rename the cluster type, or move the folder. To take it over, use `--adopt`: this replaces its content.
+    /// Rename the cluster type, move the folder, or give the output a folder of its own with `path` of the `GitOpsRepo`. To take the folder over, use
+    /// `--adopt NAME`: this replaces its content. `kalypso plan --adopt NAME` lists the files that it loses.
     ForeignFolder = "K0501",
     /// The GitOps branch belongs to another control plane.
     ///
@@ -1350,7 +1351,8 @@ codes! {
     /// Folders of an earlier path still exist.
     ///
     /// `GitOpsRepo.spec.path` names a folder for the output, but Kalypso's folders are still at the root of the branch. Clusters pull those, and would not
-    /// get any later change. So nothing is published.
+    /// get any later change. So nothing is published. If the newest publication of the environment wrote these folders, this is no error: they move to the new
+    /// path, with a confirmation.
     ///
     /// Move or remove the folders in the same commit that points the clusters to the new path. Or set `path: .` again.
     PathMoved = "K0503",
@@ -1363,10 +1365,11 @@ codes! {
     /// A change removes unusually much.
     ///
     /// The change would remove more than a fifth of the environment's assignments and at least five, or all assignments of a workload, or a whole cluster
-    /// type, or everything. This is usually a mistake, and hard to revert on a thousand clusters.
+    /// type, or everything. Or it would move all folders to another path, because `path` of the `GitOpsRepo` changed: clusters still pull the old one. This is
+    /// usually a mistake, and hard to revert on a thousand clusters.
     ///
     /// Run `kalypso plan`. It shows the removals, and a confirmation word for exactly these. If you want them, run the command with `--confirm WORD`. If
-    /// the removals are different by then, the word is different too. Until then, the folders stay as they are, and everything else is published. A proposed change
+    /// the removals are different by then, the word is different too. Until then, the folders stay as they are, and everything else is published, unless all folders move. A proposed change
     /// needs no word: the person who merges it confirms it.
     ///
     /// ```text

@@ -7,10 +7,13 @@ use engine::plan::{ChangeKind, PlannedId};
 use hub_api::promotions::Wait;
 use model::count::{count, named, thousands};
 use model::diagnostic::Diagnostic;
+use model::excerpt;
 use model::locate::Locator;
 
 use super::places::Places;
-use super::{ChangedAssignment, Group, because_words, groups, owner, places_text, removed_text, sign};
+use super::{
+    ChangedAssignment, Group, because_words, groups, owners_text, places_text, relocation_text, removed_text, sign,
+};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
 
@@ -65,7 +68,7 @@ impl PlanText<'_> {
                 return shortest;
             }
         }
-        super::cut(&shortest, characters_max)
+        excerpt::first(&shortest, characters_max)
     }
 
     fn with_rows(&self, listed: usize) -> String {
@@ -85,13 +88,26 @@ impl PlanText<'_> {
             let number = changes().count();
             if number > 0 {
                 let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
-                let owners: BTreeSet<_> = changes().map(|(id, change)| &**owner(id, change)).collect();
-                let (of, on) = (count(owners.len(), "workload"), places_text(self.planned, places));
+                let (of, on) = (owners_text(changes()), places_text(self.planned, places));
                 let _ = writeln!(text, "- **{}** {word} · {of} · {on}", count(number, "assignment"));
             }
         }
         if plan.moved > 0 {
             let _ = writeln!(text, "- {} at another path", count(plan.moved, "folder"));
+        }
+        if let Some(relocation) = &plan.relocation {
+            let _ = writeln!(text, "- {}", relocation_text(self.planned, relocation));
+        }
+        for (place, files) in &plan.adopted {
+            let removed: Vec<_> = files.iter().filter(|file| file.kind == ChangeKind::Removed).collect();
+            let names: Vec<_> = removed.iter().map(|file| code(&file.path)).collect();
+            let names = if names.is_empty() { String::new() } else { format!(": {}", named(&names)) };
+            let (removed, replaced) = (count(removed.len(), "file"), thousands(files.len() - removed.len()));
+            let _ = writeln!(
+                text,
+                "- :warning: folder of {} is taken over: {replaced} replaced, {removed} removed{names}",
+                code(place)
+            );
         }
         if !plan.other_files.is_empty() {
             let paths: Vec<_> = plan.other_files.iter().map(|change| code(&change.path)).collect();
@@ -105,6 +121,7 @@ impl PlanText<'_> {
             (plan.kept.len(), "with errors: last good output stays"),
             (plan.held.len(), "with errors: rendered from an earlier commit"),
             (plan.missing.len(), "with errors and no output yet"),
+            (plan.still_failing.len(), "with errors before and after: what was published of them stays"),
         ];
         for (number, what) in failing.into_iter().filter(|(number, _)| *number > 0) {
             let _ = writeln!(text, "- :warning: {} {what}", count(number, "assignment"));
@@ -151,12 +168,14 @@ impl PlanText<'_> {
 fn row(group: &Group, ids: &[&PlannedId], places: &mut Places<'_>) -> String {
     let (kind, _, what, because) = &group.what;
     let reason = because.as_ref().and_then(|because| because_words(because, ids, places));
-    let names: Vec<_> = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect();
+    let assignments: Vec<_> = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect();
     let number = match ids.len() {
-        1..=NAMES_MAX => code(&names.join(", ")),
+        1..=NAMES_MAX => code(&assignments.join(", ")),
         number => thousands(number),
     };
-    let workload = if group.are_many { group.workload.to_string() } else { code(&group.workload) };
+    let names: Vec<_> = group.workloads.iter().map(|name| code(name)).collect();
+    let workload =
+        if group.are_many() { format!("{}: {}", group.workload, named(&names)) } else { code(&group.workload) };
     let reason = reason.map_or_else(String::new, |reason| code(&reason));
     format!("| {workload} | {} | {number} | {} | {reason} |\n", sign(*kind), code(what))
 }

@@ -3,22 +3,24 @@
 pub mod folding;
 pub mod markdown;
 pub mod places;
+pub mod title;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use engine::layout::Folder;
+use engine::output::Relocation;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, PlannedId, ValueChange};
 use model::count::{self, count, named, thousands};
+use model::excerpt;
 use model::field_path::FieldPath;
 
 use self::folding::{Folded, folded};
 use self::places::{Places, because, words};
 use crate::planned::Planned;
 
-/// The maximum number of workloads that are listed one by one if they all have the same change.
-const WORKLOADS_MAX: usize = 5;
 /// The maximum number of assignments for which the position of a label is compared.
 const LABELS_MAX: usize = 20;
 /// The maximum number of characters of a key or value that are shown.
@@ -31,8 +33,8 @@ pub type ChangedAssignment<'p> = (&'p PlannedId, &'p AssignmentChange);
 pub struct Group {
     /// The name of the workload, or the number of workloads.
     pub workload: Arc<str>,
-    /// Whether it is the number of workloads.
-    pub are_many: bool,
+    /// The names of the workloads, if there are many. Otherwise empty.
+    pub workloads: Vec<Arc<str>>,
     /// What changes.
     pub what: What,
 }
@@ -46,18 +48,20 @@ pub type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 /// The number of changes of each kind by name, largest numbers first.
 pub type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
 
-/// Groups of equal changes with their assignments: first changes of many workloads, then each workload. Workloads with most changes come first.
+/// Groups of equal changes with their assignments: first changes of many workloads, then those of one workload. Workloads with most changes come first.
 pub fn groups<'p>(changes: &[ChangedAssignment<'p>]) -> Groups<'p> {
-    let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
+    let mut happening: BTreeMap<What, Vec<ChangedAssignment<'p>>> = BTreeMap::new();
     let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    for (id, change) in changes {
+    for changed @ (id, change) in changes {
         *of_workload.entry(Arc::clone(owner(id, change))).or_default() += 1;
         for (path, what, because) in whats(change) {
-            let to = happening.entry((change.kind, path, what, because)).or_default();
-            to.entry(Arc::clone(owner(id, change))).or_default().push(*id);
+            happening.entry((change.kind, path, what, because)).or_default().push(*changed);
         }
     }
-    let mut groups: Vec<_> = happening.into_iter().flat_map(|(what, to)| grouped(&what, to)).collect();
+    let grouped = |(what, changed): (What, Vec<ChangedAssignment<'p>>)| {
+        (Group::new(what, &changed), changed.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
+    };
+    let mut groups: Vec<_> = happening.into_iter().map(grouped).collect();
     let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
     groups.sort_by(|(left, a), (right, b)| left.rank(total(left), a.len()).cmp(&right.rank(total(right), b.len())));
     groups
@@ -75,27 +79,46 @@ pub fn counted<'p>(changes: &[ChangedAssignment<'p>], name: impl Fn(ChangedAssig
 }
 
 impl Group {
+    fn new(what: What, changed: &[ChangedAssignment<'_>]) -> Self {
+        let names: BTreeSet<_> = changed.iter().map(|(id, change)| Arc::clone(owner(id, change))).collect();
+        let mut workloads: Vec<_> = names.into_iter().collect();
+        let workload = match workloads.len() {
+            1 => workloads.pop().unwrap_or_default(),
+            _ => owners_text(changed.iter().copied()).into(),
+        };
+        Self { workload, workloads, what }
+    }
+
+    /// Whether it has many workloads.
+    pub fn are_many(&self) -> bool {
+        !self.workloads.is_empty()
+    }
+
     /// The sort key of a group, from the number of its workload's changes and the number of its assignments.
     fn rank(&self, total: usize, size: usize) -> impl Ord {
-        let workload = if self.are_many { "" } else { &*self.workload };
-        (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
+        let workload = if self.are_many() { "" } else { &*self.workload };
+        (Reverse(self.are_many()), Reverse(total), workload, Reverse(size), &self.what)
     }
+}
+
+/// The number of workloads with changes: `2 workloads`. It is `1 deployment target` if the workload is not known.
+pub fn owners_text<'v>(changes: impl IntoIterator<Item = ChangedAssignment<'v>>) -> String {
+    let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
+    for (id, change) in changes {
+        if change.workload.is_empty() {
+            targets.insert(&id.target)
+        } else {
+            workloads.insert(&change.workload)
+        };
+    }
+    let counts = [(workloads.len(), "workload"), (targets.len(), "deployment target")];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
+    counts.collect::<Vec<_>>().join(" and ")
 }
 
 /// The name under which a change is listed: its workload, or its target if the workload is not known.
 pub fn owner<'v>(id: &'v PlannedId, change: &'v AssignmentChange) -> &'v Arc<str> {
     if change.workload.is_empty() { &id.target } else { &change.workload }
-}
-
-/// The groups of assignments with the same change: one for each workload, or one for many workloads.
-fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Groups<'p> {
-    let are_many = to.len() > WORKLOADS_MAX;
-    let group = |workload| Group { workload, are_many, what: what.clone() };
-    if are_many {
-        let name = count(to.len(), "workload").into();
-        return vec![(group(name), to.into_values().flatten().collect())];
-    }
-    to.into_iter().map(|(workload, ids)| (group(workload), ids)).collect()
 }
 
 /// The changes of an assignment with their causes: one for each value, or one for the whole assignment.
@@ -105,7 +128,7 @@ fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
     let value = |folded: Folded<'_>| match folded {
         Folded::One(value) => (value.path.clone(), value_words(value), value.cause.clone()),
         Folded::List(list) => {
-            let words = format!("{}  {}", cut(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
+            let words = format!("{}  {}", excerpt::first(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
             (list.path.clone(), words, list.because.cloned())
         }
     };
@@ -118,10 +141,13 @@ fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
 }
 
 fn value_words(value: &ValueChange) -> String {
-    let key = cut(&value.path.to_string(), VALUE_CHARS_MAX);
-    let shown = |text: &str| cut(text, VALUE_CHARS_MAX);
+    let key = excerpt::first(&value.path.to_string(), VALUE_CHARS_MAX);
+    let shown = |text: &str| excerpt::first(text, VALUE_CHARS_MAX);
     match (&value.before, &value.after) {
-        (Some(before), Some(after)) => format!("{key}  {} → {}", shown(before), shown(after)),
+        (Some(before), Some(after)) => {
+            let (before, after) = excerpt::differing(before, after, VALUE_CHARS_MAX);
+            format!("{key}  {before} → {after}")
+        }
         (None, Some(after)) => format!("{key}  (new) {}", shown(after)),
         (Some(before), None) => format!("{key}  {} (gone)", shown(before)),
         (None, None) => key,
@@ -147,23 +173,37 @@ pub fn sign(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The first characters of a text, with an ellipsis if it is longer.
-pub fn cut(text: &str, chars_max: usize) -> String {
-    if text.chars().count() <= chars_max {
-        return text.to_owned();
-    }
-    text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
-}
-
 /// The number of places: `12 cluster types and 3 clusters`. A place that is in no fleet any more counts as a cluster type.
 pub fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n str>) -> String {
     let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| planned.is_cluster(name));
     count::places(cluster_types.len(), clusters.len())
 }
 
+/// The move of an output to another path: ``9 cluster types move from `a` to `b` ``.
+pub fn relocation_text(planned: &Planned, Relocation { from, to, places }: &Relocation) -> String {
+    let name = |path: &'_ String| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let names: Vec<_> = places.iter().map(name).collect();
+    let verb = if names.len() == 1 { "moves" } else { "move" };
+    let places = places_text(planned, names.iter().map(String::as_str));
+    format!("{places} {verb} from {} to {}", folder_text(from), folder_text(to))
+}
+
+/// A folder of the branch: `` `clusters` ``, or `the root`.
+fn folder_text(folder: &Folder) -> String {
+    if folder.as_str().is_empty() { "the root".to_owned() } else { format!("`{}`", folder.as_str()) }
+}
+
 /// The removed assignments: ``12 of 40 assignments, all of workload `shop` ``.
 pub fn removed_text(planned: &Planned) -> String {
     let plan = planned.whole_plan();
+    if let Some(relocation) = &plan.relocation {
+        let (number, from) = (count(relocation.places.len(), "folder"), folder_text(&relocation.from));
+        let others = match plan.count(ChangeKind::Removed) {
+            0 => String::new(),
+            removed => format!(", and {}", count(removed, "assignment")),
+        };
+        return format!("{number} from {from}, which clusters pull until they are pointed to the new path{others}");
+    }
     let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
     let mut text = format!("{removed} of {before}");
     let gone = &plan.removed_workloads;

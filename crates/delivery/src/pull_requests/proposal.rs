@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use engine::output::Relocation;
 use engine::plan::PlannedId;
 use git::publish::PublishError;
 use git_host::error::HostError;
@@ -13,6 +14,7 @@ use git_host::sticky::{Put, is_same};
 use git_host::{GitHost, HostKind, HostRepository};
 use model::diagnostic::Diagnostic;
 use model::digest::DigestBuilder;
+use model::excerpt;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::tree::Child;
@@ -363,7 +365,7 @@ impl Wanted {
         labels.insert(LABEL.to_owned());
         let limits = place.host.text_limits();
         Ok(Self {
-            title: crate::changes::cut(change.title, limits.title),
+            title: excerpt::first(change.title, limits.title),
             body: body(change, limits.body),
             labels,
             unwanted: names(unwanted),
@@ -505,6 +507,9 @@ fn digest(planned: &Planned) -> String {
         for blob in [&file.before, &file.after] {
             digest.value(&blob.as_ref().map(model::tree::Blob::id));
         }
+    }
+    for path in planned.plan.relocation.iter().flat_map(Relocation::removed_folders) {
+        digest.text(&path);
     }
     digest.finish().to_string()
 }

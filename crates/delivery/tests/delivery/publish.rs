@@ -8,6 +8,7 @@ use delivery::publish::{End, Options, Outcome};
 use delivery::push::Delivered;
 use delivery::reading::RACES_MAX;
 use delivery::refusal::Refusal;
+use engine::output::Adoption;
 use engine::plan::ChangeKind;
 use engine::promotion::step::Subject;
 use git::publish::ForeignCommits;
@@ -18,7 +19,7 @@ use crate::world::{BASE, PROPOSAL, World};
 const DIRECT: Options<'_> = Options {
     is_direct: true,
     confirmed: &[],
-    adopt: false,
+    adopt: &Adoption::Nothing,
     committed_on: Some(2_000),
     foreign: ForeignCommits::Keep,
     hosts: None,

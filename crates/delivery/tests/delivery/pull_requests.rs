@@ -106,7 +106,7 @@ fn one_pull_request_is_opened_updated_and_left_when_it_is_merged() {
     let opened = hosted.last();
     assert_eq!((opened.head.as_str(), opened.base.as_str()), (PROPOSAL, BASE));
     assert!(opened.labels.contains("kalypso"), "{:?}", opened.labels);
-    assert!(opened.title.starts_with("prod: assignments"), "{}", opened.title);
+    assert!(opened.title.starts_with("prod: ") && opened.title.contains("added"), "{}", opened.title);
     assert!(opened.body.contains("added") && opened.body.contains("control-plane@prod"), "{}", opened.body);
     assert_eq!(hosted.proposal(), "unchanged 1");
     hosted.world.change_value("1");
@@ -116,7 +116,7 @@ fn one_pull_request_is_opened_updated_and_left_when_it_is_merged() {
     assert_eq!(hosted.world.head(PROPOSAL), None);
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "opened 2");
-    assert!(hosted.last().title.contains("changed"), "{}", hosted.last().title);
+    assert!(hosted.last().title.contains(" on "), "{}", hosted.last().title);
 }
 
 #[test]

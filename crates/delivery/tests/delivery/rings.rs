@@ -7,6 +7,7 @@ use delivery::publish::{Options, Outcome};
 use delivery::push::Delivered;
 use delivery::rollout_position;
 use delivery::rollout_store::{PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write};
+use engine::output::Adoption;
 use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
 use engine::promotion::vector::Part;
 use git::publish::ForeignCommits;
@@ -26,7 +27,7 @@ const DIRECT: Options<'_> = Options {
     problems: &[],
     is_direct: true,
     confirmed: &[],
-    adopt: false,
+    adopt: &Adoption::Nothing,
     committed_on: Some(2_000),
     foreign: ForeignCommits::Keep,
     hosts: None,

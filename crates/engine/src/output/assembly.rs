@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin};
-use model::field_path::FieldPath;
+use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
 use super::proposed::ProposedFolders;
 use super::rings::RingTree;
-use super::{Destination, Output, desired, foreign_files, left_behind};
+use super::{Destination, Output, desired, foreign_files, foreign_folders, left_behind};
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
 use crate::layout::{FolderKind, Layout, Level, is_marked, is_prefix, joined};
 use crate::own_files::TRACKING_FILE;
-use crate::place::Place;
 
 /// Merges the compiled folders into the tree of the branch.
 ///
@@ -70,10 +68,12 @@ pub fn assemble_contents(
         tree: previous.clone(),
         assignments: 0,
         kept: BTreeSet::new(),
+        refused: BTreeSet::new(),
         held: BTreeMap::new(),
         diagnostics: held.diagnostics(),
     };
     output.diagnostics.extend(left_behind(previous, destination, open)?);
+    output.diagnostics.extend(foreign_folders::unknown_names(compiled, &destination.adopt));
     let blocking = foreign_files::problems(previous, destination, open)?;
     let is_tracked = blocking.is_empty();
     output.diagnostics.extend(blocking);
@@ -85,7 +85,7 @@ pub fn assemble_contents(
         destination,
         open,
         own_folders: BTreeMap::new(),
-        foreign: BTreeSet::new(),
+        foreign: BTreeMap::new(),
         output,
     };
     if is_blocked(previous, folder, open)? {
@@ -104,7 +104,7 @@ pub fn assemble_contents(
 }
 
 /// Whether there is a file at the path of the folder, or at the path of a folder around it.
-fn is_blocked(tree: &Tree, folder: &str, open: &Open<'_>) -> Result<bool, OpenError> {
+pub(super) fn is_blocked(tree: &Tree, folder: &str, open: &Open<'_>) -> Result<bool, OpenError> {
     for (end, _) in folder.match_indices('/').chain([(folder.len(), "")]) {
         if tree.find(folder.get(..end).unwrap_or_default(), open)?.is_some_and(|child| !child.is_folder()) {
             return Ok(true);
@@ -135,8 +135,8 @@ struct Assembly<'a> {
     open: &'a Open<'a>,
     /// The current folders of places that differ from the desired ones.
     own_folders: BTreeMap<Arc<str>, Tree>,
-    /// Places whose folders are foreign.
-    foreign: BTreeSet<Arc<str>>,
+    /// Places whose folders are foreign, with the paths that are in the way.
+    foreign: BTreeMap<Arc<str>, String>,
     output: Output,
 }
 
@@ -192,7 +192,7 @@ impl Assembly<'_> {
             let path = joined(around, name);
             let child = if level == level_of(self.destination) {
                 match other {
-                    Some(_) if !self.destination.adopt => {
+                    Some(_) if !self.destination.adopt.includes(name) => {
                         self.refuse(name, &self.destination.folder.join(&path));
                         continue;
                     }
@@ -261,17 +261,16 @@ impl Assembly<'_> {
         }
     }
 
-    /// Reports a place, because its folder is foreign. The place is not written.
+    /// Notes a place, because its folder is foreign. The place is not written.
     fn refuse(&mut self, name: &Arc<str>, path: &str) {
-        self.foreign.insert(Arc::clone(name));
-        if let Some(place) = Place::find(self.compiled.fleet(), name) {
-            self.output.diagnostics.push(foreign_folder(self.compiled, &place, path));
-        }
+        self.foreign.insert(Arc::clone(name), path.to_owned());
     }
 
     fn finish(mut self) -> Output {
         let good = |place: &Arc<str>| self.compiled.assignments_on(place).filter(Assignment::is_rendered).count();
-        let refused: usize = self.foreign.iter().map(good).sum();
+        let refused: usize = self.foreign.keys().map(good).sum();
+        self.output.diagnostics.extend(foreign_folders::problems(self.compiled, &self.foreign));
+        self.output.refused = self.foreign.into_keys().collect();
         self.output.assignments += self.compiled.rendered_count() - refused;
         self.output
     }
@@ -342,17 +341,4 @@ fn reason_to_keep(
         None if compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
         _ => None,
     }
-}
-
-fn foreign_folder(compiled: &Compiled, place: &Place, path: &str) -> Diagnostic {
-    let key = place.key();
-    let what = place.kind();
-    let message = format!("the GitOps branch has a folder `{path}` that is not Kalypso's");
-    let mut diagnostic = Diagnostic::error(Code::ForeignFolder, message)
-        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("this {what} needs the folder"))
-        .note(format!("the folder stays as it is; the {what}'s assignments are not written"))
-        .help(format!("rename the {what}, move the folder, or replace its content with `--adopt`"));
-    let ids = compiled.assignments_on(place.name_text()).filter_map(|assignment| assignment.id());
-    diagnostic.assignments = ids.collect();
-    diagnostic.about(&key)
 }

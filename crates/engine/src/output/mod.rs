@@ -6,9 +6,11 @@ mod assembly;
 mod desired;
 mod destinations;
 mod foreign_files;
+mod foreign_folders;
 pub mod kept;
 mod place_folders;
 mod proposed;
+mod relocation;
 pub mod rings;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_d
 pub use self::foreign_files::foreign_file;
 pub use self::place_folders::PlaceFolders;
 pub use self::proposed::ProposedFolders;
+pub use self::relocation::{Relocation, relocated};
 use crate::hold::HeldFolder;
 use crate::layout::{Folder, FolderKind, Layout, Level, joined, own_folders};
 use crate::own_files::{OWNER_FILE, TRACKING_FILE};
@@ -38,8 +41,37 @@ pub struct Destination {
     pub layout: Layout,
     /// The promoted commit for the tracking file. None: the file stays as it is.
     pub promoted_commit: Option<Arc<str>>,
-    /// Whether folders without Kalypso's marker are replaced.
-    pub adopt: bool,
+    /// The folders without Kalypso's marker that are replaced.
+    pub adopt: Adoption,
+}
+
+/// The folders of places without Kalypso's marker that are replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Adoption {
+    /// None: they stay, and their places are not written.
+    #[default]
+    Nothing,
+    /// Those of these places.
+    Named(BTreeSet<Arc<str>>),
+    /// All.
+    All,
+}
+
+impl Default for &Adoption {
+    fn default() -> Self {
+        &Adoption::Nothing
+    }
+}
+
+impl Adoption {
+    /// Whether the folder of a place is replaced.
+    pub fn includes(&self, place: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Named(names) => names.contains(place),
+            Self::All => true,
+        }
+    }
 }
 
 /// The desired tree, and the state of the assignments in it.
@@ -51,6 +83,8 @@ pub struct Output {
     pub assignments: usize,
     /// Failing assignments that keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
+    /// Places that are not written, because their folders are foreign.
+    pub refused: BTreeSet<Arc<str>>,
     /// Failing assignments that are rendered from an earlier publication, with release pins applied.
     pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
     /// Diagnostics about the destination, foreign folders and held assignments.

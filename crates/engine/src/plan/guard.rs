@@ -8,6 +8,7 @@ use model::tree::{Open, OpenError, Tree};
 
 use super::{AssignmentChange, ChangeKind, Plan, PlannedId};
 use crate::compile::Compiled;
+use crate::output::Relocation;
 
 /// The minimum number of removed assignments for which their share is checked.
 const COUNT_MIN: usize = 5;
@@ -71,13 +72,14 @@ impl RemovedWorkloads {
 
 impl Plan {
     /// Whether the plan needs a confirmation. It does if it removes more than a fifth of the assignments and at least five of them, or all
-    /// assignments of a workload, or a whole cluster type, or everything.
+    /// assignments of a workload, or a whole cluster type, or everything; or if it moves all folders away from a path, which clusters pull.
     pub fn needs_confirmation(&self) -> bool {
         let removed = self.count(ChangeKind::Removed);
         (removed >= COUNT_MIN && removed * SHARE > self.before())
             || self.removes_everything()
             || !self.removed_workloads.is_empty()
             || !self.removed_places.is_empty()
+            || self.relocation.is_some()
     }
 
     /// Whether there were assignments, and all of them are removed.
@@ -86,12 +88,13 @@ impl Plan {
         removed > 0 && removed == self.before()
     }
 
-    /// The removed folders of assignments and cluster types, by path in the repository.
+    /// The removed folders of assignments and cluster types, by path in the repository. Folders that move are removed from their old path.
     pub fn removals(&self) -> BTreeSet<String> {
         let folder = |place: &Arc<str>| self.folders.get(place).cloned().unwrap_or_else(|| Arc::clone(place));
         let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
         let removed = removed.map(|(id, _)| format!("{}/{}", folder(&id.place), id.target));
-        removed.chain(self.removed_places.iter().map(|place| folder(place).to_string())).collect()
+        let moved = self.relocation.iter().flat_map(Relocation::removed_folders);
+        removed.chain(self.removed_places.iter().map(|place| folder(place).to_string())).chain(moved).collect()
     }
 
     /// The output with everything that the plan removes, as the branch has it.

@@ -21,16 +21,19 @@ use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
 pub use self::guard::{PlanDestination, RemovedWorkloads};
 use self::places::{FolderDifferences, PlaceDifference};
+use crate::assignment_folders::AssignmentFolders;
 use crate::compile::Compiled;
 use crate::hold::HeldFolder;
 use crate::layout::{Folder, joined};
-use crate::output::Output;
+use crate::output::{Output, Relocation};
 
 /// The input of a plan.
 #[derive(Clone, Copy)]
 pub struct Comparison<'a> {
     /// The current tree of the GitOps branch.
     pub previous: &'a Tree,
+    /// Whether `previous` is what was published. If not, it was rendered from the sources of `old`.
+    pub is_published: bool,
     /// The desired output.
     pub output: &'a Output,
     /// The folder that contains the output.
@@ -52,20 +55,27 @@ pub struct Plan {
     pub changes: BTreeMap<PlannedId, AssignmentChange>,
     /// Changed files that belong to no assignment: files of cluster types, and the tracking file.
     pub other_files: Vec<FileChange>,
-    /// The number of unchanged assignments.
+    /// The number of assignments that stay as they should be.
     pub unchanged: usize,
     /// The number of folders of cluster types that move because the layout changes.
     pub moved: usize,
+    /// The move of all folders of cluster types to another path. None: the path stays.
+    pub relocation: Option<Relocation>,
+    /// The folders without Kalypso's marker that are taken over, by place, with their files that are changed or removed.
+    pub adopted: BTreeMap<Arc<str>, Vec<FileChange>>,
     /// Cluster types whose folders are removed and contained assignments.
     pub removed_places: Vec<Arc<str>>,
     /// Workloads that lose all assignments.
     pub removed_workloads: RemovedWorkloads,
-    /// Assignments that fail and keep their last good folder.
+    /// Assignments that fail and keep their folder. An assignment is in exactly one of `changes`, `kept`, `missing`, `still_failing` and the unchanged ones. Those
+    /// that are held are also in `changes` if their folder changes.
     pub kept: BTreeSet<AssignmentId>,
     /// Assignments that fail and are rendered from an earlier publication.
     pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
-    /// Assignments that fail and have no earlier folder.
+    /// Assignments that have no folder, because they fail, or because a foreign folder is in the way of their place's.
     pub missing: BTreeSet<AssignmentId>,
+    /// Assignments that fail before and after, if the plan does not know what was published of them.
+    pub still_failing: BTreeSet<AssignmentId>,
     /// New deployment targets without assignments.
     pub unassigned: BTreeSet<DeploymentTargetName>,
     /// The paths of folders of cluster types with changes, in the repository, by place name.
@@ -88,6 +98,12 @@ impl PlannedId {
     pub fn assignment(&self) -> Option<AssignmentId> {
         let place = PlaceName::new(Arc::clone(&self.place)).ok()?;
         Some(AssignmentId { place, target: DeploymentTargetName::new(Arc::clone(&self.target)).ok()? })
+    }
+}
+
+impl From<&AssignmentId> for PlannedId {
+    fn from(id: &AssignmentId) -> Self {
+        Self { place: Arc::clone(id.place.as_arc()), target: Arc::clone(id.target.as_arc()) }
     }
 }
 
@@ -213,7 +229,7 @@ pub enum ChangeReason {
 /// If a folder that differs can't be opened.
 pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let Comparison { previous, output, folder, new, open, .. } = *comparison;
-    let mut plan = Plan { kept: output.kept.clone(), held: output.held.clone(), ..Plan::default() };
+    let mut plan = Plan { held: output.held.clone(), ..Plan::default() };
     let comparing = new.progress().begin(Phase::Comparing);
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
     let mut differences = FolderDifferences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
@@ -230,9 +246,9 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
         (change.workload, change.reasons) = finder.of(id, change, &path.unwrap_or_default())?;
         comparing.advance(1);
     }
+    plan.add_failing(comparison)?;
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
-    plan.unchanged = output.assignments.saturating_sub(changed);
-    plan.missing = new.failing().filter(|id| !plan.has_earlier(id)).collect();
+    plan.unchanged = output.assignments.saturating_sub(changed + plan.unchanged_failing());
     plan.removed_workloads = RemovedWorkloads::of(&plan, new);
     plan.unassigned = unassigned(new, comparison.old);
     Ok(plan)
@@ -307,17 +323,48 @@ impl AssignmentChange {
 impl Plan {
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0
+        self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0 && self.relocation.is_none()
     }
 
     /// Whether any assignment fails, so that its folder differs from the desired state.
     pub fn is_failing(&self) -> bool {
-        !self.kept.is_empty() || !self.held.is_empty() || !self.missing.is_empty()
+        !(self.kept.is_empty() && self.held.is_empty() && self.missing.is_empty() && self.still_failing.is_empty())
     }
 
-    /// Whether an assignment fails and has a folder of an earlier state: it is kept or held.
+    /// Adds the failing assignments: the folder in the output says what is left of each.
+    fn add_failing(&mut self, comparison: &Comparison<'_>) -> Result<(), OpenError> {
+        let Comparison { output, folder, new, old, open, is_published, .. } = *comparison;
+        let refused = output.refused.iter().flat_map(|place| new.assignments_on(place));
+        self.missing.extend(refused.filter_map(|assignment| assignment.id()));
+        let mut folders = AssignmentFolders::of(&output.tree, folder, open)?;
+        for id in new.failing().filter(|id| !output.refused.contains(id.place.as_str())) {
+            let planned = PlannedId::from(&id);
+            // With rings, a failing assignment may get the folder of an earlier revision, or lose its own.
+            if self.held.contains_key(&id) || self.changes.contains_key(&planned) {
+                continue;
+            }
+            if folders.find(&id)?.is_some() {
+                self.kept.insert(id);
+            } else if is_published || old.is_none_or(|old| old.get(&id).is_none()) {
+                self.missing.insert(id);
+            } else {
+                self.still_failing.insert(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of failing assignments whose folder stays.
+    fn unchanged_failing(&self) -> usize {
+        let is_changed = |id: &AssignmentId| self.changes.contains_key(&PlannedId::from(id));
+        self.kept.len() + self.held.keys().filter(|id| !is_changed(id)).count()
+    }
+
+    /// Whether a failing assignment has a folder of an earlier state after the change.
     fn has_earlier(&self, id: &AssignmentId) -> bool {
-        self.kept.contains(id) || self.held.contains_key(id)
+        let change = self.changes.get(&PlannedId::from(id));
+        let has_folder = change.is_some_and(|change| change.kind != ChangeKind::Removed);
+        has_folder || self.kept.contains(id) || self.held.contains_key(id)
     }
 
     /// The changed files of an assignment. Empty if the assignment is not in the plan.
@@ -333,7 +380,7 @@ impl Plan {
 
     /// The number of assignments with a folder before the change.
     pub fn before(&self) -> usize {
-        self.unchanged + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
+        self.unchanged + self.unchanged_failing() + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
     }
 
     /// The number of folders to write: new or changed folders of assignments and places, and the folders around them.
@@ -363,6 +410,11 @@ impl Plan {
         self.moved += usize::from(place.before.as_ref().is_some_and(|side| side.path != *path));
         self.new_folders += usize::from(place.after.is_some());
         self.folders.insert(Arc::clone(name), comparison.folder.join(path).into());
+        if place.before.is_some() && !was_ours {
+            let path = comparison.folder.join(path);
+            let files = file_changes((&before, &after), &path, comparison.open)?.into_iter();
+            self.adopted.insert(Arc::clone(name), files.filter(|file| file.kind != ChangeKind::Added).collect());
+        }
         let mut removes = false;
         for (target, before, after) in before.changes(&after) {
             let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);

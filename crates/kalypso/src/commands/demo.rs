@@ -16,6 +16,7 @@ use delivery::publish::{Options, PlaceOutcome, deliver};
 use delivery::push::Delivered;
 use delivery::reading::ReadAt;
 use engine::compile::Compiled;
+use engine::output::Adoption;
 use model::name::ClusterTypeName;
 
 use self::life::Life;
@@ -53,7 +54,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             // Publishes directly, so that clusters can pull the files immediately.
             let mut options = Options { is_direct: true, ..Options::default() };
             if let Some(life) = &mut life {
-                let planned = Planned::new(loaded, (compiled, &mut known), target, false)?;
+                let planned = Planned::new(loaded, (compiled, &mut known), target, &Adoption::Nothing)?;
                 options.committed_on = Some(life.prepare(number, (loaded, compiled), &planned)?);
                 target = planned.target;
             }

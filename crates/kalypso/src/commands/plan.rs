@@ -151,8 +151,9 @@ impl<'a> Plans<'a> {
         let gates: Vec<_> = gates.into_iter().chain(not_admitted::diagnostics(&not_admitted)).collect();
         let mut report = self.report();
         let mut answers = Vec::new();
+        let adopt = options.adopt.folders();
         for destination in destinations(options, &loaded)? {
-            let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
+            let planned = Planned::new(&loaded, (&compiled, &mut known), destination, &adopt)?;
             let diagnostics = all_diagnostics(&loaded, &planned, &gates);
             let fallback = fallback(&planned);
             let sensitive = Some(planned.sensitive());
@@ -367,5 +368,9 @@ fn repositories() -> anyhow::Result<SharedRepositories> {
 
 /// The consequence for failing assignments: published files are kept if there are any.
 pub(super) fn fallback(planned: &Planned) -> Fallback<'_> {
-    Fallback::KeptExcept(&planned.plan.missing, planned.target.branch.commit())
+    if planned.target.branch.is_published {
+        Fallback::KeptExcept(&planned.plan.missing, planned.published())
+    } else {
+        Fallback::Published
+    }
 }

@@ -136,10 +136,11 @@ impl Run<'_> {
                 .into());
         }
         let overridden = self.overridden(&access, environment)?;
+        let adopt = options.takeover.adopt.folders();
         let committed = Options {
             is_direct: options.direct,
             confirmed: &options.confirm,
-            adopt: options.takeover.adopt,
+            adopt: &adopt,
             committed_on: options.committed_on,
             foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
             hosts: self.hosts,

@@ -10,7 +10,7 @@ use delivery::error::DestinationError;
 use delivery::loaded::Loaded;
 use delivery::planned::{Planned, targets};
 use engine::compile::Compiled;
-use engine::output::{Destination, Output, assemble};
+use engine::output::{Adoption, Destination, Output, assemble};
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
@@ -105,7 +105,7 @@ fn ringed(loaded: &Loaded, compiled: &Arc<Compiled>) -> Option<Planned> {
     }
     let planned = targets(loaded, None, None).and_then(|mut targets| {
         let target = targets.swap_remove(0);
-        Planned::new(loaded, (compiled, &mut KnownResults::new(None)), target, false)
+        Planned::new(loaded, (compiled, &mut KnownResults::new(None)), target, &Adoption::Nothing)
     });
     match planned {
         Ok(planned) => Some(planned),
@@ -122,7 +122,12 @@ fn destination(loaded: &Loaded) -> Result<Destination, DestinationError> {
     let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, DestinationError>>()?;
     places.dedup();
     let (folder, layout) = if places.len() == 1 { places.swap_remove(0) } else { Default::default() };
-    Ok(Destination { folder, layout, promoted_commit: loaded.fleet.promoted_commit().cloned(), adopt: false })
+    Ok(Destination {
+        folder,
+        layout,
+        promoted_commit: loaded.fleet.promoted_commit().cloned(),
+        adopt: Adoption::Nothing,
+    })
 }
 
 fn failed(compiled: &Compiled) -> Vec<String> {

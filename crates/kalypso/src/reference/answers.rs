@@ -183,6 +183,10 @@ const PLAN: &[Described] = &[
     ),
     ("plans[].counts.kept", "assignments that fail, and keep their last good output"),
     ("plans[].counts.missing", "assignments that fail, and have no output yet"),
+    (
+        "plans[].counts.stillFailing",
+        "assignments that fail before and after, with `--commit`, `--patch` and `--working-tree`: these do not read what was published of them",
+    ),
     ("plans[].counts.unassigned", "deployment targets that are new, and that no policy assigns anywhere"),
     (
         "plans[].counts.selected",
@@ -248,6 +252,8 @@ const PLAN: &[Described] = &[
     ("plans[].truncated.held", ""),
     ("plans[].truncated.kept", ""),
     ("plans[].truncated.missing", ""),
+    ("plans[].truncated.stillFailing", ""),
+    ("plans[].truncated.adopted", ""),
     ("plans[].truncated.help", "how to see them"),
     ("plans[].held[]", "the assignments that fail and are held"),
     ("plans[].held[].assignment", ""),
@@ -255,6 +261,15 @@ const PLAN: &[Described] = &[
     ("plans[].held[].pins[]", "the release pins that are laid over; empty if none holds it any more"),
     ("plans[].kept[]", "the assignments that keep their last good output"),
     ("plans[].missing[]", "the assignments that have no output yet"),
+    ("plans[].stillFailing[]", "the assignments that fail before and after"),
+    (
+        "plans[].relocation",
+        "the move of all folders to another path, because the `path` of the `GitOpsRepo` changed: `from`, `to` (both may be empty: the root), and `folders` (how many move); `null` if the path stays",
+    ),
+    (
+        "plans[].adopted[]",
+        "the folders that `--adopt` takes over: `clusterType` (the cluster type or cluster), and `files` (those that are removed or replaced, with the fields of `otherFiles`)",
+    ),
     ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
     (
         "notAdmitted[]",

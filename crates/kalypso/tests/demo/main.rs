@@ -301,7 +301,7 @@ fn what_is_merged_in_the_browser_reaches_the_hosts() {
         let page = page(&serving);
         Some(page.split_once("name=\"head\" value=\"")?.1[..40].to_owned())
     });
-    assert!(serving.browse("GET /", "").contains("16 changed</a>"));
+    assert!(serving.browse("GET /", "").contains("database.pool.max on 16 assignments</a>"));
     let beside = machine.demo(&[]);
     let said = String::from_utf8_lossy(&beside.stderr);
     assert!(beside.status.code() == Some(1) && said.contains("runs in ./kalypso-demo, and proposes what"), "{said}");

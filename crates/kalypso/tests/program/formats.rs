@@ -40,7 +40,7 @@ fn answers_in_json_hold_their_keys() {
         "cluster clusterType configVersion held mappedLabels place policies registration releasePins rollout target templates values workload workspace",
     );
     let plan = check("plan -e dev", 2, "change environment notAdmitted plans report stats");
-    let expected = "branch changes commit confirmation counts gitopsRepo groups held kept missing needsConfirmation otherFiles rollouts tree truncated unassigned";
+    let expected = "adopted branch changes commit confirmation counts gitopsRepo groups held kept missing needsConfirmation otherFiles relocation rollouts stillFailing tree truncated unassigned";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(
         keys(&plan["plans"][0]["changes"][0]),

@@ -269,6 +269,82 @@ fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
 }
 
 #[test]
+fn single_folders_are_taken_over() {
+    let company = Company::new();
+    company.change("gitops@dev", "east/mine.yaml", "by: hand\n");
+    company.change("gitops@dev", "west/mine.yaml", "by: hand\n");
+    company.change("gitops@dev", "west/README.md", "Ours.\n");
+    let plan = company.kalypso("plan -e dev --adopt west").ends(1);
+    plan.says(&[
+        "folder of west is taken over: 1 file removed, 1 file replaced",
+        "- west/mine.yaml",
+        "~ west/README.md",
+        "a folder `east` that is not Kalypso's",
+    ]);
+    company.kalypso("plan -e dev --adopt wset").ends(1).says(&["`--adopt wset`", "did you mean `west`?"]);
+    company.kalypso("publish -e dev --direct --adopt west").ends(1);
+    assert!(!company.files("gitops", "dev").contains("west/mine.yaml"));
+    assert!(company.files("gitops", "dev").contains("west/shop-test/"));
+    assert_eq!(company.files("gitops", "dev").matches("east/").count(), 1);
+}
+
+#[test]
+fn an_output_moves_to_another_path_only_with_a_confirmation() {
+    let company = Company::new().published();
+    company.change("gitops@dev", "notes/ours.md", "Of other people.\n");
+    company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "dev", "./clusters"));
+    let says =
+        ["2 cluster types move from the root to `clusters`", "this removes 2 folders from the root", "--confirm"];
+    company.kalypso("plan -e dev").ends(2).says(&says);
+    company.kalypso("plan -e dev --commit HEAD~1..HEAD").ends(2).says(&says[..2]);
+    let before = company.head("gitops", "dev");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "2 folders from the root"]);
+    assert_eq!(company.head("gitops", "dev"), before);
+    let json = company.kalypso("plan -e dev -o json").ends(2).json();
+    assert_eq!(json["plans"][0]["relocation"], serde_json::json!({"from": "", "to": "clusters", "folders": 2}));
+    assert_eq!(json["plans"][0]["confirmation"]["removals"], serde_json::json!(["east", "west"]));
+    // What can't be rendered moves, too.
+    company.change("control-plane@dev", "schema.yaml", &objects::schema("port", "{}", r#"{"required": ["PORT"]}"#));
+    company.kalypso(&format!("publish -e dev --direct --confirm {}", company.word())).ends(1);
+    let files = company.files("gitops", "dev");
+    assert!(files.lines().all(|file| !file.starts_with("west") && !file.starts_with(".kalypso")), "{files}");
+    assert!(files.contains("clusters/west/shop-test/") && files.contains("notes/ours.md"), "{files}");
+    company.kalypso("plan -e dev").ends(1).says(&["nothing changes", "2 assignments keep their last good output"]);
+}
+
+#[test]
+fn each_assignment_counts_once() {
+    let company = Company::new().published();
+    let published = company.head("gitops", "dev").unwrap();
+    company.change("gitops@dev", "notes/ours.md", "Of other people.\n");
+    let schema = objects::schema("port", "{region: west-us}", r#"{"required": ["PORT"]}"#);
+    company.change("control-plane@dev", "schema.yaml", &schema);
+    company.change("control-plane@dev", "north.yaml", &cluster_type("north", "west-us"));
+    let commit = format!("commit {}", &published[..7]);
+    let plan = company.kalypso("plan -e dev").ends(1);
+    plan.says(&[
+        "    1 assignment stays",
+        "! 1 assignment keeps its last good output",
+        "! 1 assignment has no output yet",
+        &commit,
+    ]);
+    // Plans of two commits do not read what was published.
+    company.change("control-plane@dev", WEST, &config("west", "region: west-us", "DATABASE: x"));
+    let plan = company.kalypso("plan -e dev --commit HEAD~1..HEAD").ends(1);
+    let plan = plan.says(&["! 2 assignments fail before and after: what was published of them stays"]);
+    assert!(!plan.out.contains("no output yet") && !plan.err.contains("never published"), "{}{}", plan.out, plan.err);
+}
+
+#[test]
+fn only_a_publication_has_good_output() {
+    let company = Company::new();
+    let schema = objects::schema("port", "{region: west-us}", r#"{"required": ["PORT"]}"#);
+    company.change("control-plane@dev", "schema.yaml", &schema);
+    let plan = company.kalypso("plan -e dev").ends(1).says(&["was never published"]);
+    assert!(!plan.err.contains(&company.head("gitops", "dev").unwrap()[..7]), "{}", plan.err);
+}
+
+#[test]
 fn an_edit_by_hand_is_reported_with_its_author_and_taken_back() {
     let company = Company::new();
     company.kalypso("publish -e dev --direct").ends(0);

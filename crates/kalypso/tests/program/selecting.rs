@@ -59,6 +59,7 @@ fn what_is_not_listed_is_counted() {
     assert_eq!(plan["groups"], serde_json::json!([group]));
     let all = company.kalypso("plan -e dev -o json").ends(2).json();
     assert!(all["plans"][0]["truncated"].is_null());
+    company.change("control-plane@dev", "configs/bank.yaml", &config("bank", "workload: bank", "OWN: value"));
     company.kalypso("plan -e dev --limit 1").ends(2).says(&["and 1 more group: --limit 2 shows all"]);
     company.kalypso("plan -e dev --limit 1 --diff").ends(2).says(&["and 3 more differences"]);
 }
@@ -84,6 +85,19 @@ fn what_happens_to_many_workloads_is_said_once() {
     plan.says(&["  of a ~ 2 · b ~ 2 · c ~ 2 · d ~ 2 · e ~ 2 · 1 more\n  on east ~ 6 · west ~ 6\n"]);
     let one = company.kalypso("plan -e dev --workload a").ends(2);
     one.says(&["  a  ~ 2  NEW  (new) \"value\""]);
+}
+
+#[test]
+fn two_long_values_show_where_they_differ() {
+    let company = Company::new();
+    let value = |port: &str| format!("URL: mysql://shop-of-the-west@west.database.example.com:{port}/shop-of-the-west");
+    company.change("control-plane@dev", "configs/url.yaml", &config("url", "", &value("3306")));
+    let company = company.published();
+    company.change("control-plane@dev", "configs/url.yaml", &config("url", "", &value("3307")));
+    company
+        .kalypso("plan -e dev")
+        .ends(2)
+        .says(&["…base.example.com:3306/shop-of-the-west\" → …base.example.com:3307/shop-of-the-west\""]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::output::Adoption;
 use engine::own_files::MARKER;
 
 use super::markdown::{self, Part, PartKind};
@@ -27,8 +28,8 @@ pub struct Case {
     pub before: Option<Box<Case>>,
     /// The environment's name.
     pub environment: Arc<str>,
-    /// Whether Kalypso takes over folders that it does not own.
-    pub adopt: bool,
+    /// The folders that Kalypso takes over although it does not own them.
+    pub adopt: Adoption,
     /// The registrations whose repository cannot be read.
     pub unavailable: BTreeSet<String>,
     pub(super) says: Option<Expected>,
@@ -72,7 +73,7 @@ impl Case {
             branch: BTreeMap::new(),
             before: None,
             environment: "dev".into(),
-            adopt: false,
+            adopt: Adoption::Nothing,
             unavailable: BTreeSet::new(),
             says: None,
             makes: None,
@@ -106,7 +107,10 @@ impl Case {
         let name = markdown::codes(text).first().map(|name| (*name).to_owned());
         match (text.split_whitespace().next(), name) {
             (Some("environment"), Some(name)) => self.environment = name.into(),
-            (Some("`--adopt`"), _) => self.adopt = true,
+            (Some("`--adopt`"), _) => {
+                let names: BTreeSet<Arc<str>> = markdown::codes(text).into_iter().skip(1).map(Arc::from).collect();
+                self.adopt = if names.is_empty() { Adoption::All } else { Adoption::Named(names) };
+            }
             (Some("registration"), Some(name)) if text.ends_with("can't be read") => {
                 self.unavailable.insert(name);
             }

@@ -82,7 +82,7 @@ fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
     let path = fleet.gitops_repos.values().next().map_or("", |object| &object.spec.place.path);
     let folder = Folder::parse(path).ok_or_else(|| format!("the path {path:?} leads out of the repository"))?;
     let layout = fleet.gitops_repos.values().next().map_or(Layout::Plain, |object| layout(object));
-    Ok(Destination { folder, layout, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
+    Ok(Destination { folder, layout, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt.clone() })
 }
 
 /// Builds the fleet from these files.

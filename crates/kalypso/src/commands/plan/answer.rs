@@ -7,6 +7,7 @@ use delivery::changes::folding::{Folded, folded};
 use delivery::changes::places::Places;
 use delivery::loaded::Loaded;
 use engine::hold::HeldFolder;
+use engine::output::Relocation;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
@@ -55,6 +56,8 @@ impl View<'_> {
             plan.held.len(),
             plan.kept.len(),
             plan.missing.len(),
+            plan.still_failing.len(),
+            plan.adopted.len(),
         ]
         .map(|number| number.saturating_sub(limit));
         Ok(json!({
@@ -71,6 +74,7 @@ impl View<'_> {
                 "kept": plan.kept.len(),
                 "held": plan.held.len(),
                 "missing": plan.missing.len(),
+                "stillFailing": plan.still_failing.len(),
                 "unassigned": plan.unassigned.len(),
                 "selected": self.changes.len(),
             },
@@ -83,6 +87,9 @@ impl View<'_> {
             "kept": ids(&plan.kept),
             "held": plan.held.iter().take(limit).map(held_json).collect::<Vec<_>>(),
             "missing": ids(&plan.missing),
+            "stillFailing": ids(&plan.still_failing),
+            "relocation": plan.relocation.as_ref().map(relocation_json),
+            "adopted": plan.adopted.iter().take(limit).map(adopted_json).collect::<Vec<_>>(),
             "unassigned": plan.unassigned.iter().take(limit).map(model::name::DeploymentTargetName::as_str).collect::<Vec<_>>(),
             "truncated": truncated_json(left_out),
         }))
@@ -103,6 +110,16 @@ impl View<'_> {
 /// A workload, a cluster type, and a kind of change.
 type Group<'a> = (&'a str, &'a str, ChangeKind);
 
+fn relocation_json(relocation: &Relocation) -> Json {
+    let Relocation { from, to, places } = relocation;
+    json!({"from": from.as_str(), "to": to.as_str(), "folders": places.len()})
+}
+
+fn adopted_json((place, files): (&Arc<str>, &Vec<FileChange>)) -> Json {
+    let files: Vec<_> = files.iter().map(|file| file_json(file, None)).collect();
+    json!({"clusterType": &**place, "files": files})
+}
+
 fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
     let pins: Vec<_> = held.pins.iter().map(|pin| pin.name.as_str()).collect();
     json!({"assignment": id.to_string(), "from": held.from.to_string(), "pins": pins})
@@ -114,11 +131,22 @@ fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)
 }
 
 /// The numbers of entries that are not listed. Null if all are listed.
-fn truncated_json([groups, changes, other_files, held, kept, missing]: [usize; 6]) -> Json {
-    if groups + changes + other_files + held + kept + missing == 0 {
+fn truncated_json(left_out: [usize; 8]) -> Json {
+    let [groups, changes, other_files, held, kept, missing, still_failing, adopted] = left_out;
+    if left_out.iter().sum::<usize>() == 0 {
         return Json::Null;
     }
-    json!({"groups": groups, "changes": changes, "otherFiles": other_files, "held": held, "kept": kept, "missing": missing, "help": MORE})
+    json!({
+        "groups": groups,
+        "changes": changes,
+        "otherFiles": other_files,
+        "held": held,
+        "kept": kept,
+        "missing": missing,
+        "stillFailing": still_failing,
+        "adopted": adopted,
+        "help": MORE,
+    })
 }
 
 /// Changed values for output. Changes that many assignments share are listed once, and their number is limited.

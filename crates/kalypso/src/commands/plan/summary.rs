@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 
 use delivery::changes::places::Places;
 use delivery::changes::{
-    Counts, Group, Groups, because_words, counted, cut, groups, owner, places_text, removed_text, sign,
+    Counts, Group, Groups, because_words, counted, groups, owner, owners_text, places_text, relocation_text,
+    removed_text, sign,
 };
 use delivery::loaded::Loaded;
-use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
+use engine::plan::{ChangeKind, FileChange, PlannedId};
+use model::excerpt;
 
 use super::selection::View;
 use crate::terminal::{count, named, thousands};
@@ -98,12 +100,15 @@ impl View<'_> {
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
             let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
-            let (of, on) = (owners(changes()), places_text(self.planned, places));
+            let (of, on) = (owners_text(changes()), places_text(self.planned, places));
             let _ = writeln!(text, "  {} {what:<32} {of} · {on}", sign(kind));
         }
         if self.planned.plan.moved > 0 {
             let verb = if self.planned.plan.moved == 1 { "moves" } else { "move" };
             let _ = writeln!(text, "  > {} {verb} to another path", count(self.planned.plan.moved, "folder"));
+        }
+        if let Some(relocation) = &self.planned.plan.relocation {
+            let _ = writeln!(text, "  > {}", relocation_text(self.planned, relocation));
         }
         if self.planned.plan.unchanged > 0 {
             let stay = if self.planned.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
@@ -113,7 +118,8 @@ impl View<'_> {
     }
 
     fn failing(&self) -> String {
-        let (kept, missing) = (self.planned.plan.kept.len(), self.planned.plan.missing.len());
+        let plan = &self.planned.plan;
+        let (kept, missing, still_failing) = (plan.kept.len(), plan.missing.len(), plan.still_failing.len());
         let mut text = String::new();
         if kept > 0 {
             let keep = if kept == 1 { "keeps its" } else { "keep their" };
@@ -123,6 +129,11 @@ impl View<'_> {
         if missing > 0 {
             let has = if missing == 1 { "has" } else { "have" };
             let _ = writeln!(text, "  ! {} {has} no output yet, because of errors", count(missing, "assignment"));
+        }
+        if still_failing > 0 {
+            let (fails, them) = if still_failing == 1 { ("fails", "it") } else { ("fail", "them") };
+            let number = count(still_failing, "assignment");
+            let _ = writeln!(text, "  ! {number} {fails} before and after: what was published of {them} stays");
         }
         text
     }
@@ -158,10 +169,32 @@ impl View<'_> {
         format!("  ! {what} {is} assigned nowhere, because no policy selects any: {}\n", named(&names))
     }
 
+    /// The folders that are taken over, with the files that they lose.
+    fn adopted(&self) -> String {
+        let mut text = String::new();
+        for (place, files) in &self.planned.plan.adopted {
+            let of = |kind| files.iter().filter(move |file| file.kind == kind);
+            let counts = [(ChangeKind::Removed, "removed"), (ChangeKind::Changed, "replaced")];
+            let counts =
+                counts.into_iter().map(|(kind, what)| (of(kind).count(), what)).filter(|(number, _)| *number > 0);
+            let counts: Vec<_> = counts.map(|(number, what)| format!("{} {what}", count(number, "file"))).collect();
+            let loses = if counts.is_empty() { "no file is removed".to_owned() } else { counts.join(", ") };
+            let _ = writeln!(text, "  > folder of {place} is taken over: {loses}");
+            let listed = of(ChangeKind::Removed).chain(of(ChangeKind::Changed));
+            for file in listed.take(FILES_MAX) {
+                let _ = writeln!(text, "      {} {}", sign(file.kind), file.path);
+            }
+            if files.len() > FILES_MAX {
+                let _ = writeln!(text, "      and {}: --diff shows all", count(files.len() - FILES_MAX, "more file"));
+            }
+        }
+        text
+    }
+
     /// The names with most changes. Empty if the groups show all of it.
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
-        if groups.iter().any(|(group, _)| group.are_many) {
+        if groups.iter().any(|(group, ids)| group.are_many() && ids.len() > NAMES_MAX) {
             text.push_str(&most("of", &counted(&self.changes, |(id, change)| &**owner(id, change))));
         }
         if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
@@ -172,9 +205,13 @@ impl View<'_> {
 
     /// The files that belong to no assignment.
     fn others(&self) -> String {
-        let (markers, others): (Vec<_>, Vec<_>) =
-            self.planned.plan.other_files.iter().partition(|change| is_marker(change));
-        let mut text = String::new();
+        let mut text = self.adopted();
+        let is_adopted = |change: &&FileChange| {
+            let mut files = self.planned.plan.adopted.values().flatten();
+            change.kind != ChangeKind::Added && files.any(|file| file.path == change.path)
+        };
+        let others = self.planned.plan.other_files.iter().filter(|change| !is_adopted(change));
+        let (markers, others): (Vec<_>, Vec<_>) = others.partition(|change| is_marker(change));
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
             let mut names: Vec<_> =
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
@@ -192,21 +229,6 @@ impl View<'_> {
         }
         text
     }
-}
-
-/// The number of workloads with changes: `2 workloads`. It is `1 deployment target` if the workload is not known.
-fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange)>) -> String {
-    let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
-    for (id, change) in changes {
-        if change.workload.is_empty() {
-            targets.insert(&id.target)
-        } else {
-            workloads.insert(&change.workload)
-        };
-    }
-    let counts = [(workloads.len(), "workload"), (targets.len(), "deployment target")];
-    let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
-    counts.collect::<Vec<_>>().join(" and ")
 }
 
 /// The names with most changes, and the number of further names: `  on west ~ 4 - 1 · east ~ 3`. Empty if there is only one name.
@@ -244,14 +266,14 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
     let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
     for shown @ (group, ids) in shown {
         // A name that is equal to the name in the line before is not repeated.
-        let is_said = !group.are_many && last.is_some_and(|(last, _)| last.workload == group.workload);
+        let is_said = !group.are_many() && last.is_some_and(|(last, _)| last.workload == group.workload);
         let are_named = last.is_some_and(|(_, last)| last == ids);
         last = Some(shown);
         let workload = if is_said { "" } else { &*group.workload };
         let (kind, _, what, because) = &group.what;
         let number = thousands(ids.len());
         let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(*kind));
-        let what = cut(what, LINE_CHARS_MAX - chars(&start));
+        let what = excerpt::first(what, LINE_CHARS_MAX - chars(&start));
         let because = because.as_ref().and_then(|because| because_words(because, ids, places));
         // If there are too many assignments to name, only their number is shown.
         let names = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");

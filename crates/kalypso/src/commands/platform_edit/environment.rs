@@ -14,7 +14,7 @@ use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
 use delivery::planned::{Planned, planned_targets};
-use engine::output::destination_problems;
+use engine::output::{Adoption, destination_problems};
 use git::load::Snapshot;
 use git::{Commit, Edits, Revision};
 use model::diagnostic::{Diagnostic, merged};
@@ -60,7 +60,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     }
     let mut plan = String::new();
     for target in planned_targets(&loaded, None, None)? {
-        let planned = Planned::new(&loaded, (&compiled, &mut known), target, false)?;
+        let planned = Planned::new(&loaded, (&compiled, &mut known), target, &Adoption::Nothing)?;
         let summary = View::whole(&planned).summary(&loaded);
         let _ = write!(plan, "\n{} → {}\n\n{}\n", request.to, planned.target.branch.name, summary.trim_end());
     }
