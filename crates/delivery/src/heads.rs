@@ -47,7 +47,7 @@ pub(crate) fn read(
 }
 
 /// The name of the proposing branch. If the environment has several destinations, each has a separate proposing branch.
-fn proposing_branch(environment: &EnvironmentName, gitops_repo: Option<&str>) -> String {
+pub(crate) fn proposing_branch(environment: &EnvironmentName, gitops_repo: Option<&str>) -> String {
     match gitops_repo {
         None => format!("kalypso/{environment}"),
         Some(name) => format!("kalypso/{environment}--{name}"),

@@ -37,6 +37,7 @@ pub mod planned;
 pub mod promoted_commit;
 pub mod publication_preview;
 pub mod publish;
+pub mod published_content;
 pub mod pull_requests;
 pub mod push;
 pub mod reading;

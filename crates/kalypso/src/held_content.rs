@@ -1,8 +1,9 @@
-//! What places hold where an environment has rings, in answers for people and for programs.
+//! What is published at places where it is not what is desired, in answers for people and for programs.
 
 use std::collections::BTreeMap;
 
 use delivery::loaded::Loaded;
+use delivery::published_content::PublishedContents;
 use delivery::rings::{Held, HeldContent, HeldContents, Origins};
 use engine::compile::Prepared;
 use hub_api::timestamp::Timestamp;
@@ -13,18 +14,26 @@ use serde_json::{Value as Json, json};
 use crate::hub_client::length;
 use crate::terminal;
 
-/// The held contents of an environment. What can't be read is a warning, once.
+/// The contents of an environment that are published and not desired. What can't be read is a warning, once.
 pub(crate) struct HeldAssignments<'a> {
-    contents: Option<HeldContents<'a>>,
+    contents: Option<Contents<'a>>,
+}
+
+/// How the published contents are found.
+enum Contents<'a> {
+    /// The environment has rings: the states of the rollouts say what each place has.
+    Rings(HeldContents<'a>),
+    /// The environment has none: the branches say it.
+    Branches(PublishedContents<'a>),
 }
 
 impl<'a> HeldAssignments<'a> {
     pub(crate) fn read(loaded: &'a Loaded, prepared: &'a Prepared) -> Self {
-        let contents = HeldContents::read(loaded, prepared).unwrap_or_else(|error| {
-            warn(&error);
-            None
+        let contents = HeldContents::read(loaded, prepared).and_then(|rings| match rings {
+            Some(rings) => Ok(Contents::Rings(rings)),
+            None => PublishedContents::read(loaded, prepared).map(Contents::Branches),
         });
-        Self { contents }
+        Self { contents: contents.map_err(|error| warn(&error)).ok() }
     }
 
     /// The assignments that have another content than the desired one. `desired` gives the ids of their desired folders.
@@ -33,8 +42,12 @@ impl<'a> HeldAssignments<'a> {
         ids: &[AssignmentId],
         desired: impl FnOnce(&[AssignmentId]) -> Vec<Option<GitId>>,
     ) -> BTreeMap<AssignmentId, HeldContent> {
-        let Some(contents) = &mut self.contents else { return BTreeMap::new() };
-        contents.find(ids, &desired(ids)).unwrap_or_else(|error| {
+        let found = match &mut self.contents {
+            None => return BTreeMap::new(),
+            Some(Contents::Rings(contents)) => contents.find(ids, &desired(ids)),
+            Some(Contents::Branches(contents)) => contents.find(ids, &desired(ids)),
+        };
+        found.unwrap_or_else(|error| {
             warn(&error);
             self.contents = None;
             BTreeMap::new()
@@ -43,10 +56,10 @@ impl<'a> HeldAssignments<'a> {
 }
 
 fn warn(error: &dyn std::fmt::Display) {
-    terminal::warn(&format!("what the rings hold is not known: {error}"));
+    terminal::warn(&format!("what is published is not known: {error}"));
 }
 
-/// `2.4.0 desired, 2.3.0 held in ring clinics since 2 h: the rollout is in ring pilots`.
+/// `2.4.0 desired, 2.3.0 published in ring clinics since 2 h: the rollout is in ring pilots`.
 pub(crate) fn text(content: &HeldContent, now: Timestamp) -> String {
     format!("{content}{} {}", if content.since.is_some() { "" } else { ":" }, why(content, now))
 }
@@ -57,10 +70,10 @@ pub(crate) fn why(content: &HeldContent, now: Timestamp) -> String {
     format!("{}{}", since.unwrap_or_default(), content.reason)
 }
 
-/// `clinics since 2 h`.
+/// `clinics since 2 h`. `-` if the environment has no rings.
 pub(crate) fn ring(content: &HeldContent, now: Timestamp) -> String {
     let since = since(content, now).map(|since| format!(" since {since}"));
-    format!("{}{}", content.ring, since.unwrap_or_default())
+    format!("{}{}", content.ring.as_deref().unwrap_or("-"), since.unwrap_or_default())
 }
 
 fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
@@ -68,7 +81,7 @@ fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
     Some(length(now.since(since)))
 }
 
-/// The desired release, and the one that the place has: `2.4.0 (2.3.0 held)`.
+/// The desired release, and the one that is published: `2.4.0 (2.3.0 published)`.
 pub(crate) fn releases(content: &HeldContent) -> String {
     let desired = content.desired.release.as_deref().unwrap_or("-");
     let held = match &content.held {
@@ -77,7 +90,7 @@ pub(crate) fn releases(content: &HeldContent) -> String {
         Held::Revision(Origins { release, .. }) if *release == content.desired.release => "earlier content",
         Held::Revision(Origins { release, .. }) => release.as_deref().unwrap_or("no release"),
     };
-    format!("{desired} ({held} held)")
+    format!("{desired} ({held} published)")
 }
 
 /// The same for programs.
@@ -89,7 +102,7 @@ pub(crate) fn json(content: &HeldContent) -> Json {
         Held::Unknown => ("unknown", Json::Null),
     };
     json!({
-        "ring": &*content.ring,
+        "ring": content.ring.as_deref(),
         "since": content.since.map(|since| since.to_string()),
         "reason": &*content.reason,
         "desired": origins(&content.desired),

@@ -30,8 +30,8 @@ use crate::rollout_store::{self, RevisionSources, StoredRollout, StoredStates};
 /// The content of an assignment at a place that does not have the desired one yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldContent {
-    /// The ring of the place.
-    pub ring: Arc<str>,
+    /// The ring of the place. None: the environment has no rings.
+    pub ring: Option<Arc<str>>,
     /// Since when, if the state of the rollout says it.
     pub since: Option<Timestamp>,
     /// Why the place does not have the desired content.
@@ -86,8 +86,15 @@ struct PublishedBranch {
     renderer: Option<Arc<str>>,
 }
 
-/// An assignment with the git id of its published folder, if there is one.
-type Differing<'i> = (&'i AssignmentId, Option<GitId>);
+/// An assignment whose published folder is not the desired one.
+#[derive(Clone, Copy)]
+struct Differing<'i> {
+    id: &'i AssignmentId,
+    /// The git id of its published folder, if there is one.
+    published: Option<GitId>,
+    /// Whether it can't be rendered.
+    has_errors: bool,
+}
 
 impl<'a> HeldContents<'a> {
     /// Reads the states of the rollouts, and the branches. `prepared` is the environment as it is desired. None: the environment has no rings.
@@ -123,8 +130,7 @@ impl<'a> HeldContents<'a> {
         Ok(Some(Self { loaded, access, prepared, workloads, states, membership, branches, earlier }))
     }
 
-    /// The assignments whose published folder is not the desired one. `desired` has the git id of the folder of each assignment. An assignment without one has errors: it
-    /// keeps its folder for another reason.
+    /// The assignments whose published folder is not the desired one. `desired` has the git id of the folder of each assignment. An assignment without one has errors.
     ///
     /// # Errors
     /// If a folder can't be opened.
@@ -140,12 +146,12 @@ impl<'a> HeldContents<'a> {
             let mut differing = Vec::new();
             for (id, desired) in ids.iter().zip(desired) {
                 let published = folders.find(id)?;
-                if desired.is_some() && published != *desired {
-                    differing.push((id, published));
+                if published != *desired {
+                    differing.push(Differing { id, published, has_errors: desired.is_none() });
                 }
             }
             let origins = self.origins_of(&at.branch, &differing);
-            let contents = differing.iter().filter_map(|one| Some((one.0.clone(), self.content(at, *one, &origins)?)));
+            let contents = differing.iter().filter_map(|one| Some((one.id.clone(), self.content(at, *one, &origins)?)));
             found.extend(contents);
         }
         Ok(found)
@@ -154,7 +160,7 @@ impl<'a> HeldContents<'a> {
     fn content(
         &self,
         at: &PublishedBranch,
-        (id, published): Differing<'_>,
+        Differing { id, published, has_errors }: Differing<'_>,
         origins: &BTreeMap<AssignmentId, Origins>,
     ) -> Option<HeldContent> {
         let location = self.membership.locate(id.place.as_str());
@@ -168,10 +174,11 @@ impl<'a> HeldContents<'a> {
             Some(version) if held == Held::Unknown && self.has_proved_sources(id) => {
                 (format!("{SUBJECT} {version} is not admitted yet").into(), None)
             }
+            _ if has_errors => ("it has errors".into(), None),
             _ => self.reason(self.workloads.get(&id.target)?, &location),
         };
         let desired = self.origins(id, (self.prepared, at.latest.as_ref()));
-        Some(HeldContent { ring: Arc::clone(&ring.name), since, reason, desired, held })
+        Some(HeldContent { ring: Some(Arc::clone(&ring.name)), since, reason, desired, held })
     }
 
     fn origins(&self, id: &AssignmentId, (prepared, sources): (&Prepared, Option<&RevisionSources>)) -> Origins {
@@ -184,7 +191,7 @@ impl<'a> HeldContents<'a> {
 
     /// What published folders were rendered from: the first revision of the rollout's state that gives the same folder, beginning with the proved one.
     fn origins_of(&mut self, branch: &Branch, differing: &[Differing<'_>]) -> BTreeMap<AssignmentId, Origins> {
-        let published: BTreeMap<_, _> = differing.iter().copied().collect();
+        let published: BTreeMap<_, _> = differing.iter().map(|one| (one.id, one.published)).collect();
         let mut found = BTreeMap::new();
         for (sources, mut ids) in self.candidates(differing) {
             ids.retain(|id| !found.contains_key(id));
@@ -205,7 +212,7 @@ impl<'a> HeldContents<'a> {
     /// The sources of the revisions that each assignment with a folder may have, the proved ones first.
     fn candidates(&self, differing: &[Differing<'_>]) -> Vec<(RevisionSources, Vec<AssignmentId>)> {
         let mut found: [BTreeMap<&RevisionSources, BTreeSet<&AssignmentId>>; 2] = Default::default();
-        for (id, _) in differing.iter().filter(|(_, published)| published.is_some()) {
+        for Differing { id, .. } in differing.iter().filter(|one| one.published.is_some()) {
             let Some(stored) = self.stored(id) else { continue };
             let proved = stored.state.stable.as_ref().map(|stable| &stable.revision);
             for (revision, sources) in &stored.revisions {
@@ -306,7 +313,7 @@ impl Origins {
     }
 }
 
-/// Writes `2.4.0 desired, 2.3.0 held in ring clinics`.
+/// Writes `2.4.0 desired, 2.3.0 published in ring clinics`.
 impl fmt::Display for HeldContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or = |text: String, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text };
@@ -318,6 +325,7 @@ impl fmt::Display for HeldContent {
                 (self.desired.difference(held), or(held.difference(&self.desired), "the earlier content"))
             }
         };
-        write!(f, "{} desired, {held} held in ring {}", or(desired, "newer values"), self.ring)
+        write!(f, "{} desired, {held} published", or(desired, "newer content"))?;
+        self.ring.as_ref().map_or(Ok(()), |ring| write!(f, " in ring {ring}"))
     }
 }

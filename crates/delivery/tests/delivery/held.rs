@@ -27,7 +27,7 @@ fn places_hold_the_earlier_content_until_their_ring_gets_the_new_one() {
     ringed.release(ONE, "v2");
     let row = |place: &str, held: &str, reason: &str| (place.to_owned(), held.to_owned(), reason.to_owned());
     let first = |ring, place| {
-        row(place, &format!("v2 desired, other content held in ring {ring}"), "its first rollout has not begun")
+        row(place, &format!("v2 desired, other content published in ring {ring}"), "its first rollout has not begun")
     };
     assert_eq!(held(&ringed, ONE), BTreeSet::from([first("first", "ct-0000"), first("others", "ct-0001")]));
     assert_eq!(held(&ringed, OTHER), BTreeSet::new());
@@ -35,12 +35,12 @@ fn places_hold_the_earlier_content_until_their_ring_gets_the_new_one() {
     // Nothing tells yet which revision has the folders of the others.
     ringed.step(ONE, &mut rollout, release_ring);
     let moving = "the rollout is in ring first";
-    let unknown = row("ct-0001", "v2 desired, other content held in ring others", moving);
+    let unknown = row("ct-0001", "v2 desired, other content published in ring others", moving);
     assert_eq!(held(&ringed, ONE), BTreeSet::from([unknown]));
     rollout.state.stable = Some(Proved { revision: proved.clone(), ..rollout.state.stable.unwrap() });
     rollout.revisions.insert(proved, sources);
     ringed.store(ONE, &rollout);
-    let known = "v2 desired, v1 held in ring others";
+    let known = "v2 desired, v1 published in ring others";
     assert_eq!(held(&ringed, ONE), BTreeSet::from([row("ct-0001", known, moving)]));
     let night = GateRecord {
         name: "night".into(),
@@ -77,7 +77,7 @@ fn places_hold_the_proved_content_after_a_rollback() {
         current.phase = Phase::RollingBack { reason: "a host failed".into(), since: current.started };
     });
     let row = |ring: &str, place: &str, reason: &str| {
-        (place.to_owned(), format!("v2 desired, v1 held in ring {ring}"), reason.to_owned())
+        (place.to_owned(), format!("v2 desired, v1 published in ring {ring}"), reason.to_owned())
     };
     let both = |reason| BTreeSet::from([row("first", "ct-0000", reason), row("others", "ct-0001", reason)]);
     assert_eq!(held(&ringed, ONE), both("it is rolled back: a host failed"));

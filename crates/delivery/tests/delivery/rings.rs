@@ -425,7 +425,7 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
     ringed.check(ONE, ["v2", "v1"]);
     assert_eq!(evidence(&outcome, ONE).iter().filter(|(_, _, changed, _)| changed.is_some()).count(), 0);
     let why = "the rings changed, and the rollout begins again";
-    let other = ("ct-0001".to_owned(), "v2 desired, other content held in ring first".to_owned(), why.to_owned());
+    let other = ("ct-0001".to_owned(), "v2 desired, other content published in ring first".to_owned(), why.to_owned());
     assert_eq!(held(&ringed, ONE), BTreeSet::from([other]));
     ringed.step(ONE, &mut rollout, |current| {
         current.phase = Phase::RollingBack { reason: "".into(), since: current.started };

@@ -345,6 +345,30 @@ fn only_a_publication_has_good_output() {
 }
 
 #[test]
+fn answers_show_what_is_published_beside_what_is_desired() {
+    let company = Company::new().published();
+    let says = |text: &str| {
+        company.kalypso("explain -e dev west/shop-test").ends(0).says(&[text]);
+        company.kalypso("describe cluster-type west -e dev").ends(0).says(&["Published", text]);
+        company.kalypso("get assignments -e dev").ends(0).says(&["west/shop-test", "(earlier content published)"]);
+        let json = company.kalypso("get assignments -e dev -o json").ends(0).json();
+        assert!(json["items"][0]["rollout"].is_null(), "{json}");
+        assert_eq!(json["items"][1]["rollout"]["ring"], serde_json::Value::Null);
+        assert!(text.ends_with(json["items"][1]["rollout"]["reason"].as_str().unwrap()), "{json}");
+    };
+    west(&company, "mysql://west-2/a");
+    says("it is not published yet");
+    company.kalypso("publish -e dev").ends(0);
+    says("it waits for the merge of kalypso/dev");
+    company.merge("gitops", "dev", "kalypso/dev");
+    let explained = company.kalypso("explain -e dev west/shop-test").ends(0);
+    assert!(!explained.out.contains("published"), "{}", explained.out);
+    let schema = objects::schema("port", "{region: west-us}", r#"{"required": ["PORT"]}"#);
+    company.change("control-plane@dev", "schema.yaml", &schema);
+    company.kalypso("explain -e dev west/shop-test").says(&["published", "it has errors"]);
+}
+
+#[test]
 fn an_edit_by_hand_is_reported_with_its_author_and_taken_back() {
     let company = Company::new();
     company.kalypso("publish -e dev --direct").ends(0);

@@ -38,5 +38,5 @@ pub(super) fn detail(
         json
     });
     let json = json.collect::<Vec<_>>().into();
-    (!rows.is_empty()).then_some(Detail { field: "rollouts", title: "Held", rows, json })
+    (!rows.is_empty()).then_some(Detail { field: "rollouts", title: "Published", rows, json })
 }

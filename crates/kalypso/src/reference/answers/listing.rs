@@ -265,10 +265,7 @@ const ASSIGNMENTS: &[Described] = &[
     ("items[].policies[]", "the policies that assign it"),
     ("items[].releasePins[]", "the release pins that hold it"),
     ("items[].release", "the desired release of the workload there; `null` if no key names it"),
-    (
-        "items[].rollout",
-        "what the place holds, if it is something else: the same as `rollout` of `explain`; else `null`",
-    ),
+    ("items[].rollout", "what is published, if it is something else: the same as `rollout` of `explain`; else `null`"),
     ("more", "whether there are more than `--limit`"),
     ("total", "how many there are, whatever the limit is"),
 ];
@@ -318,7 +315,7 @@ const DESCRIPTION: &[Described] = &[
     ("items[].reaches.examples[]", "the first assignments"),
     (
         "items[].rollouts[]",
-        "the assignments of the object that hold something else than the desired content: `assignment`, and the same as `rollout` of `explain`",
+        "the assignments of the object with another published content than the desired one: `assignment`, and the same as `rollout` of `explain`",
     ),
     ("items[].reachedBy[].kind", "the kind of an object that reaches some of these assignments"),
     ("items[].reachedBy[].name", "its name"),
