@@ -14,7 +14,6 @@ use crate::access::SharedRepositories;
 use crate::branch::{Branch, folder_of};
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
-use crate::owner_file;
 
 /// A destination of the environment's output.
 pub struct GitOpsDestination {
@@ -124,7 +123,7 @@ impl GitOpsDestination {
         };
         let open = |sealed: &Sealed| self.branch.open(sealed);
         let owner = self.branch.tree.file(&from.join(OWNER_FILE), &open)?;
-        if !owner.is_some_and(|owner| is_text(&owner.blob, &owner_file::text(now))) {
+        if !owner.is_some_and(|owner| is_text(&owner.blob, &now.owner_text())) {
             return Ok(None);
         }
         let Some((tree, relocation)) = relocated(&self.branch.tree, (from, &self.folder), &open)? else {

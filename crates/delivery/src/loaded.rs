@@ -124,6 +124,13 @@ impl Loaded {
         !self.is_complete && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())
     }
 
+    /// The text of the owner file of the environment's branches. It is the same on every machine.
+    pub(crate) fn owner_text(&self) -> String {
+        let declaration = self.fleet.declaration.as_ref();
+        let control_plane = declaration.map(|object| git::without_credential(&object.spec.control_plane.repo));
+        format!("environment: {}\ncontrol-plane: {}\n", self.fleet.environment, control_plane.unwrap_or_default())
+    }
+
     /// The environment with its sources: `prod@77aa012 (main at 41c77fe)`.
     pub fn title(&self) -> String {
         let environment = &self.fleet.environment;

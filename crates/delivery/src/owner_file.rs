@@ -8,20 +8,13 @@ use model::tree::{Child, Entry, Mode, OpenError, Sealed};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
 
-/// The text of the owner file. It is the same on every machine.
-pub(crate) fn text(loaded: &Loaded) -> String {
-    let declaration = loaded.fleet.declaration.as_ref();
-    let control_plane = declaration.map(|object| git::without_credential(&object.spec.control_plane.repo));
-    format!("environment: {}\ncontrol-plane: {}\n", loaded.fleet.environment, control_plane.unwrap_or_default())
-}
-
 /// Adds the owner file to the output.
 ///
 /// # Errors
 /// If the folder of the file can't be opened.
 pub(crate) fn add(loaded: &Loaded, planned: &mut Planned) -> Result<(), OpenError> {
     let owner = planned.target.folder.join(OWNER_FILE);
-    let child = Child::File(Entry::file(text(loaded).into_bytes()));
+    let child = Child::File(Entry::file(loaded.owner_text().into_bytes()));
     let mut tree = planned.output.tree.clone();
     tree.put(&owner, child, &|sealed: &Sealed| planned.open(sealed))?;
     planned.output.tree = tree;
@@ -36,7 +29,7 @@ pub(crate) fn refusal(loaded: &Loaded, planned: &Planned) -> Result<Option<Diagn
     let branch = &planned.target.branch;
     let owner = planned.target.folder.join(OWNER_FILE);
     let Some(entry) = branch.tree.file(&owner, &|sealed| branch.open(sealed))? else { return Ok(None) };
-    let expected = text(loaded);
+    let expected = loaded.owner_text();
     if !matches!(entry.mode, Mode::File | Mode::Executable) || engine::layout::is_text(&entry.blob, &expected) {
         return Ok(None);
     }

@@ -1,6 +1,7 @@
 //! The fields of the structured output of commands.
 
 mod edits;
+mod explanation;
 mod listing;
 mod schema;
 mod why_not;
@@ -37,8 +38,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("plan", PLAN),
     ("publish", PUBLISH),
-    ("explain", EXPLAIN),
-    ("explain KEY", EXPLAIN_KEY),
+    ("explain", explanation::EXPLAIN),
+    ("explain KEY", explanation::EXPLAIN_KEY),
     ("contract", CONTRACT),
     ("explain NAME", why_not::OVERVIEW),
     ("why-not", why_not::WHY_NOT),
@@ -332,51 +333,6 @@ const PUBLISH: &[Described] = &[
     ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
 ];
 
-const EXPLAIN: &[Described] = &[
-    ("clusterType", "the cluster type"),
-    ("cluster", "the cluster; `null` if the assignment is the cluster type's"),
-    ("target", "the deployment target"),
-    ("workload", "its workload"),
-    ("workspace", "the workspace (the team) that it belongs to"),
-    ("registration", "the `WorkloadRegistration` that brought the workload; may be `null`"),
-    ("place", "where the target is written: a place (below)"),
-    ("policies[].policy", "a policy that says so"),
-    ("policies[].place", "where it is written"),
-    ("policies[].target[]", "its requirements of the target, in words"),
-    ("policies[].clusterType[]", "its requirements of the cluster type, in words"),
-    ("mappedLabels[].label", "a label that a `LabelMapping` added to the target"),
-    ("mappedLabels[].value", "its value"),
-    ("mappedLabels[].labelMapping", "that `LabelMapping`"),
-    ("mappedLabels[].place", "where the label is written"),
-    ("held[]", "one for each branch on which it is held, because it fails and a release pin reaches it"),
-    ("held[].branch", "the branch: `REPOSITORY@BRANCH`"),
-    ("held[].from", "the publication from whose commits it is rendered there"),
-    ("held[].releasePins[]", "the release pins that are laid over"),
-    (
-        "rollout.reason",
-        "what is published at the place is not what is desired: why. It waits in a ring or in a pull request, is not published yet, or the assignment has errors. `rollout` is `null` if the place has the desired content, or if the branch has no publication",
-    ),
-    ("rollout.ring", "the ring of the place; `null` if the environment has no rings"),
-    ("rollout.since", "since when, if that is known"),
-    ("rollout.desired.release", "the desired release; `null` if no key names it"),
-    ("rollout.desired.main", "the commit of the main branch that it is rendered from; may be `null`"),
-    (
-        "rollout.holds",
-        "what is published: `revision`, `nothing`, or `unknown` if no revision that is known gives this content",
-    ),
-    ("rollout.held", "`null` unless `holds` is `revision`; then the same fields as `desired`, of what is published"),
-    ("rollout.held.release", ""),
-    ("rollout.held.main", ""),
-    ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
-    ("releasePins[].place", "where it is written"),
-    ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),
-    ("releasePins[].reason", "why, in its words"),
-    ("releasePins[].expires", "the day after which it is warned of; `null` if there is none"),
-    ("templates[]", "the names of the templates: reconciler, namespace, configuration"),
-    ("configVersion", "the version of the configuration: the same for the same values"),
-    ("values[]", "every value, as in `explain KEY`"),
-];
-
 const CODEOWNERS: &[Described] = &[
     ("repository", "the repository"),
     ("branch", "its branch"),
@@ -384,36 +340,6 @@ const CODEOWNERS: &[Described] = &[
     ("rules[].owners[]", "their owners"),
     ("rules[].reasons[]", "the objects that name the owners, with their files"),
     ("warnings[]", "owners without effect, and limits that the limited team can change"),
-];
-
-const EXPLAIN_KEY: &[Described] = &[
-    ("key", "the way to the value"),
-    ("value", "what it is, as it may be shown; `null` if there is none"),
-    ("setBy", "what set it; `null` if nothing did, or if several `ConfigMap`s gave parts of it"),
-    ("setBy.configMap", "the `ConfigMap`"),
-    ("setBy.place", "where it is written"),
-    ("setBy.value", "what is written there"),
-    ("setBy.matches[]", "why that `ConfigMap` matches, in words"),
-    (
-        "composedOf[].key",
-        "a part of the value that one of several `ConfigMap`s gave, in the order of merging; none if `setBy` gave all of it",
-    ),
-    ("composedOf[].configMap", ""),
-    ("composedOf[].place", ""),
-    ("composedOf[].value", ""),
-    ("composedOf[].matches[]", ""),
-    ("overrides[]", "what it took the place of, with the same fields, the latest first"),
-    ("overrides[].configMap", ""),
-    ("overrides[].place", ""),
-    ("overrides[].value", ""),
-    ("overrides[].matches[]", ""),
-    ("notUsed[].configMap", "a `ConfigMap` that has the value too, and does not match"),
-    ("notUsed[].place", "where it is written"),
-    ("notUsed[].because[]", "why it does not match, in words"),
-    ("checks[].place", "a schema that has a condition for this value, with its location"),
-    ("checks[].demands", "the condition, as text"),
-    ("endsUpIn[].file", "a file of the assignment that holds the value"),
-    ("endsUpIn[].line", "the line"),
 ];
 
 const CONTRACT: &[Described] = &[

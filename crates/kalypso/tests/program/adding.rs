@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::company::{Company, HOST, git};
 use crate::objects::{self, registration, workload};
+use crate::serving::Hosted;
 
 /// The company with working trees of `main` and `dev`.
 pub(crate) struct Edited {
@@ -354,4 +355,17 @@ fn a_killed_run_leaves_whole_files() {
         assert!(found == old || found == new, "{}", String::from_utf8_lossy(&found));
         edited.run("check -e dev").ends(0);
     }
+}
+
+#[test]
+fn a_pull_request_of_an_edit_has_its_plan() {
+    let hosted = Hosted::new("");
+    hosted.kalypso("publish -e dev --direct").ends(0);
+    hosted.kalypso("add config LOG_LEVEL=debug -e dev --name common --propose").ends(0);
+    let opened = hosted.memory().repository("acme/control-plane").unwrap().pull_requests();
+    let [opened] = &opened[..] else { panic!("one is open: {}", opened.len()) };
+    assert_eq!(opened.title, "Set LOG_LEVEL in ConfigMap common");
+    let plan =
+        ["## Plan for `dev`", "**2 assignments** change", "`LOG_LEVEL  \"info\" → \"debug\"`", "configs/common.yaml:8"];
+    assert!(plan.iter().all(|text| opened.body.contains(text)), "{}", opened.body);
 }

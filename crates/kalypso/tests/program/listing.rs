@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value as Json;
 
-use crate::company::{Company, HOST, git};
+use crate::company::{Company, HOST, dev, git};
 use crate::objects;
 
 const CLUSTER: &str = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: store-042, labels: {site: berlin}}\nspec: {clusterType: west}\n";
@@ -230,4 +230,17 @@ fn an_environment_with_errors_does_not_hide_the_others() {
     company.kalypso("get environments").says(&["prod  (can't be read)", "dev   dev"]);
     fs::remove_dir_all(company.repository("control-plane")).unwrap();
     company.kalypso("get cluster-types").ends(69);
+}
+
+#[test]
+fn environments_are_listed_in_the_configured_order() {
+    let company = Company::new();
+    company.change("control-plane@main", ".environments/alpha.yaml", &objects::environment("alpha"));
+    company.commit("control-plane", "alpha", &dev());
+    let environments = |arguments: &str| names(&company, &format!("environments {arguments}"));
+    assert_eq!(environments(""), ["environment/alpha", "environment/dev"]);
+    let order = "\n[hub]\nenvironments = [\"dev\", \"alpha\"]\n";
+    company.configure(&format!("{}/", company.path("served").display()), order);
+    assert_eq!(environments(""), ["environment/dev", "environment/alpha"]);
+    assert_eq!(environments("--after dev"), ["environment/alpha"]);
 }
