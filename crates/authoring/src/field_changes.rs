@@ -99,7 +99,7 @@ impl ObjectChanges {
             Change::Set(path, value) => {
                 node_at(&object.root, path).is_some_and(|node| Meaning::of(node) == Meaning::of_value(value))
             }
-            Change::Remove(_) | Change::Append(..) => false,
+            Change::Remove(_) | Change::Append(..) | Change::RenameKey(..) => false,
         };
         changes.retain(|change| !is_so(change));
         Ok(changes)

@@ -102,6 +102,29 @@ impl Meaning {
         }
     }
 
+    /// Gives the entry at this path another key. None if there is no such entry, or if the mapping has that key.
+    pub(crate) fn rename_key(&mut self, steps: &[Step], key: &str) -> Option<()> {
+        let (last, above) = steps.split_last()?;
+        let parent = above.iter().try_fold(self, |node, step| node.child(step))?;
+        let (Self::Mapping(entries), Step::Key(old)) = (parent, last) else { return None };
+        let old = entries.keys().find(|known| known.is_key(old)).cloned()?;
+        let is_free = !entries.keys().any(|known| known.is_key(key));
+        let value = is_free.then(|| entries.remove(&old))??;
+        entries.insert(Self::text(key), value);
+        Some(())
+    }
+
+    /// The entry or item at this step.
+    fn child(&mut self, step: &Step) -> Option<&mut Self> {
+        match (self, step) {
+            (Self::Mapping(entries), Step::Key(key)) => {
+                entries.iter_mut().find(|(known, _)| known.is_key(key)).map(|(_, value)| value)
+            }
+            (Self::List(items), Step::Index(index)) => items.get_mut(*index),
+            _ => None,
+        }
+    }
+
     /// Appends an item to the list at this path, and creates the list if there is none. None if the field has another shape.
     pub(crate) fn append(&mut self, steps: &[Step], value: Self) -> Option<()> {
         let mut present = self.clone();

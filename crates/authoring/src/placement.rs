@@ -279,5 +279,17 @@ fn common<'f>(mut folders: impl Iterator<Item = &'f str>) -> String {
     parts.join("/")
 }
 
+/// The path of a file for an object with another name, if the file is named after its object.
+pub(crate) fn renamed_path(path: &str, old: &str, new: &str) -> Option<String> {
+    let (_, extension) = path.rsplit_once('.')?;
+    let pattern = FileName::of(path, old);
+    if !pattern.is_of_whole_name() {
+        return None;
+    }
+    let group = pattern.group(folder(path));
+    let renamed = joined(group, &format!("{}.{extension}", pattern.apply(group, new)));
+    (renamed != path).then_some(renamed)
+}
+
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::documents;
 use crate::edit::{Change, EditError, ObjectPosition, edit};
 use crate::file_edits::FileEdits;
+use crate::references::{self, Reference};
 
 /// How many objects that use another one a message shows.
 const USERS_SHOWN_MAX: usize = 5;
@@ -48,7 +49,8 @@ pub fn remove_named(
     if !missing.is_empty() {
         return Err(files.places().refusal(missing));
     }
-    let users: Vec<_> = found.iter().map(|object| (*object, users(files, object))).collect();
+    let users: Vec<_> =
+        found.iter().map(|object| (*object, references::required(files, (object.kind, &object.name)))).collect();
     if is_cascading {
         found.extend(users.into_iter().flat_map(|(_, users)| users).map(|user| user.object));
     } else if users.iter().any(|(_, users)| !users.is_empty()) {
@@ -105,29 +107,7 @@ fn is_empty_list(content: &[u8], document: usize) -> bool {
     items.and_then(Node::as_sequence).is_some_and(<[Node]>::is_empty)
 }
 
-/// An object that names another one, with the field.
-struct User<'f> {
-    object: &'f FoundObject,
-    field: &'f Node,
-}
-
-/// The objects that can't be without another one.
-fn users<'f>(files: &'f BranchFiles<'_>, used: &FoundObject) -> Vec<User<'f>> {
-    let (kind, fields): (Kind, &[&str]) = match used.kind {
-        Kind::ClusterType => (Kind::Cluster, &["clusterType"]),
-        Kind::Template => (Kind::ClusterType, &["reconciler", "namespaceService", "configType"]),
-        _ => return Vec::new(),
-    };
-    let user = |object: &'f FoundObject| {
-        let spec = object.root.get("spec")?;
-        let names = |field: &&Node| field.as_scalar().is_some_and(|scalar| *scalar.text == *used.name);
-        let field = fields.iter().filter_map(|field| spec.get(field)).find(names)?;
-        Some(User { object, field })
-    };
-    files.of_kind(kind).filter_map(user).collect()
-}
-
-fn still_used(files: &BranchFiles<'_>, users: &[(&FoundObject, Vec<User<'_>>)]) -> Refusal {
+fn still_used(files: &BranchFiles<'_>, users: &[(&FoundObject, Vec<Reference<'_>>)]) -> Refusal {
     let mut places = files.places();
     let mut diagnostics = Vec::new();
     for (object, users) in users.iter().filter(|(_, users)| !users.is_empty()) {
@@ -136,7 +116,7 @@ fn still_used(files: &BranchFiles<'_>, users: &[(&FoundObject, Vec<User<'_>>)]) 
         let message = format!("{} {kind} {noun} still {verb} {} `{}`", users.len(), object.kind, object.name);
         let mut diagnostic = Diagnostic::error(Code::StillUsed, message);
         for user in users.iter().take(USERS_SHOWN_MAX) {
-            let origin = Origin::Span(places.file(files, &user.object.path), user.field.span);
+            let origin = Origin::Span(places.file(files, &user.object.path), user.node.span);
             diagnostic = diagnostic.at(origin, format!("`{}`", user.object.name));
         }
         if users.len() > USERS_SHOWN_MAX {

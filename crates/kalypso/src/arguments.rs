@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Add(Add),
     Set(Set),
     Remove(Remove),
+    Rename(Rename),
     Config(Config),
     Pin(Pin),
     Unpin(Unpin),

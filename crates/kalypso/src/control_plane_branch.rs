@@ -220,7 +220,9 @@ fn place_of(
         return Ok((access.settings.repo.clone(), access.settings.branch.clone(), String::new()));
     };
     let Some(place) = environments.places.get(name) else {
-        return Err(loading::unknown_environment(name.as_str(), &reading::in_promotion_order(environments, access)).into());
+        return Err(
+            loading::unknown_environment(name.as_str(), &reading::in_promotion_order(environments, access)).into()
+        );
     };
     Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), plain_folder(&place.path)))
 }

@@ -7,6 +7,8 @@ mod error;
 mod flow;
 mod replace;
 
+use std::sync::Arc;
+
 use model::field_path::{FieldPath, Step};
 use model::yaml::{self, Node, NodeValue, Options, ScalarStyle, Span};
 
@@ -34,12 +36,14 @@ pub enum Change {
     Remove(FieldPath),
     /// Appends an item to a list. If there is none, it is added, with the mappings above it.
     Append(FieldPath, Value),
+    /// Gives an entry of a mapping another key. Its value, its place and its comments stay.
+    RenameKey(FieldPath, Arc<str>),
 }
 
 impl Change {
     fn path(&self) -> &FieldPath {
         match self {
-            Self::Set(path, _) | Self::Remove(path) | Self::Append(path, _) => path,
+            Self::Set(path, _) | Self::Remove(path) | Self::Append(path, _) | Self::RenameKey(path, _) => path,
         }
     }
 }
@@ -59,6 +63,7 @@ pub fn edit(content: &[u8], at: ObjectPosition, change: &Change) -> Result<Vec<u
         Change::Set(_, value) => scene.set(root, value)?,
         Change::Remove(_) => scene.remove(root)?,
         Change::Append(_, value) => scene.append(root, value)?,
+        Change::RenameKey(_, key) => scene.rename_key(root, key)?,
     };
     let results = splices.iter().map(|splice| splice.applied(file.text));
     let mut good = results.filter(|result| documents(result).as_ref() == Some(&expected));
@@ -111,6 +116,7 @@ fn expected(
         Change::Set(_, value) => root.set(path.steps(), Meaning::of_value(value)),
         Change::Remove(_) => root.remove(path.steps()),
         Change::Append(_, value) => root.append(path.steps(), Meaning::of_value(value)),
+        Change::RenameKey(_, key) => root.rename_key(path.steps(), key),
     });
     changed.ok_or_else(|| EditError::new(Reason::NoField(path.clone()), None))?;
     Ok(meanings)

@@ -1,8 +1,9 @@
 //! Replaces a whole value.
 
-use model::yaml::{NodeValue, ScalarStyle};
+use model::yaml::{Node, NodeValue, ScalarStyle};
 
-use super::{Found, Scene, Splice};
+use super::error::{EditError, Reason};
+use super::{Found, Scene, Splice, children, position};
 use crate::style::{Quote, Style, column};
 use crate::value::Value;
 use crate::{emit, lines, scalar};
@@ -17,13 +18,8 @@ impl Scene<'_> {
         if span.is_empty() {
             return self.missing_replaced(found, value);
         }
-        let quote = match present.style {
-            ScalarStyle::SingleQuoted => Some(Quote::Single),
-            ScalarStyle::DoubleQuoted => Some(Quote::Double),
-            _ => None,
-        };
         let mut ways = Vec::new();
-        if let (Some(quote), Value::Text(text)) = (quote, value)
+        if let (Some(quote), Value::Text(text)) = (quote(present.style), value)
             && !text.contains('\n')
         {
             ways.push(Splice { range: span.clone(), text: scalar::quoted(text, quote) });
@@ -37,6 +33,23 @@ impl Scene<'_> {
         }
         ways.push(Splice { range: span, text: emit::flow(value, &self.style) });
         ways
+    }
+
+    /// The ways to give an entry of a mapping another key. Quotes stay.
+    pub(super) fn rename_key(&self, root: &Node, key: &str) -> Result<Vec<Splice>, EditError> {
+        let no_field = || self.error(Reason::NoField);
+        let (last, above) = self.path.steps().split_last().ok_or_else(no_field)?;
+        let found = self.follow(root, above)?;
+        let position = position(found.node, last).filter(|_| found.depth == above.len()).ok_or_else(no_field)?;
+        let entries = found.node.as_mapping().unwrap_or_default();
+        let is_here = children(found.node).get(position).is_some_and(Option::is_some);
+        let (present, _) = entries.get(position).filter(|_| is_here).ok_or_else(no_field)?;
+        let range = present.span.range();
+        let text = match present.as_scalar().and_then(|scalar| quote(scalar.style)) {
+            Some(quote) => scalar::quoted(key, quote),
+            None => scalar::written_key(key, self.style.quote),
+        };
+        Ok(vec![Splice { range, text }])
     }
 
     /// The value behind the colon or dash of a field, in lines of the file's style.
@@ -106,5 +119,14 @@ impl Scene<'_> {
     /// The style of the file.
     pub(super) fn style(&self) -> &Style {
         &self.style
+    }
+}
+
+/// The quotes around a scalar of this style.
+fn quote(style: ScalarStyle) -> Option<Quote> {
+    match style {
+        ScalarStyle::SingleQuoted => Some(Quote::Single),
+        ScalarStyle::DoubleQuoted => Some(Quote::Double),
+        _ => None,
     }
 }

@@ -182,3 +182,26 @@ fn a_file_with_errors_is_not_edited() {
         "`a.c` is not there, or is not what the edit expects: edit the file by hand"
     );
 }
+
+fn rename_key(field: &str, key: &str) -> Change {
+    Change::RenameKey(path(field), key.into())
+}
+
+#[test]
+fn a_renamed_key_keeps_its_value_its_place_and_its_comments() {
+    let key = |text: &str, (old, new): (&str, &str), expected: &str| {
+        check(text, &Change::RenameKey(FieldPath::from(["data"]).key(old), new.into()), expected);
+    };
+    key("data:\n  # why\n  a.b.C: 1 # one\n  d: 2\n", ("a.b.C", "a.x.C"), "data:\n  # why\n  a.x.C: 1 # one\n  d: 2\n");
+    key("data:\n  \"a\": |\n    x\n", ("a", "b"), "data:\n  \"b\": |\n    x\n");
+    key("data: {a: 1, b: 2}\n", ("b", "c"), "data: {a: 1, c: 2}\n");
+    key("data:\n  a: 1\n", ("a", "on"), "data:\n  \"on\": 1\n");
+}
+
+#[test]
+fn a_key_is_not_renamed_to_one_that_exists() {
+    assert!(
+        refused("a: 1\nb: 2\n", &rename_key("a", "b")).contains("`a` is not there, or is not what the edit expects")
+    );
+    assert!(refused("a: 1\n", &rename_key("c", "b")).contains("`c` is not there"));
+}

@@ -56,6 +56,16 @@ impl FileName {
         counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(name, _)| name.clone())
     }
 
+    /// Whether the name of the object is in the name of the file as a word, and not a part of another one: `a` is not in `data.yaml`.
+    pub(super) fn is_of_whole_name(&self) -> bool {
+        let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        match self {
+            Self::Same | Self::BelowFolder | Self::OwnFolder(_) => true,
+            Self::Around(before, after) => is_end(before.chars().next_back()) && is_end(after.chars().next()),
+            Self::Within(..) | Self::Other => false,
+        }
+    }
+
     /// The name of the file for an object in a folder, without its extension.
     pub(super) fn apply(&self, folder: &str, name: &str) -> String {
         let shorter = match self {

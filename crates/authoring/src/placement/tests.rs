@@ -86,3 +86,17 @@ fn objects_that_are_collected_in_files_stay_so() {
     check(&[("types/west.yaml", &west)], &cluster_type("new-1", &[]), "types/new-1.yaml");
     check(&[("types/west.yaml", &west)], &cluster_type("west-9", &[]), "types/west.yaml");
 }
+
+#[test]
+fn a_file_that_is_named_after_its_object_gets_the_new_name() {
+    let check = |path: &str, old: &str, expected: Option<&str>| {
+        assert_eq!(renamed_path(path, old, "new").as_deref(), expected, "{path}");
+    };
+    check("types/small.yaml", "small", Some("types/new.yaml"));
+    check("small.yml", "small", Some("new.yml"));
+    check("types/cluster-type-small.yaml", "small", Some("types/cluster-type-new.yaml"));
+    check("small/cluster.yaml", "small", Some("new/cluster.yaml"));
+    check("types/smaller.yaml", "small", None);
+    check("data.yaml", "a", None);
+    check("types/all.yaml", "small", None);
+}

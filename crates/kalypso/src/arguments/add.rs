@@ -1,4 +1,4 @@
-//! Arguments of `add` and `remove`.
+//! Arguments of `add`, `remove` and `rename`.
 
 use std::path::PathBuf;
 
@@ -52,6 +52,45 @@ pub(crate) enum RemoveKind {
     Target(RemoveTarget),
     Schema(RemoveAnywhere),
     Template(RemoveTemplates),
+}
+
+/// Give a cluster type or a cluster another name, and show what moves
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Everything in the branch that names the object follows: the clusters of a cluster type, and the conditions of values and schemas. In the
+GitOps repository, the folder moves in one commit. Reconcilers must then pull the new folder: see `kalypso bootstrap`.")]
+pub(crate) struct Rename {
+    #[command(subcommand)]
+    pub(crate) kind: RenameKind,
+}
+
+/// The kinds that can be renamed.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RenameKind {
+    /// Rename a cluster type of an environment
+    ClusterType(RenameInEnvironment),
+    /// Rename a cluster of an environment
+    Cluster(RenameInEnvironment),
+}
+
+/// Rename an object of an environment
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso rename cluster store-7 store-007 -e prod --dry-run    what would move
+  kalypso rename cluster-type small kiosk -e dev --commit")]
+pub(crate) struct RenameInEnvironment {
+    /// The present name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// The new name
+    #[arg(value_name = "NEW_NAME")]
+    pub(crate) new_name: String,
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) edit: EditOptions,
 }
 
 /// What happens with an edit.

@@ -18,7 +18,10 @@ pub(crate) struct Task {
 pub(crate) const TASKS: &[Task] = &[
     Task { title: "Start", commands: &["demo", "init"] },
     Task { title: "Look at the platform", commands: &["check", "get", "describe", "explain", "why-not", "contract"] },
-    Task { title: "Change the platform", commands: &["add", "remove", "config", "pin", "unpin", "codeowners"] },
+    Task {
+        title: "Change the platform",
+        commands: &["add", "set", "remove", "rename", "config", "pin", "unpin", "codeowners"],
+    },
     Task { title: "Publish", commands: &["plan", "render", "publish", "confirm", "bootstrap"] },
     Task {
         title: "Move changes through environments",

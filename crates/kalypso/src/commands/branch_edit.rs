@@ -38,6 +38,7 @@ pub(super) enum Verb {
     Add,
     Change,
     Remove,
+    Rename,
 }
 
 /// An edit of a branch.
@@ -171,6 +172,7 @@ impl OpenBranch {
                 Verb::Add => "add",
                 Verb::Change => "change",
                 Verb::Remove => "remove",
+                Verb::Rename => "rename",
             };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
             let of = self.branch.description();

@@ -29,6 +29,7 @@ mod promotion;
 mod publish;
 mod releases;
 mod remove;
+mod rename;
 mod render;
 mod report;
 mod rollout;
@@ -61,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Add(options) => add::run(options),
         Command::Set(options) => set::run(options),
         Command::Remove(options) => remove::run(options),
+        Command::Rename(options) => rename::run(options),
         Command::Config(options) => config::run(options),
         Command::Pin(options) => pin::pin(options),
         Command::Unpin(options) => pin::unpin(options),

@@ -35,7 +35,7 @@ pub(super) fn json(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
     });
     let pinned = outcome.changes.pinned.iter();
     Ok(json!({
-        "action": match edit.verb { Verb::Add => "add", Verb::Change => "change", Verb::Remove => "remove" },
+        "action": match edit.verb { Verb::Add => "add", Verb::Change => "change", Verb::Remove => "remove", Verb::Rename => "rename" },
         "branch": &*branch.name(),
         "environment": branch.environment().map(ToString::to_string),
         "objects": objects.collect::<Vec<_>>(),

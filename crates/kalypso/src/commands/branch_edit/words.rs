@@ -27,6 +27,7 @@ pub(super) fn title(edit: &BranchEdit) -> String {
         Verb::Add => "Add",
         Verb::Change => "Change",
         Verb::Remove => "Remove",
+        Verb::Rename => return format!("Rename {}", objects(edit)),
     };
     if edit.values.is_empty() || edit.objects.len() != 1 {
         return format!("{verb} {}", objects(edit));
@@ -42,12 +43,17 @@ pub(super) fn title(edit: &BranchEdit) -> String {
     format!("{verb} {} in {}", named(&keys), objects(edit))
 }
 
+/// The renamed objects, with both names: the only value of each is its name.
+fn renaming(edit: &BranchEdit) -> String {
+    let (objects, values) = (edit.objects.iter(), edit.values.iter());
+    let parts = objects.zip(values).map(|(object, value)| {
+        format!("{} {} to {}", object.kind, value.old.as_deref().unwrap_or_default(), object.name)
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// The body of a pull request into the branch `of`, of at most `characters_max` characters: the files, and the plan for each environment.
-pub(super) fn body(
-    (edit, of): (&BranchEdit, &str),
-    comparisons: &[Comparison<'_>],
-    characters_max: usize,
-) -> String {
+pub(super) fn body((edit, of): (&BranchEdit, &str), comparisons: &[Comparison<'_>], characters_max: usize) -> String {
     let mut text = format!("{} in {of}.\n\nFiles:\n", title(edit));
     for (path, _) in edit.files.iter().take(LISTED_MAX) {
         let _ = writeln!(text, "- {}", markdown::code(path));
@@ -70,6 +76,9 @@ pub(super) fn body(
 
 /// The objects of an edit: `ClusterType large`, or `75 Clusters: store-001, store-002 and 73 more`.
 fn objects(edit: &BranchEdit) -> String {
+    if edit.verb == Verb::Rename {
+        return renaming(edit);
+    }
     let mut by_kind: BTreeMap<Kind, Vec<String>> = BTreeMap::new();
     for object in &edit.objects {
         by_kind.entry(object.kind).or_default().push(object.name.to_string());
@@ -90,7 +99,9 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
     for note in &edit.notes {
         let _ = writeln!(text, "  {note}");
     }
-    text.push_str(&values(edit, outcome.comparisons));
+    if edit.verb != Verb::Rename {
+        text.push_str(&values(edit, outcome.comparisons));
+    }
     outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
     text.push_str(&pinned(branch, outcome));
     if outcome.comparisons.is_empty() && outcome.changes.pinned.is_empty() {
@@ -109,6 +120,8 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_
         (Verb::Change, true) => "Would change",
         (Verb::Remove, false) => "Removed",
         (Verb::Remove, true) => "Would remove",
+        (Verb::Rename, false) => "Renamed",
+        (Verb::Rename, true) => "Would rename",
     };
     let place = if edit.verb == Verb::Remove { "from" } else { "in" };
     let paths: BTreeSet<_> = edit.files.iter().map(|(path, _)| path).collect();

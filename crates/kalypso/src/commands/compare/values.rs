@@ -181,7 +181,9 @@ pub(super) fn text(differences: &[ValueDifference], environments: [&str; 2]) -> 
 
 /// The values of both sides. Of two long values, the part that differs is shown.
 fn shown_sides(sides: &[Values; 2]) -> [String; 2] {
-    if let [[PlacedValue { value: Some(from), .. }], [PlacedValue { value: Some(to), .. }]] = sides.each_ref().map(Vec::as_slice) {
+    if let [[PlacedValue { value: Some(from), .. }], [PlacedValue { value: Some(to), .. }]] =
+        sides.each_ref().map(Vec::as_slice)
+    {
         let (from, to) = excerpt::differing(from, to, SHOWN_MAX);
         return [from, to];
     }
@@ -190,7 +192,9 @@ fn shown_sides(sides: &[Values; 2]) -> [String; 2] {
 
 /// The values of one side: `"info"`, or `"info" on 4 places, "warning" on chicago-edge`.
 fn values_text(values: &Values) -> String {
-    let text = |value: &PlacedValue| value.value.as_deref().map_or_else(|| "(none)".to_owned(), |text| excerpt::first(text, SHOWN_MAX));
+    let text = |value: &PlacedValue| {
+        value.value.as_deref().map_or_else(|| "(none)".to_owned(), |text| excerpt::first(text, SHOWN_MAX))
+    };
     match values.as_slice() {
         [] => "(none)".to_owned(),
         [only] => text(only),

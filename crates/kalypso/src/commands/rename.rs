@@ -1,0 +1,60 @@
+//! `kalypso rename`: gives an object another name, with everything that names it.
+
+use std::sync::Arc;
+
+use authoring::config_values::ValueChange;
+use authoring::renames::{Renaming, rename};
+use model::kind::Kind;
+use model::name::{ClusterName, ClusterTypeName};
+
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, name};
+use crate::arguments::{Rename, RenameInEnvironment, RenameKind};
+use crate::exit::Exit;
+use crate::terminal::{count, named};
+
+pub(super) fn run(options: &Rename) -> anyhow::Result<Exit> {
+    match &options.kind {
+        RenameKind::ClusterType(options) => {
+            name::<ClusterTypeName>(&options.new_name, "cluster type")?;
+            in_environment((Kind::ClusterType, "cluster-type"), options)
+        }
+        RenameKind::Cluster(options) => {
+            name::<ClusterName>(&options.new_name, "cluster")?;
+            in_environment((Kind::Cluster, "cluster"), options)
+        }
+    }
+}
+
+/// Renames an object in the branch of an environment. `word` is the kind on the command line.
+fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> anyhow::Result<Exit> {
+    let RenameInEnvironment { name: old, new_name: new, environment, edit } = options;
+    let open = OpenBranch::of(edit, Some(environment))?;
+    let Renaming { edits: files, object, referring } = match rename(&open.files(), kind, (old, new)) {
+        Ok(renaming) => renaming,
+        Err(refusal) => return open.refuse(&refusal, edit.output),
+    };
+    let mut notes = Vec::new();
+    if !referring.is_empty() {
+        let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
+        notes.push(format!("{} that named it: {}", count(names.len(), "object"), named(&names)));
+    }
+    notes.push(format!(
+        "reconcilers that pull its folder must pull the new one: kalypso bootstrap {new} -e {environment}"
+    ));
+    let value = |text: &str| Some(Arc::from(text));
+    let values = vec![ValueChange { key: "name".into(), old: value(old), new: value(new) }];
+    let slug = format!("{word}-{old}-to-{new}");
+    open.finish(
+        &BranchEdit {
+            verb: Verb::Rename,
+            objects: object,
+            values,
+            files,
+            warnings: Vec::new(),
+            notes,
+            slug,
+            expected: None,
+        },
+        edit,
+    )
+}
