@@ -276,6 +276,7 @@ mod tests {
 
     use git::{MemoryRepositories, NewCommit, Person, RepositoryUrl};
     use model::progress::Progress;
+    use model::rollout::EnvironmentOrder;
     use model::tree::{Tree, closed};
     use tempfile::TempDir;
 
@@ -298,7 +299,7 @@ mod tests {
                 git: git::Settings::new(cache.path().join("cache")),
                 acknowledgements: Arc::default(),
                 state_keys: StateKeys::default(),
-                environment_order: Default::default(),
+                environment_order: EnvironmentOrder::default(),
             };
             let repositories = Arc::<MemoryRepositories>::default();
             let shared = Arc::clone(&repositories);

@@ -22,7 +22,7 @@ pub(crate) struct HeldAssignments<'a> {
 /// How the published contents are found.
 enum Contents<'a> {
     /// The environment has rings: the states of the rollouts say what each place has.
-    Rings(HeldContents<'a>),
+    Rings(Box<HeldContents<'a>>),
     /// The environment has none: the branches say it.
     Branches(PublishedContents<'a>),
 }
@@ -30,7 +30,7 @@ enum Contents<'a> {
 impl<'a> HeldAssignments<'a> {
     pub(crate) fn read(loaded: &'a Loaded, prepared: &'a Prepared) -> Self {
         let contents = HeldContents::read(loaded, prepared).and_then(|rings| match rings {
-            Some(rings) => Ok(Contents::Rings(rings)),
+            Some(rings) => Ok(Contents::Rings(Box::new(rings))),
             None => PublishedContents::read(loaded, prepared).map(Contents::Branches),
         });
         Self { contents: contents.map_err(|error| warn(&error)).ok() }

@@ -1,6 +1,7 @@
 //! Named releases: they are read as they were written, and never change.
 
 use git::{MemoryRepositories, RepositoryUrl};
+use model::rollout::EnvironmentOrder;
 
 use super::*;
 use crate::access::{ControlPlaneSettings, StateKeys};
@@ -16,7 +17,7 @@ fn access() -> RepositoryAccess {
         git,
         acknowledgements: Arc::default(),
         state_keys: StateKeys::default(),
-        environment_order: Default::default(),
+        environment_order: EnvironmentOrder::default(),
     };
     RepositoryAccess::with(settings, repositories as _, Progress::default())
 }

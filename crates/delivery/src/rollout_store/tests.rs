@@ -1,5 +1,6 @@
 //! State files: what is written is read again, and nothing else is read.
 
+use model::rollout::EnvironmentOrder;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Authors, Measured};
@@ -445,7 +446,7 @@ impl Store {
             git,
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
-            environment_order: Default::default(),
+            environment_order: EnvironmentOrder::default(),
         };
         let access = RepositoryAccess::with(settings, Arc::clone(&repositories) as _, Progress::default());
         Self { access, repositories, environment: EnvironmentName::new("prod").unwrap() }

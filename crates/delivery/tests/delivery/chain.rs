@@ -15,6 +15,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
+use model::rollout::EnvironmentOrder;
 use tempfile::TempDir;
 use testkit::chain::MemoryChain;
 use testkit::company::{CONTROL_PLANE, HOST};
@@ -40,7 +41,7 @@ impl Chain {
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
-            environment_order: Default::default(),
+            environment_order: EnvironmentOrder::default(),
         };
         let repositories = Arc::clone(&company.repositories);
         let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));

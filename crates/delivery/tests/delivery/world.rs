@@ -11,6 +11,7 @@ use engine::compile::Compiled;
 use git::RepositoryUrl;
 use model::name::EnvironmentName;
 use model::progress::Progress;
+use model::rollout::EnvironmentOrder;
 use tempfile::TempDir;
 pub(crate) use testkit::company::{BASE, HOST, PROPOSAL};
 use testkit::company::{CONTROL_PLANE, MemoryCompany};
@@ -46,7 +47,7 @@ impl World {
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
-            environment_order: Default::default(),
+            environment_order: EnvironmentOrder::default(),
         };
         Self { company: MemoryCompany::new(), settings, _cache: cache }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::count::{count, named};
 use model::diagnostic::{Code, Diagnostic, Label, Origin};
 use model::field_path::FieldPath;
+use model::name::{ClusterName, ClusterTypeName};
 use model::similar;
 
 use super::Adoption;
@@ -30,8 +31,10 @@ pub(super) fn unknown_names(compiled: &Compiled, adopt: &Adoption) -> Vec<Diagno
     let Adoption::Named(names) = adopt else { return Vec::new() };
     let fleet = compiled.fleet();
     let unknown = names.iter().filter(|name| Place::find(fleet, name).is_none());
-    let known =
-        || fleet.cluster_types.keys().map(|name| name.as_str()).chain(fleet.clusters.keys().map(|name| name.as_str()));
+    let known = || {
+        let cluster_types = fleet.cluster_types.keys().map(ClusterTypeName::as_str);
+        cluster_types.chain(fleet.clusters.keys().map(ClusterName::as_str))
+    };
     let problem = |name: &Arc<str>| {
         let message = format!("`--adopt {name}` names no cluster type or cluster of {}", fleet.environment);
         let diagnostic = Diagnostic::error(Code::ForeignFolder, message).note("no folder of this name is taken over");

@@ -7,6 +7,7 @@ use std::process::Command;
 use delivery::access::{ControlPlaneSettings, StateKeys};
 use git::Edits;
 use model::progress::Progress;
+use model::rollout::EnvironmentOrder;
 use tempfile::TempDir;
 
 use super::*;
@@ -72,7 +73,7 @@ impl Repository {
             git,
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
-            environment_order: Default::default(),
+            environment_order: EnvironmentOrder::default(),
         };
         Arc::new(RepositoryAccess::new(settings, Progress::default()))
     }

@@ -13,6 +13,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
 use git_host::secret::Secret;
 use hub_api::syncs::{EnvironmentSync, SyncService as _};
+use model::rollout::EnvironmentOrder;
 use model::tree::{Tree, closed};
 use service::{PromotionHub, Service, ServiceHost, ServiceSettings, Timing};
 use tempfile::TempDir;
@@ -59,7 +60,7 @@ impl World {
             git: git::Settings::new(self.cache.path().join("cache")),
             acknowledgements: Arc::default(),
             state_keys: StateKeys::default(),
-            environment_order: Default::default(),
+            environment_order: EnvironmentOrder::default(),
         };
         ServiceSettings {
             control_plane,
