@@ -80,7 +80,8 @@ mod tests {
         let all = Arguments::command();
         let mut all: Vec<_> = all.get_subcommands().map(ClapCommand::get_name).collect();
         let mut listed: Vec<_> = TASKS.iter().flat_map(|task| task.commands).copied().collect();
-        (all.sort_unstable(), listed.sort_unstable());
+        all.sort_unstable();
+        listed.sort_unstable();
         assert_eq!(listed, all);
     }
 

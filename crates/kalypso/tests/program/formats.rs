@@ -214,7 +214,11 @@ fn a_checkout_is_checked_without_git() {
 
 /// The subcommands of a command in its help.
 fn below(command: &[String], help: &str) -> Vec<Vec<String>> {
-    let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
+    let list = match command {
+        // The commands of the program are grouped by task, before its options.
+        [] => help.split_once("\nOptions:\n").map_or("", |(list, _)| list),
+        _ => help.split_once("\nCommands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap()),
+    };
     let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     names.map(|name| [command, &[name.to_owned()]].concat()).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use delivery::planned::Planned;
 use delivery::selection::Selection as Selected;
-use engine::compile::Compiled;
+use engine::compile::{Compiled, Prepared};
 use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;
 
@@ -59,7 +59,7 @@ impl Selection {
         let of_targets = sides().flat_map(|side| side.targets().iter().map(|target| target.workload().to_owned()));
         let of_changes = changes().map(|(_, change)| change.workload.to_string());
         let workloads = || -> BTreeSet<String> { of_targets.chain(of_changes).collect() };
-        let of_fleets = sides().map(|side| side.fleet()).flat_map(|fleet| {
+        let of_fleets = sides().map(Prepared::fleet).flat_map(|fleet| {
             let types = fleet.cluster_types.keys().map(ToString::to_string);
             types.chain(fleet.clusters.keys().map(ToString::to_string))
         });
