@@ -140,7 +140,12 @@ async fn with_known_names(
             problem.did_you_mean(subject, status.subjects.iter().filter_map(|one| one.subject.as_deref()))
         }
         (Some(_), None) => problem,
-        (None, _) => problem.did_you_mean(environment, environments(app, reach).iter().map(String::as_str)),
+        (None, _) => {
+            let known = environments(app, reach);
+            // The service has an environment without promotions: then the subject is unknown.
+            let is_known = known.contains(environment);
+            if is_known { problem } else { problem.did_you_mean(environment, known.iter().map(String::as_str)) }
+        }
     })
 }
 
