@@ -172,6 +172,15 @@ async fn administrators_decide_and_the_audit_log_has_their_decisions() {
 }
 
 #[tokio::test]
+async fn a_decision_about_an_unknown_environment_is_refused_with_the_nearest() {
+    let hub = promoting().await;
+    let command = json!({"command": "hold", "reason": "an outage"});
+    let refused = hub.post("/api/v1/promotions/prodd/commands").json(&command).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+    assert_eq!(refused.json::<Value>().await.unwrap()["hint"], "did you mean `prod`?");
+}
+
+#[tokio::test]
 async fn a_hub_alone_promotes_nothing() {
     let hub = Hub::start().await;
     assert_eq!(hub.get("/api/v1/promotions").send().await.unwrap().json::<Value>().await.unwrap(), json!([]));
