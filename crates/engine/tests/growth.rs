@@ -1,5 +1,6 @@
 //! Counts the work: it grows with the number of different inputs, not with the number of assignments.
 
+use std::collections::BTreeMap;
 use std::io::Result;
 use std::sync::Arc;
 
@@ -36,19 +37,31 @@ fn each_further_schema_checks_each_composition_once() -> Result<()> {
     Ok(())
 }
 
-/// The bytes of rendered files that were read completely, for each assignment of a fleet with nested values.
-fn checked_bytes(cluster_types: usize, targets: usize) -> Result<usize> {
-    let size = Size { cluster_types, targets, config_maps: 100, schemas: 1 };
-    let files = generator::nested(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes()));
+/// The bytes of rendered files that were read completely, for each assignment.
+fn checked_bytes(files: BTreeMap<String, String>) -> Result<usize> {
+    let files = files.into_iter().map(|(path, text)| (path, text.into_bytes()));
     let (fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT)?;
     let compiled = Compiled::new(&fleet.into());
-    assert_eq!(compiled.rendered_count(), cluster_types * targets);
+    assert_eq!(compiled.rendered_count(), compiled.len());
     Ok(compiled.checked_bytes() / compiled.len())
 }
 
 #[test]
+fn files_with_warnings_about_values_are_read_once_for_each_set_of_values() -> Result<()> {
+    // Kubernetes refuses the lists and mappings that this fleet prints as data of ConfigMaps.
+    let of_targets = |targets| checked_bytes(generator::fleet(Size { targets, ..SIZE }, 1));
+    let (few, many) = (of_targets(8)?, of_targets(80)?);
+    assert!(many > 0 && many <= few / 5, "{few} bytes of each assignment, {many} with ten times as many targets");
+    Ok(())
+}
+
+#[test]
 fn files_of_a_known_form_are_not_read_again_to_check_them() -> Result<()> {
-    let (small, large) = (checked_bytes(20, 16)?, checked_bytes(60, 48)?);
+    let of_size = |cluster_types, targets| {
+        let size = Size { cluster_types, targets, config_maps: 100, schemas: 1 };
+        checked_bytes(generator::nested(size, 1))
+    };
+    let (small, large) = (of_size(20, 16)?, of_size(60, 48)?);
     assert!(
         small > 0 && large <= small / 5,
         "{small} bytes of each assignment, {large} in a fleet nine times as large"

@@ -64,24 +64,32 @@ impl CheckedOutlines {
     }
 }
 
-/// Files without findings, the last one of each template and set of values. Files of the same template and values differ only in a few lines. Only these
-/// lines are compared.
+/// Files with their warnings, the last one of each template and set of values. Files of the same template and values differ only in a few lines. Only these
+/// lines are compared. The warnings are about the values, which such files have in common.
 #[derive(Debug, Default)]
-pub(crate) struct RecentFiles(RefCell<BTreeMap<(Digest, Digest), String>>);
+pub(crate) struct RecentFiles(RefCell<BTreeMap<(Digest, Digest), RecentFile>>);
+
+#[derive(Debug)]
+struct RecentFile {
+    text: String,
+    warnings: Vec<OutputWarning>,
+}
 
 /// Scanning a smaller file is as fast as comparing it.
 const COMPARED_BYTES_MIN: usize = 1_024;
 
 impl RecentFiles {
-    /// Whether a file with the same outline is known.
-    fn has_like(&self, made_by: (Digest, Digest), text: &str) -> bool {
-        text.len() >= COMPARED_BYTES_MIN
-            && self.0.borrow().get(&made_by).is_some_and(|known| has_outline_of(text, known))
+    /// The warnings about a known file with the same outline. None if no such file is known.
+    fn warnings(&self, made_by: (Digest, Digest), text: &str) -> Option<Vec<OutputWarning>> {
+        let files = self.0.borrow();
+        let known = files.get(&made_by).filter(|_| text.len() >= COMPARED_BYTES_MIN)?;
+        has_outline_of(text, &known.text).then(|| known.warnings.clone())
     }
 
-    fn insert(&self, made_by: (Digest, Digest), text: &str) {
+    fn insert(&self, made_by: (Digest, Digest), text: &str, warnings: &[OutputWarning]) {
         if text.len() >= COMPARED_BYTES_MIN {
-            self.0.borrow_mut().insert(made_by, text.to_owned());
+            let known = RecentFile { text: text.to_owned(), warnings: warnings.to_vec() };
+            self.0.borrow_mut().insert(made_by, known);
         }
     }
 }
@@ -114,19 +122,21 @@ impl OutputFile<'_> {
         let raw = made.tainted_ranges.iter().filter(|tainted| tainted.is_raw);
         let application_texts: Vec<Range<usize>> = raw.map(|tainted| tainted.range.clone()).collect();
         let made_by = (template.digest, context.values);
-        if application_texts.is_empty() && context.recent_files.has_like(made_by, &made.text) {
-            return Ok(Vec::new());
+        if application_texts.is_empty()
+            && let Some(warnings) = context.recent_files.warnings(made_by, &made.text)
+        {
+            return Ok(warnings);
         }
         let outline = outline(&made.text, &application_texts);
         let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
         let outline = outline.map(|outline| Digest::of(&(extension(name) == Some("json"), outline)));
-        let remember = || {
+        let remember = |warnings: &[OutputWarning]| {
             if is_complete && application_texts.is_empty() {
-                context.recent_files.insert(made_by, &made.text);
+                context.recent_files.insert(made_by, &made.text, warnings);
             }
         };
         if outline.is_some_and(|outline| known.contains(outline)) {
-            remember();
+            remember(&[]);
             return Ok(Vec::new());
         }
         known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
@@ -136,9 +146,13 @@ impl OutputFile<'_> {
         let findings = review(&made.text, &application_texts);
         if findings.is_empty() {
             outline.into_iter().for_each(|outline| known.insert(outline));
-            remember();
         }
-        self.described(findings)
+        let warnings = self.described(findings)?;
+        // Other warnings may quote the lines that differ.
+        if warnings.iter().all(|warning| warning.value_key.is_some()) {
+            remember(&warnings);
+        }
+        Ok(warnings)
     }
 
     /// Findings as diagnostics: the warnings, or the errors if there are any.
