@@ -112,6 +112,12 @@ impl Template {
         &self.reads
     }
 
+    /// Whether all branches and loops of the template depend on one field of the data each. Then renderings with the same value in a field print it from the
+    /// same places of the template.
+    pub fn is_straight(&self) -> bool {
+        self.program.is_straight()
+    }
+
     /// Renders the template with `dot` as its data, in one pass.
     ///
     /// # Errors

@@ -148,8 +148,9 @@ impl OutputFile<'_> {
             outline.into_iter().for_each(|outline| known.insert(outline));
         }
         let warnings = self.described(findings)?;
-        // Other warnings may quote the lines that differ.
-        if warnings.iter().all(|warning| warning.value_key.is_some()) {
+        // Other warnings may quote the lines that differ. In a template with branches, another line may print the value.
+        let is_about_value = |warning: &OutputWarning| warning.value_key.is_some() && template.is_straight();
+        if warnings.iter().all(is_about_value) {
             remember(&warnings);
         }
         Ok(warnings)

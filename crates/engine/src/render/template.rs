@@ -179,6 +179,11 @@ impl ParsedTemplate {
         Ok((joined, all_missing))
     }
 
+    /// Whether all its texts are [straight](gotemplate::Template::is_straight).
+    pub(super) fn is_straight(&self) -> bool {
+        self.texts.iter().all(gotemplate::Template::is_straight)
+    }
+
     /// The texts as they are written.
     pub(super) fn manifests(&self) -> &[Arc<str>] {
         &self.manifests

@@ -23,6 +23,14 @@ pub(crate) struct Program {
     pub(crate) id: u64,
 }
 
+impl Program {
+    /// Whether all branches, loops and calls of the main template are in parts. Then the same actions outside of parts write every output.
+    pub(crate) fn is_straight(&self) -> bool {
+        let body = self.templates.first().and_then(|(_, body)| body.as_ref());
+        body.is_some_and(|body| body.iter().all(|node| matches!(node, Node::Text(_) | Node::Action(_) | Node::Part(_))))
+    }
+}
+
 /// A part of a program whose result depends on only one field of the data.
 #[derive(Debug)]
 pub(crate) struct Part {

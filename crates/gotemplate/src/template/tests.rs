@@ -256,3 +256,14 @@ fn keys_are_required_in_the_template_and_not_in_text_that_is_rendered_again() {
     assert_eq!(String::from_utf8(rendered.bytes).unwrap(), "<<no value>>");
     assert_eq!(rendered.missing.iter().map(|missing| missing.position).collect::<Vec<_>>(), [None]);
 }
+
+#[test]
+fn a_template_is_straight_if_each_branch_depends_on_one_field() {
+    let check = |text: &str, expected: bool| {
+        assert_eq!(Template::parse("t", text).unwrap().is_straight(), expected, "{text}");
+    };
+    check("a: {{ .name }}\n{{ .list | toYaml }}", true);
+    check("{{ range $k, $v := .nested }}{{ $k }}: {{ $v | quote }}\n{{ end }}", true);
+    check("{{ if .name }}{{ .nested }}{{ else }}{{ .nested }}{{ end }}", false);
+    check("{{ range .list }}{{ $.nested }}{{ end }}", false);
+}
