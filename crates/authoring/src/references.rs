@@ -30,12 +30,13 @@ enum NameChange {
 }
 
 impl<'f> Reference<'f> {
-    /// The change after which the field contains `name`.
-    pub(crate) fn renamed(&self, name: &str) -> Change {
+    /// The change after which the field contains `name`. None: a dot in the name would end it in this key.
+    pub(crate) fn renamed(&self, name: &str) -> Option<Change> {
         match &self.change {
-            NameChange::Set(path) => Change::Set(path.clone(), Value::text(name)),
+            NameChange::Set(path) => Some(Change::Set(path.clone(), Value::text(name))),
+            NameChange::Key(..) if name.contains('.') => None,
             NameChange::Key(path, before, after) => {
-                Change::RenameKey(path.clone(), format!("{before}{name}{after}").into())
+                Some(Change::RenameKey(path.clone(), format!("{before}{name}{after}").into()))
             }
         }
     }

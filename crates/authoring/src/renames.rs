@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::kind::Kind;
 
@@ -12,13 +12,13 @@ use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, ObjectPosition, edit};
 use crate::file_edits::FileEdits;
 use crate::placement::renamed_path;
-use crate::references;
+use crate::references::{self, Reference};
 use crate::value::Value;
 
 /// A renamed object.
 #[derive(Clone, Debug, Default)]
 pub struct Renaming {
-    /// The files to write, and those that have another name now.
+    /// The changed files. A file that gets another name is removed and written.
     pub edits: FileEdits,
     /// The renamed object, with its new name and file.
     pub object: Vec<PlacedObject>,
@@ -39,7 +39,8 @@ pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> 
     changes.entry(&object.path).or_default().push((object.at, name));
     let mut referring: Vec<PlacedObject> = Vec::new();
     for reference in references::all(files, (kind, old)) {
-        changes.entry(&reference.object.path).or_default().push((reference.object.at, reference.renamed(new)));
+        let change = reference.renamed(new).ok_or_else(|| no_key(files, &reference, new))?;
+        changes.entry(&reference.object.path).or_default().push((reference.object.at, change));
         referring.push(placed(reference.object));
     }
     referring.dedup();
@@ -68,6 +69,15 @@ impl Renaming {
         self.edits.write(Arc::clone(&path), content);
         path
     }
+}
+
+/// The refusal of a name that a key can't contain.
+fn no_key(files: &BranchFiles<'_>, reference: &Reference<'_>, name: &str) -> Refusal {
+    let mut places = files.places();
+    let origin = Origin::Span(places.file(files, &reference.object.path), reference.node.span);
+    let message = format!("a key of ConfigMap `{}` names it, and can't contain `{name}`", reference.object.name);
+    let diagnostic = Diagnostic::error(Code::NotEditable, message).at(origin, "this key");
+    places.refusal(vec![diagnostic.help("dots separate the labels of such keys: choose a name without dots")])
 }
 
 fn placed(object: &FoundObject) -> PlacedObject {
@@ -165,5 +175,17 @@ mod tests {
         );
         assert_eq!(refused(Kind::Cluster, ("b", "c")).0, Code::ObjectNotInBranch);
         assert_eq!(refused(Kind::ClusterType, ("small", "small")).0, Code::ObjectExists);
+    }
+
+    #[test]
+    fn a_name_with_dots_is_refused_where_a_key_contains_it() {
+        let azure = config("azure-app-config", "x: y", "cluster.a.A: '1'");
+        let new = |existing: &[(&str, &str)]| with(existing, |files| rename(files, Kind::Cluster, ("a", "a.b")));
+        let refusal = new(&[("c.yaml", CLUSTER), ("m.yaml", &azure)]).unwrap_err();
+        assert_eq!(
+            refusal.diagnostics[0].message,
+            "a key of ConfigMap `azure-app-config` names it, and can't contain `a.b`"
+        );
+        assert!(new(&[("c.yaml", CLUSTER)]).is_ok());
     }
 }

@@ -58,7 +58,7 @@ pub(crate) enum RemoveKind {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Everything in the branch that names the object follows: the clusters of a cluster type, and the conditions of values and schemas. In the
-GitOps repository, the folder moves in one commit. Reconcilers must then pull the new folder: see `kalypso bootstrap`.")]
+GitOps repository, the folder moves. Reconcilers must then pull the new folder: see `kalypso bootstrap`.")]
 pub(crate) struct Rename {
     #[command(subcommand)]
     pub(crate) kind: RenameKind,
