@@ -1,8 +1,7 @@
 //! Reports sources whose branch is named like another environment.
 
 use model::diagnostic::{Code, Diagnostic, Origin};
-use model::fleet::Fleet;
-use model::fleet::SourceBranch;
+use model::fleet::{Fleet, SourceBranch};
 
 /// A warning for each source of an environment whose branch is named like another environment.
 pub(crate) fn diagnostics(fleet: &Fleet) -> impl Iterator<Item = Diagnostic> + '_ {

@@ -35,9 +35,9 @@ fn refresh(shared: &Arc<Shared>) {
             let was_known = shared.are_names_old.swap(true, Ordering::Relaxed);
             // It is tried again with each poll: a lasting error is logged once.
             if was_known {
-                tracing::debug!(%error, "the environments can't be read: those that are known stay");
+                tracing::debug!(%error, "the environments can't be read; the known ones stay");
             } else {
-                tracing::warn!(%error, "the environments can't be read: those that are known stay");
+                tracing::warn!(%error, "the environments can't be read; the known ones stay");
             }
             return;
         }

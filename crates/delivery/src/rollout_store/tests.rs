@@ -1,6 +1,5 @@
 //! State files: what is written is read again, and nothing else is read.
 
-use model::rollout::EnvironmentOrder;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Authors, Measured};
@@ -11,6 +10,7 @@ use engine::promotion::state::{
 use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
 use jiff::Timestamp;
+use model::rollout::EnvironmentOrder;
 use proptest::prelude::*;
 
 use super::*;

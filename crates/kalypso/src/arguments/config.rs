@@ -23,7 +23,7 @@ pub(crate) enum ConfigCommand {
 /// List the versions of an assignment's configuration, with the commits that brought them
 #[derive(Args, Debug)]
 #[command(after_help = "\
-All branches that give values are followed: the environment's own branch, and those that its BaseRepos and Flux objects name without a commit.
+Reads all branches with values: the environment's own branch, and the branches that its BaseRepos and Flux objects name without a commit.
 Each commit is compiled with the other branches as they were then, and the applications as they are now.
 
 Examples:

@@ -18,7 +18,7 @@ use crate::progress::Watch;
 /// The commits of branches.
 pub(crate) type Heads = BTreeMap<SourceName, GitId>;
 
-/// An environment with the branches that give its values: its own branch, and those that its `BaseRepo`s and Flux objects name without a commit.
+/// An environment with the branches that give its values: its own branch, and the branches that its `BaseRepo`s and Flux objects name without a commit.
 pub(crate) struct EarlierStates {
     now: Now,
     /// The environment's own branch is the first.

@@ -269,7 +269,7 @@ const PLAN: &[Described] = &[
     ),
     (
         "plans[].adopted[]",
-        "the folders that `--adopt` takes over: `clusterType` (the cluster type or cluster), and `files` (those that are removed or replaced, with the fields of `otherFiles`)",
+        "the folders that `--adopt` takes over: `clusterType` (the cluster type or cluster), and `files` (its removed and replaced files, with the fields of `otherFiles`)",
     ),
     ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
     (
