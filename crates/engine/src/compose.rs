@@ -8,7 +8,9 @@ use gotemplate::{PartCache, Text};
 
 use crate::container::{Container, Entry};
 use crate::merge::{Merge, STEPS_MAX};
-use crate::record::{Silent, Sink};
+use crate::merged_values::MergedValues;
+use crate::record::{self, Silent, Sink};
+use crate::settings_by_key::SettingsByKey;
 use crate::value;
 use model::digest::Digest;
 
@@ -34,11 +36,23 @@ pub struct Composition {
 impl Composition {
     /// Creates a composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
+        let entries = match &data {
+            Value::Map(map) => Some(&map.entries),
+            _ => None,
+        };
+        let digests = entries.into_iter().flatten().map(|(key, value)| {
+            let is_quoted = matches!(key, Key::Text(text) if quoted.contains(text));
+            (Digest::of(&*record::key_text(key)), value::digest(value), is_quoted)
+        });
+        let digest = digest_of(digests.collect());
+        Self::with_digest(data, quoted, digest)
+    }
+
+    fn with_digest(data: Value, quoted: BTreeSet<Text>, digest: Digest) -> Self {
         let part_cache = match &data {
             Value::Map(map) => Some(Arc::new(PartCache::of(CONFIG_DATA, Arc::clone(map)))),
             _ => None,
         };
-        let digest = value::digest(&data, &quoted);
         Self { data, quoted, overflow: None, digest, version: OnceLock::new(), part_cache }
     }
 
@@ -88,8 +102,41 @@ impl Composition {
     }
 }
 
-/// Merges the values of containers, in this order. The positions in events and in `overflow` are positions in `containers`.
-pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Composition {
+/// The digest of values, from the digests of their keys and values, and whether they are texts in quotes.
+fn digest_of(mut entries: Vec<(Digest, Digest, bool)>) -> Digest {
+    entries.sort_unstable();
+    Digest::of(&entries)
+}
+
+/// Merges the values of containers, in this order.
+pub(crate) fn compose(containers: &[Arc<Container>]) -> Composition {
+    compose_with(containers, &MergedValues::default())
+}
+
+/// Like [`compose`], with merged values that other sets of values may have, too. Keys are independent of each other, except for the limit of steps.
+pub(crate) fn compose_with(containers: &[Arc<Container>], merged: &MergedValues) -> Composition {
+    let by_key = SettingsByKey::of((0..).zip(containers.iter().map(|container| &**container)));
+    let (mut entries, mut digests) = (Vec::with_capacity(by_key.len()), Vec::with_capacity(by_key.len()));
+    let (mut quoted, mut steps) = (BTreeSet::new(), 0);
+    for settings in by_key.iter() {
+        let (Some(last), Some(merged)) = (settings.last(), merged.of_key(settings)) else { continue };
+        let Entry { text, key_digest, value, .. } = last.entry;
+        if value.is_quoted {
+            quoted.insert(text.clone());
+        }
+        steps += merged.steps;
+        digests.push((*key_digest, merged.digest, value.is_quoted));
+        entries.push((Key::Text(text.clone()), merged.value));
+    }
+    if steps >= STEPS_MAX {
+        return compose_in_order(containers, &mut Silent);
+    }
+    let digest = digest_of(digests);
+    Composition::with_digest(Value::map(MapKind::TextToAny, entries.into_iter().collect()), quoted, digest)
+}
+
+/// Merges the values of containers entry by entry, and reports each step. The positions in events and in `overflow` are positions in `containers`.
+pub(crate) fn compose_in_order(containers: &[Arc<Container>], sink: &mut impl Sink) -> Composition {
     let mut entries = Entries::new();
     let mut quoted = BTreeSet::new();
     let mut overflow = None;
@@ -120,4 +167,57 @@ pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Co
     }
     entries.shrink();
     Composition { overflow, ..Composition::new(Value::map(MapKind::TextToAny, entries), quoted) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use testkit::directory::fleet_of;
+
+    use super::*;
+    use crate::container::Containers;
+    use crate::settings::PrecedenceSetting;
+
+    /// A merge strategy, and the entries of `data`.
+    type TestMap<'t> = (&'t str, Vec<(&'t str, &'t str)>);
+
+    fn containers(maps: &[TestMap<'_>]) -> Vec<Arc<Container>> {
+        let map = |(index, (strategy, data)): (usize, &TestMap<'_>)| {
+            let annotations = format!("annotations: {{config.kalypso.io/merge: {strategy}}}");
+            let labels = "labels: {platform-config: \"true\"}";
+            let data: String = data.iter().map(|(key, value)| format!("  {key}: {value:?}\n")).collect();
+            let text = format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map-{index:02}\n  {labels}\n  {annotations}\ndata:\n{data}"
+            );
+            (format!("map-{index:02}.yaml"), text.into_bytes())
+        };
+        let files = maps.iter().enumerate().map(map).collect();
+        let (fleet, _) = fleet_of(files, "prod").unwrap();
+        Containers::of(&fleet, &Containers::default(), &PrecedenceSetting::default()).list
+    }
+
+    proptest! {
+        /// Composing key by key, with merged values of other sets, gives what composing entry by entry gives.
+        #[test]
+        fn values_are_the_same_in_any_way_of_composing(
+            maps in proptest::collection::vec((
+                proptest::sample::select(&["deep", "append", "replace"][..]),
+                proptest::collection::btree_map(
+                    proptest::sample::select(&["A", "B", "C"][..]),
+                    proptest::sample::select(&["x", "'x'", "a: 1", "b: {c: 2}", "b: {d: 3}", "- name: y\n  z: 1", "- name: y\n  w: 2", "[1, 2]"][..]),
+                    0..3,
+                ).prop_map(|data| data.into_iter().collect::<Vec<_>>()),
+            ), 0..7)
+        ) {
+            let containers = containers(&maps);
+            let merged = MergedValues::default();
+            for end in 0..=containers.len() {
+                let begin = end.saturating_sub(4);
+                let some = containers.get(begin..end).unwrap();
+                let (one, other) = (compose_with(some, &merged), compose_in_order(some, &mut Silent));
+                prop_assert_eq!(format!("{:?}", one.data), format!("{:?}", other.data));
+                prop_assert_eq!((one.digest, one.quoted), (other.digest, other.quoted));
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Containers of values: reads the `ConfigMap`s of a fleet, and sorts them into merge order.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gotemplate::Text;
@@ -56,7 +56,7 @@ pub(crate) struct Entry {
 impl Entry {
     fn new((key, data_key): (Arc<str>, &Arc<str>), text: &str, strategy: Strategy) -> Self {
         let value = value::parse(text);
-        let (key_digest, value_digest) = (Digest::of(&*key), value::digest(&value.value, &BTreeSet::new()));
+        let (key_digest, value_digest) = (Digest::of(&*key), value::digest(&value.value));
         let data_key = Arc::clone(data_key);
         Self { text: (&*key).into(), key, data_key, value, strategy, key_digest, value_digest }
     }

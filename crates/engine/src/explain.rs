@@ -340,7 +340,7 @@ impl<'a> ExplainedAssignment<'a> {
 
     fn composition_version(&self) -> &Arc<str> {
         self.version.get_or_init(|| {
-            let composition = crate::compose::compose(&self.containers, &mut crate::record::Silent);
+            let composition = crate::compose::compose(&self.containers);
             Arc::clone(composition.version())
         })
     }

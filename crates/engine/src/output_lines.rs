@@ -8,7 +8,6 @@ use model::field_path::FieldPath;
 
 use crate::compile::Prepared;
 use crate::compose::{Composition, compose};
-use crate::record::Silent;
 use crate::trace;
 use crate::variant::Variant;
 
@@ -17,7 +16,7 @@ use crate::variant::Variant;
 pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &FieldPath) -> Vec<(Arc<str>, usize)> {
     const OTHER: &str = "kalypso-other-value";
     let (containers, _) = prepared.inputs_of(place, target);
-    let data = compose(&containers, &mut Silent).data;
+    let data = compose(&containers).data;
     let Some(other) = trace::with_value(&data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
     let has_nested = containers.iter().any(|container| container.has_nested);
     let render = |data| {

@@ -41,7 +41,8 @@ use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
 use self::template::ParsedTemplate;
 pub(crate) use self::template::{ParsedTemplates, parse};
-pub(crate) use self::warning::{OutputWarning, WarningsDigest};
+
+pub(crate) use self::warning::{FileWarnings, OutputWarning, WarningsDigest};
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::place::Place;
 use crate::settings::LongNames;
@@ -84,7 +85,7 @@ enum Format {
 }
 
 /// A rendered file, with the warnings about it. None: there is no such file.
-type RenderedFile = (Option<Vec<u8>>, Vec<OutputWarning>);
+type RenderedFile = (Option<Vec<u8>>, FileWarnings);
 
 /// The places that get the same file from a template, if all other inputs are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Rendered {
     pub(crate) files: Result<BTreeMap<Arc<str>, Content>, Vec<Diagnostic>>,
     /// The warnings about files that were rendered only for this assignment.
-    pub(crate) warnings: Vec<OutputWarning>,
+    pub(crate) warnings: Vec<FileWarnings>,
     /// The digest of the warnings about all files. None without warnings.
     pub(crate) warnings_digest: Option<WarningsDigest>,
     /// Whether output that contained template text was rendered again. It may have read any data.
@@ -303,8 +304,8 @@ impl Templates {
                     own_files += 1;
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
                         Ok((bytes, found)) => {
-                            warning_digests.extend(WarningsDigest::of(&found));
-                            warnings.extend(found);
+                            warning_digests.extend(found.digest());
+                            warnings.push(found);
                             if let Some(bytes) = bytes {
                                 files.insert(Arc::clone(&file.name), Content::Bytes(bytes));
                             }
@@ -380,7 +381,7 @@ impl FileTemplate {
         let mut has_read_anything = false;
         match self.render(dot, assignment, &mut has_read_anything) {
             Ok((Some(bytes), warnings)) if !has_read_anything => {
-                let warnings = WarningsDigest::of(&warnings);
+                let warnings = warnings.digest();
                 if !shared.folder_cache().is_open() {
                     return CachedFile::File(GitId::of_blob(&bytes), warnings);
                 }
@@ -388,7 +389,7 @@ impl FileTemplate {
                 shared.folder_cache().add_file(&file);
                 CachedFile::File(file.id(), warnings)
             }
-            Ok((None, warnings)) if !has_read_anything && warnings.is_empty() => CachedFile::NoFile,
+            Ok((None, warnings)) if !has_read_anything && warnings.all().is_empty() => CachedFile::NoFile,
             _ => CachedFile::NotShared,
         }
     }
@@ -403,7 +404,8 @@ impl FileTemplate {
         let describe = |(index, field): &(usize, MissingField)| {
             missing_field::warning(&self.template.key, (*index, field), (dot, assignment.0))
         };
-        let mut warnings: Vec<OutputWarning> = missing.iter().map(describe).collect();
+        let missing: Vec<OutputWarning> = missing.iter().map(describe).collect();
+        let mut warnings = FileWarnings::default();
         let context = assignment.0;
         if let Some(made) = &made {
             if self.is_manifest()
@@ -415,11 +417,11 @@ impl FileTemplate {
             }
             if let Some(known) = context.checked_outlines {
                 let file = OutputFile { template: &self.template, name: &self.name, dot, context, made };
-                warnings.extend(file.check(self.format, known)?);
+                warnings = file.check(self.format, known)?;
             }
         }
         let bytes = made.map(|made| made.text.into_bytes());
-        Ok((if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) }, warnings))
+        Ok((if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) }, warnings.after(missing)))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::place::Place;
 use crate::prepare::Prepared;
 use crate::record;
 use crate::settings::Strategy;
+use crate::settings_by_key::{Setting, SettingsByKey};
 use crate::value;
 
 /// Up to this number, each container that is merged deeply is compared with each other one. With more, each one is compared only with
@@ -25,17 +26,6 @@ use crate::value;
 const COMPARED_MAX: usize = 16;
 /// The maximum number of labels that a message names.
 const LABELS_SHOWN_MAX: usize = 6;
-
-/// A key that a container sets.
-#[derive(Clone, Copy, Debug)]
-struct Setting<'c> {
-    /// The position of the container.
-    position: u32,
-    container: &'c Container,
-    /// The position of the entry in the container.
-    index: u32,
-    entry: &'c Entry,
-}
 
 /// Two containers that set a key differently for the same assignment, by their positions in merge order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,14 +45,8 @@ pub(crate) fn find(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> 
     if !found.windows(2).any(have_same_priority) {
         return Box::default();
     }
-    let settings = found.into_iter().flat_map(|(position, container)| {
-        let entries = (0..).zip(&container.entries);
-        entries.map(move |(index, entry)| Setting { position, container, index, entry })
-    });
-    let mut settings: Vec<Setting<'_>> = settings.collect();
-    settings.sort_unstable_by_key(|setting| (setting.entry.key_digest, setting.position));
-    let of_keys = settings.chunk_by(|one, other| one.entry.key_digest == other.entry.key_digest);
-    let of_keys = of_keys.filter(|of_key| of_key.len() > 1);
+    let by_key = SettingsByKey::of(found.into_iter());
+    let of_keys = by_key.iter().filter(|of_key| of_key.len() > 1);
     of_keys
         .flat_map(rivals_of_key)
         .map(|(first, last)| Rivals { first: first.position, last: last.position, entry: last.index })
@@ -221,7 +205,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
             })
         }
         (Value::List(_), Value::List(_)) if strategy == Strategy::Append => false,
-        _ => value::digest(earlier, &BTreeSet::new()) != value::digest(later, &BTreeSet::new()),
+        _ => value::digest(earlier) != value::digest(later),
     }
 }
 

@@ -77,7 +77,7 @@ fn contradiction(object: &ObjectKey, other: &ObjectKey) -> Diagnostic {
 }
 
 /// How the values of a container are merged into the values of earlier containers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// Mappings are merged by key. Lists are merged by the `name` of their items.
     #[default]

@@ -7,7 +7,7 @@ use gotemplate::value::{Key, Value};
 use model::diagnostic::{Origin, Part};
 use model::field_path::{FieldPath, Step};
 
-use crate::compose::compose;
+use crate::compose::compose_in_order;
 use crate::container::Container;
 use crate::record::{Event, Recording, key_text};
 
@@ -36,7 +36,7 @@ impl Trace {
     /// Composes containers and records the steps.
     pub(crate) fn record(containers: Vec<Arc<Container>>) -> Self {
         let mut recording = Recording::default();
-        let composition = compose(&containers, &mut recording);
+        let composition = compose_in_order(&containers, &mut recording);
         let mut at: HashMap<_, Vec<_>> = HashMap::new();
         for (number, event) in recording.events.iter().enumerate() {
             at.entry(event.path.clone()).or_default().push(number);

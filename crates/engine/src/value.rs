@@ -2,10 +2,8 @@
 
 pub(crate) mod retyped;
 
-use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
-use gotemplate::Text;
 use gotemplate::value::{Key, MapKind, UintKind, Value};
 use model::digest::Digest;
 use model::yaml::{self, Node, NodeValue, Resolved, Scalar};
@@ -72,8 +70,8 @@ fn key(node: &Node) -> Key {
     }
 }
 
-/// The digest of composed values. Equal values have equal digests.
-pub(crate) fn digest(value: &Value, quoted: &BTreeSet<Text>) -> Digest {
+/// The digest of a value. Equal values have equal digests.
+pub(crate) fn digest(value: &Value) -> Digest {
     /// Implements `Hash` for values. Of values that composition can't produce, only the kind is hashed.
     struct Hashed<'v>(&'v Value);
 
@@ -102,5 +100,5 @@ pub(crate) fn digest(value: &Value, quoted: &BTreeSet<Text>) -> Digest {
         }
     }
 
-    Digest::of(&(Hashed(value), quoted))
+    Digest::of(&Hashed(value))
 }

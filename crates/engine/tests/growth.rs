@@ -58,7 +58,8 @@ fn files_with_warnings_about_values_are_read_once_for_each_set_of_values() -> Re
 #[test]
 fn files_of_a_known_form_are_not_read_again_to_check_them() -> Result<()> {
     let of_size = |cluster_types, targets| {
-        let size = Size { cluster_types, targets, config_maps: 100, schemas: 1 };
+        // More than 128 values in a set.
+        let size = Size { cluster_types, targets, config_maps: 600, schemas: 1 };
         checked_bytes(generator::nested(size, 1))
     };
     let (small, large) = (of_size(20, 16)?, of_size(60, 48)?);

@@ -10,7 +10,8 @@ use crate::taint::Taint;
 use crate::value::{Key, ListKind, Map, Value};
 
 /// The results of the parts of templates that read only one field of the data, for all renderings whose data have the same map in this field.
-/// A result is stored when a second rendering computes it. So a result that only one rendering needs takes no memory.
+/// A result is stored when a second rendering computes it, unless [more renderings are expected](PartCache::expect_renderings). So a result that only one
+/// rendering needs takes no memory.
 ///
 /// The cache changes only the time that a rendering takes: each rendering pays for cached results as if it had computed them itself.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct PartCache {
     map: Arc<Map>,
     /// The steps that it takes to read the map at all levels.
     size: OnceLock<u64>,
+    /// Whether results are stored at once.
+    expects_renderings: AtomicBool,
     /// The results by program, the oldest program first.
     programs: RwLock<VecDeque<(u64, Arc<[Slot]>)>>,
 }
@@ -33,9 +36,10 @@ const BYTES_MIN: usize = 256;
 /// A larger result is not stored: a fleet has tens of thousands of sets of values.
 const BYTES_MAX: usize = 256 << 10;
 
-/// The place of one part's result. The result is stored when it is computed for the second time.
+/// The place of one part's result.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
+    /// Whether the next result is stored: it was computed before, or renderings that need it are expected.
     was_computed: AtomicBool,
     /// `Some(None)`: the result is not worth storing.
     result: OnceLock<Option<Box<CachedResult>>>,
@@ -75,7 +79,19 @@ pub(crate) enum Lookup<'s> {
 impl PartCache {
     /// Makes a cache for data that have this map in this field.
     pub fn of(field: &'static str, map: Arc<Map>) -> Self {
-        Self { field, map, size: OnceLock::new(), programs: RwLock::default() }
+        let expects_renderings = AtomicBool::new(false);
+        Self { field, map, size: OnceLock::new(), expects_renderings, programs: RwLock::default() }
+    }
+
+    /// From now on, stores results when they are computed for the first time, until [`Self::forget`].
+    pub fn expect_renderings(&self) {
+        self.expects_renderings.store(true, Ordering::Relaxed);
+    }
+
+    /// Drops all results. Renderings that are running still use theirs.
+    pub fn forget(&self) {
+        self.expects_renderings.store(false, Ordering::Relaxed);
+        self.programs.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The name of the field.
@@ -130,7 +146,9 @@ impl PartCache {
             if programs.len() >= PROGRAMS_MAX {
                 programs.pop_front();
             }
-            let slots: Arc<[Slot]> = (0..count).map(|_| Slot::default()).collect();
+            let expects_renderings = self.expects_renderings.load(Ordering::Relaxed);
+            let slot = || Slot { was_computed: AtomicBool::new(expects_renderings), ..Slot::default() };
+            let slots: Arc<[Slot]> = (0..count).map(|_| slot()).collect();
             programs.push_back((program, Arc::clone(&slots)));
             slots
         })

@@ -171,13 +171,13 @@ impl Template {
         Ok(Rendered { bytes: output.bytes, passes: pass + 1, tainted_ranges: output.tainted_ranges, missing })
     }
 
-    /// Returns the place in the template that writes the byte `at` of the first pass's output: line and column, both from 1.
-    /// For literal text this is the place of the byte itself, otherwise the place of the action. None if the output has no such byte.
-    pub fn source_position(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
+    /// Returns the places in the template that write these bytes of the first pass's output: line and column, both from 1.
+    /// For literal text this is the place of the byte itself, otherwise the place of the action. None where the output has no such byte.
+    pub fn source_positions(&self, bytes: &[usize], dot: &Value, limits: &Limits) -> Vec<Option<(usize, usize)>> {
         let (mut changes, mut budget) = (MapChanges::default(), Budget::new(*limits));
-        let position = exec::source_position(at, &self.program, dot, (&mut changes, &mut budget))?;
-        let place = ErrorPlace { template: &self.name, source: &self.program.source, at: position, pass: 0 };
-        Some(place.line_and_column())
+        let positions = exec::source_positions(bytes, &self.program, dot, (&mut changes, &mut budget));
+        let place = |at| ErrorPlace { template: &self.name, source: &self.program.source, at, pass: 0 };
+        positions.into_iter().map(|position| Some(place(position?).line_and_column())).collect()
     }
 
     /// Replaces the plain references in the tainted parts of an output by their values.

@@ -1,6 +1,7 @@
 //! Updates to another fleet: examines assignments that may differ, and computes those that differ.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use model::git_id::GitId;
@@ -8,20 +9,32 @@ use model::progress::Phase;
 use model::tree::Tree;
 use rayon::prelude::*;
 
+use super::class_pairs::ClassPair;
 use super::rows::{AssignmentInputs, Evaluated, Row, RowContext, Slot};
 use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
 use crate::invariant::require;
 use crate::prepare::{Delta, Reach, folder_order};
+use crate::render::RecentFiles;
 
 /// The cache of shared files is cleared above this number of files for each assignment. Each assignment has at most three files.
 const SHARED_PER_ASSIGNMENT: usize = 4;
 const SHARED_MIN: usize = 10_000;
 
-/// The maximum number of assignments of one place in a unit of parallel work.
+/// The number of assignments in a unit of parallel work.
 const CHUNK: usize = 256;
 /// The maximum number of chunks whose results are stored at the same time. All results of a million assignments would take more memory than the
 /// data that is kept.
 const WAVE: usize = 1_024;
+
+/// An assignment to evaluate. Assignments with the same values are neighbours in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Pending {
+    /// The beginning of the digest of its values.
+    values: u64,
+    place: u32,
+    /// The position in the row of the place.
+    position: u32,
+}
 
 impl Compiled {
     pub(super) fn advance(&mut self, delta: &Delta) {
@@ -39,13 +52,12 @@ impl Compiled {
         let dirty = self.dirty(delta, &touched, &changed_pairs);
         self.make_missing_pairs(&dirty);
         self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
-        let chunks: Vec<_> =
-            dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
         let mut before = PreviousFolders::new();
-        for wave in chunks.chunks(WAVE) {
+        for wave in self.by_values(&dirty).chunks(WAVE * CHUNK) {
             let found = self.evaluate(wave);
             self.store(found, &mut before);
         }
+        self.last.recomputed.par_sort_unstable();
         touched.extend(dirty.keys().copied());
         self.update_folders(touched.into_iter().collect(), &before);
     }
@@ -155,38 +167,66 @@ impl Compiled {
         self.rows.par_iter().filter_map(of_row).collect()
     }
 
-    /// Evaluates the assignments of each chunk. Returns the results with their place.
-    fn evaluate(&self, chunks: &[(u32, &[u32])]) -> Vec<(u32, Vec<(u32, Evaluated)>)> {
-        let counter = self.progress.begin(Phase::Compiling);
-        let of_chunk = |(place, positions): &(u32, &[u32])| {
-            let found = self.evaluate_chunk(*place, positions);
-            counter.advance(positions.len());
-            (*place, found)
+    /// The assignments at these positions of the rows. Those with the same values are neighbours: what they have in common is rendered and checked
+    /// once, and is not kept afterwards.
+    fn by_values(&self, dirty: &BTreeMap<u32, Vec<u32>>) -> Vec<Pending> {
+        let of_place = |(place, positions): (&u32, &Vec<u32>)| {
+            let pending = |position: &u32| {
+                let [beginning @ .., _, _, _, _, _, _, _, _] =
+                    *self.pair_at(*place, *position).values.digest.as_bytes();
+                Pending { values: u64::from_be_bytes(beginning), place: *place, position: *position }
+            };
+            positions.iter().map(pending).collect::<Vec<_>>()
         };
-        chunks.par_iter().map(of_chunk).collect()
+        let mut all: Vec<_> = dirty.par_iter().flat_map_iter(of_place).collect();
+        all.par_sort_unstable();
+        all
     }
 
-    /// Evaluates assignments of a place. Returns those whose inputs changed.
-    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Vec<(u32, Evaluated)> {
-        let row = self.row(place);
-        let class = self.prepared.class_of_place(place);
-        let context = RowContext::new(&self.prepared, &self.shared, self.place(place));
-        let of_one = |position: &u32| {
-            let (target, before) = row.at(*position);
-            let pair = self.pairs.required(class, self.prepared.class_of_target(target));
-            let assignment = AssignmentInputs { target: self.target(target), pair };
-            let evaluated = context.evaluate(&assignment, before, &self.memo)?;
-            Some((*position, evaluated))
+    /// The values and findings of the assignment at a position of a row.
+    fn pair_at(&self, place: u32, position: u32) -> &ClassPair {
+        let (target, _) = self.row(place).at(position);
+        self.pairs.required(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
+    }
+
+    /// Evaluates assignments. Returns those whose inputs changed.
+    fn evaluate(&self, all: &[Pending]) -> Vec<Vec<(Pending, Evaluated)>> {
+        let counter = self.progress.begin(Phase::Compiling);
+        let of_chunk = |chunk: &[Pending]| {
+            let with_equal_values = chunk.chunk_by(|one, next| one.values == next.values);
+            let recent_files = Rc::<RecentFiles>::default();
+            let found = with_equal_values.flat_map(|pending| self.evaluate_equal(pending, &recent_files)).collect();
+            counter.advance(chunk.len());
+            found
         };
-        let mut found = Vec::with_capacity(positions.len());
-        found.extend(positions.iter().filter_map(of_one));
+        all.par_chunks(CHUNK).map(of_chunk).collect()
+    }
+
+    /// Evaluates assignments with the same values.
+    fn evaluate_equal(&self, all: &[Pending], recent_files: &Rc<RecentFiles>) -> Vec<(Pending, Evaluated)> {
+        let Some(first) = all.first() else { return Vec::new() };
+        let values = &self.pair_at(first.place, first.position).values;
+        if all.len() > 1 {
+            values.keep_parts();
+        }
+        let mut found = Vec::with_capacity(all.len());
+        for at_place in all.chunk_by(|one, next| one.place == next.place) {
+            let Some(Pending { place, .. }) = at_place.first().copied() else { continue };
+            let context = RowContext::new(&self.prepared, &self.shared, self.place(place)).sharing(recent_files);
+            found.extend(at_place.iter().filter_map(|pending| {
+                let (target, before) = self.row(place).at(pending.position);
+                let pair = self.pair_at(place, pending.position);
+                let assignment = AssignmentInputs { target: self.target(target), pair };
+                Some((*pending, context.evaluate(&assignment, before, &self.memo)?))
+            }));
+        }
+        values.forget_parts();
         found
     }
 
     /// Stores results. Adds the previous folders of assignments to `changed` where the folders differ.
-    fn store(&mut self, found: Vec<(u32, Vec<(u32, Evaluated)>)>, changed: &mut PreviousFolders) {
-        let all = found.into_iter().flat_map(|(place, of_place)| of_place.into_iter().map(move |one| (place, one)));
-        for (place, (position, evaluated)) in all {
+    fn store(&mut self, found: Vec<Vec<(Pending, Evaluated)>>, changed: &mut PreviousFolders) {
+        for (Pending { place, position, .. }, evaluated) in found.into_iter().flatten() {
             let Evaluated { slot, failures, was_rendered, was_saved, files, bytes } = evaluated;
             let (target, known) = require(self.rows.get_mut(&place), NO_ROW).at_mut(position);
             let key = (place, target);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use gotemplate::PartCache;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
@@ -10,13 +11,13 @@ use model::progress::Counter;
 use rayon::prelude::*;
 
 use crate::check::{Checked, check, sensitive_in};
-use crate::compose::{Composition, compose};
+use crate::compose::{Composition, compose, compose_with};
 use crate::container::Container;
 use crate::invariant::require;
 use crate::memo::Memo;
 use crate::merge::STEPS_MAX;
+use crate::merged_values::MergedValues;
 use crate::prepare::Prepared;
-use crate::record::Silent;
 use crate::rival::{self, Rivals};
 use crate::schema::Schema;
 
@@ -66,7 +67,21 @@ impl ComposedValues {
 
     /// The values. They are composed again if only their digest is known.
     pub(crate) fn composition(&self, containers: impl FnOnce() -> Vec<Arc<Container>>) -> &Arc<Composition> {
-        self.composition.get_or_init(|| Arc::new(compose(&containers(), &mut Silent)))
+        self.composition.get_or_init(|| Arc::new(compose(&containers())))
+    }
+
+    /// Keeps results of templates at once, until [`Self::forget_parts`]: several assignments with these values are rendered.
+    pub(crate) fn keep_parts(&self) {
+        self.part_cache().into_iter().for_each(PartCache::expect_renderings);
+    }
+
+    /// Drops the results of templates, which would take more memory than the values.
+    pub(crate) fn forget_parts(&self) {
+        self.part_cache().into_iter().for_each(PartCache::forget);
+    }
+
+    fn part_cache(&self) -> Option<&PartCache> {
+        self.composition.get()?.part_cache.as_deref()
     }
 }
 
@@ -186,6 +201,7 @@ impl ClassPairs {
         missing: Vec<(Digest, &Draft)>,
         (memo, composing): (&Memo, Counter<'_>),
     ) -> usize {
+        let merged = MergedValues::default();
         let made: Vec<_> = missing
             .into_par_iter()
             .map(|(inputs, draft)| {
@@ -193,7 +209,7 @@ impl ClassPairs {
                 if let Some(digest) = memo.values(inputs) {
                     return (false, ComposedValues { inputs, digest, overflow: None, composition: OnceLock::new() });
                 }
-                let composition = compose(&prepared.containers_at(&draft.containers), &mut Silent);
+                let composition = compose_with(&prepared.containers_at(&draft.containers), &merged);
                 (true, ComposedValues::composed(inputs, composition))
             })
             .collect();

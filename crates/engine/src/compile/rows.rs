@@ -1,6 +1,7 @@
 //! Rows: the assignments of one place, in a compact form.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
@@ -15,8 +16,8 @@ use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{
-    Content, Context, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject, SharedFiles,
-    WarningsDigest,
+    Content, Context, FileWarnings, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject,
+    SharedFiles, WarningsDigest,
 };
 
 /// The assignments of a place.
@@ -78,7 +79,7 @@ pub(crate) struct RowContext<'a> {
     shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
-    recent_files: RecentFiles,
+    recent_files: Rc<RecentFiles>,
 }
 
 /// What is broken if a row has no assignment at a position.
@@ -148,7 +149,12 @@ impl Evaluated {
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place), recent_files: RecentFiles::default() }
+        Self { prepared, shared, place, fields: PlaceFields::of(place), recent_files: Rc::default() }
+    }
+
+    /// The same, with the recent files of assignments of several places.
+    pub(crate) fn sharing(self, recent_files: &Rc<RecentFiles>) -> Self {
+        Self { recent_files: Rc::clone(recent_files), ..self }
     }
 
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
@@ -261,7 +267,7 @@ impl<'a> RowContext<'a> {
             }
             diagnostic
         };
-        rendered.warnings.into_iter().map(described).collect()
+        rendered.warnings.iter().flat_map(FileWarnings::all).cloned().map(described).collect()
     }
 
     fn template_problems(&self) -> Vec<Diagnostic> {

@@ -14,7 +14,6 @@ use crate::compose::{Composition, compose};
 use crate::container::Entry;
 use crate::invariant::require;
 use crate::prepare::Prepared;
-use crate::record::Silent;
 use crate::redaction;
 use crate::schema::{Asked, Finding, Schema};
 use crate::trace::follow;
@@ -144,7 +143,7 @@ impl<'p> ValueChecks<'p> {
                 continue;
             }
             let (containers, ..) = self.prepared.matching(class, class_of_target);
-            let composition = compose(&self.prepared.containers_at(&containers), &mut Silent);
+            let composition = compose(&self.prepared.containers_at(&containers));
             let sensitive = &self.prepared.sensitive_anywhere;
             let found = schema(self.prepared, id).check_relations(&composition, sensitive);
             let violation = |finding| Violation { places: here.clone(), finding, at: None };

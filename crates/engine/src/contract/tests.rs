@@ -10,7 +10,6 @@ use testkit::directory::fleet_of;
 use super::*;
 use crate::compile::Compiled;
 use crate::compose::compose;
-use crate::record::Silent;
 
 /// A schema with rules of all kinds, which some assignments violate.
 const SCHEMA: &str = r#"
@@ -81,7 +80,7 @@ fn given(compiled: &Compiled) -> Counts {
     for (place, _) in prepared.places() {
         for target in prepared.schedule.targets_on(place).iter() {
             let (containers, schemas) = prepared.inputs_of(place, *target);
-            let composition = compose(&containers, &mut Silent);
+            let composition = compose(&containers);
             let usable = schemas.iter().filter(|schema| schema.compiled.is_ok());
             let asked = usable
                 .flat_map(|schema| crate::schema::Asked::of(&schema.text.text, &|_| false).properties.into_keys());

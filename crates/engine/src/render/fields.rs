@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use gotemplate::value::{Key, MapKind, Struct, Value};
-use gotemplate::{Taint, Text};
+use gotemplate::{Reads, Taint, Text};
 use model::digest::{Digest, DigestBuilder};
 
 use super::Context;
@@ -273,6 +273,11 @@ pub(super) fn data(context: &Context<'_>, composition: &Composition, version: &s
     let seen = Seen { context, composition, version };
     let fields = FIELDS.iter().map(|field| (field.name, (field.value)(&seen))).collect();
     Value::Struct(Arc::new(Struct { type_name: "Assignment", fields }))
+}
+
+/// Whether a template can read values, or what is made of them.
+pub(super) fn reads_values(reads: &Reads) -> bool {
+    FIELDS.iter().any(|field| field.subject == Subject::Values && reads.field(field.name))
 }
 
 /// Adds what those fields depend on that are read.

@@ -96,21 +96,44 @@ fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// The place in a template that writes the byte `at` of a file, with a label for the place.
-pub(super) fn place(template: &ParsedTemplate, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
-    let Some((index, begin, _)) = parts(outputs).find(|(_, _, end)| at < *end) else {
-        return (Origin::field(&template.key, FieldPath::from(MANIFESTS)), "");
-    };
-    let path = FieldPath::from(MANIFESTS).index(index);
-    if outputs.get(index).is_some_and(|rendered| rendered.passes > 1) {
-        let label = "the output of this text contains `{{`, so it is rendered again";
-        return (Origin::field(&template.key, path), label);
+pub(super) fn place(template: &ParsedTemplate, outputs: &[Rendered], at: usize, dot: &Value) -> Place {
+    let found = places(template, outputs, &[at], dot).into_iter().next();
+    found.unwrap_or_else(|| (Origin::field(&template.key, FieldPath::from(MANIFESTS)), ""))
+}
+
+/// A place in a template, with a label for it.
+pub(super) type Place = (Origin, &'static str);
+
+/// The places in a template that write these bytes of a file. Each text of the template is rendered once more.
+pub(super) fn places(template: &ParsedTemplate, outputs: &[Rendered], bytes: &[usize], dot: &Value) -> Vec<Place> {
+    let mut found = vec![(Origin::field(&template.key, FieldPath::from(MANIFESTS)), ""); bytes.len()];
+    let mut last_end = 0;
+    for (index, begin, end) in parts(outputs) {
+        let inside = bytes.iter().zip(&mut found).filter(|(at, _)| (last_end..end).contains(*at));
+        let (offsets, inside): (Vec<usize>, Vec<&mut Place>) =
+            inside.map(|(at, place)| (at.saturating_sub(begin), place)).unzip();
+        last_end = end;
+        if offsets.is_empty() {
+            continue;
+        }
+        let path = FieldPath::from(MANIFESTS).index(index);
+        let text = template.texts.get(index).filter(|_| outputs.get(index).is_some_and(|made| made.passes == 1));
+        let positions = text.map(|text| text.source_positions(&offsets, dot, &Limits::default()));
+        for (number, place) in inside.into_iter().enumerate() {
+            let position = positions.as_ref().map(|positions| positions.get(number).copied().flatten());
+            *place = match position {
+                Some(Some((line, column))) => {
+                    (Origin::part(&template.key, path.clone(), Part::Text { line, column }), "")
+                }
+                Some(None) => (Origin::field(&template.key, path.clone()), ""),
+                None => {
+                    let label = "the output of this text contains `{{`, so it is rendered again";
+                    (Origin::field(&template.key, path.clone()), label)
+                }
+            };
+        }
     }
-    let text = template.texts.get(index);
-    let origin = match text.and_then(|text| text.source_position(at.saturating_sub(begin), dot, &Limits::default())) {
-        Some((line, column)) => Origin::part(&template.key, path, Part::Text { line, column }),
-        None => Origin::field(&template.key, path),
-    };
-    (origin, "")
+    found
 }
 
 /// Whether an error may reveal something about sensitive values. It does if the error differs when the file is rendered with other values.

@@ -7,7 +7,7 @@ use gotemplate::Value;
 use model::diagnostic::Origin;
 use model::yaml::{Node, Options, read};
 
-use super::not_yaml::{outputs, place};
+use super::not_yaml::{outputs, places};
 use super::review::Manifest;
 use super::{Context, FileTemplate, Templates, fields};
 use crate::compose::Composition;
@@ -74,11 +74,12 @@ impl FileTemplate {
                 namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
                 name: text(&["metadata", "name"])?,
             };
-            let (origin, _) = place(&self.template, &outputs, name.span.start as usize, dot);
-            Some(RenderedObject { id, origin })
+            Some((name.span.start as usize, id))
         };
         let manifests = documents.iter().flat_map(|document| Manifest::all_in(&document.root));
-        manifests.filter_map(object).collect()
+        let (starts, ids): (Vec<usize>, Vec<ObjectId>) = manifests.filter_map(object).unzip();
+        let places = places(&self.template, &outputs, &starts, dot);
+        ids.into_iter().zip(places).map(|(id, (origin, _))| RenderedObject { id, origin }).collect()
     }
 }
 

@@ -9,14 +9,15 @@ use std::sync::{PoisonError, RwLock};
 use gotemplate::Value;
 use model::diagnostic::{Code, Diagnostic};
 use model::digest::Digest;
-use model::yaml::{Outline, has_outline_of, outline};
+use model::yaml::{Outline, OutlinedText, outline};
 
 use super::application_text::{RenderedText, origins_of};
+use super::fields;
 use super::namespace;
-use super::not_yaml::{self, outputs, place};
+use super::not_yaml::{self, Place, outputs, places};
 use super::review::{Finding, review, shell};
 use super::template::{ParsedTemplate, extension};
-use super::warning::OutputWarning;
+use super::warning::{FileWarnings, OutputWarning};
 use super::{Context, Format};
 
 /// The number of locks of [`CheckedOutlines`]. There are more locks than processors, so that threads seldom wait for the same one.
@@ -67,30 +68,34 @@ impl CheckedOutlines {
 /// Files with their warnings, the last one of each template and set of values. Files of the same template and values differ only in a few lines. Only these
 /// lines are compared. The warnings are about the values, which such files have in common.
 #[derive(Debug, Default)]
-pub(crate) struct RecentFiles(RefCell<BTreeMap<(Digest, Digest), RecentFile>>);
+pub(crate) struct RecentFiles(RefCell<BTreeMap<MadeBy, RecentFile>>);
+
+/// What files have in common that differ only in a few lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct MadeBy {
+    template: Digest,
+    is_json: bool,
+    /// None if the template reads no values.
+    values: Option<Digest>,
+}
 
 #[derive(Debug)]
 struct RecentFile {
-    text: String,
-    warnings: Vec<OutputWarning>,
+    text: OutlinedText,
+    warnings: FileWarnings,
 }
-
-/// Scanning a smaller file is as fast as comparing it.
-const COMPARED_BYTES_MIN: usize = 1_024;
 
 impl RecentFiles {
     /// The warnings about a known file with the same outline. None if no such file is known.
-    fn warnings(&self, made_by: (Digest, Digest), text: &str) -> Option<Vec<OutputWarning>> {
+    fn warnings(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>]) -> Option<FileWarnings> {
         let files = self.0.borrow();
-        let known = files.get(&made_by).filter(|_| text.len() >= COMPARED_BYTES_MIN)?;
-        has_outline_of(text, &known.text).then(|| known.warnings.clone())
+        let known = files.get(&file.made_by())?;
+        known.text.has_outline_of(&file.made.text, application_texts).then(|| known.warnings.clone())
     }
 
-    fn insert(&self, made_by: (Digest, Digest), text: &str, warnings: &[OutputWarning]) {
-        if text.len() >= COMPARED_BYTES_MIN {
-            let known = RecentFile { text: text.to_owned(), warnings: warnings.to_vec() };
-            self.0.borrow_mut().insert(made_by, known);
-        }
+    fn insert(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>], warnings: FileWarnings) {
+        let text = OutlinedText::new(&file.made.text, application_texts);
+        self.0.borrow_mut().insert(file.made_by(), RecentFile { text, warnings });
     }
 }
 
@@ -109,35 +114,32 @@ impl OutputFile<'_> {
     ///
     /// # Errors
     /// If it is not valid YAML, or Kubernetes refuses a name in it.
-    pub(super) fn check(&self, format: Format, known: &CheckedOutlines) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+    pub(super) fn check(&self, format: Format, known: &CheckedOutlines) -> Result<FileWarnings, Vec<Diagnostic>> {
         match format {
             Format::Yaml => self.check_yaml(known),
             Format::Shell => self.described(shell::review(&self.made.text)),
-            Format::Unchecked => Ok(Vec::new()),
+            Format::Unchecked => Ok(FileWarnings::default()),
         }
     }
 
-    fn check_yaml(&self, known: &CheckedOutlines) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+    fn check_yaml(&self, known: &CheckedOutlines) -> Result<FileWarnings, Vec<Diagnostic>> {
         let Self { template, name, dot, context, made } = *self;
         let raw = made.tainted_ranges.iter().filter(|tainted| tainted.is_raw);
         let application_texts: Vec<Range<usize>> = raw.map(|tainted| tainted.range.clone()).collect();
-        let made_by = (template.digest, context.values);
-        if application_texts.is_empty()
-            && let Some(warnings) = context.recent_files.warnings(made_by, &made.text)
-        {
+        if let Some(warnings) = context.recent_files.warnings(self, &application_texts) {
             return Ok(warnings);
         }
         let outline = outline(&made.text, &application_texts);
         let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
-        let outline = outline.map(|outline| Digest::of(&(extension(name) == Some("json"), outline)));
-        let remember = |warnings: &[OutputWarning]| {
-            if is_complete && application_texts.is_empty() {
-                context.recent_files.insert(made_by, &made.text, warnings);
+        let outline = outline.map(|outline| Digest::of(&(self.is_json(), outline)));
+        let remember = |warnings: &FileWarnings| {
+            if is_complete {
+                context.recent_files.insert(self, &application_texts, warnings.clone());
             }
         };
         if outline.is_some_and(|outline| known.contains(outline)) {
-            remember(&[]);
-            return Ok(Vec::new());
+            remember(&FileWarnings::default());
+            return Ok(FileWarnings::default());
         }
         known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
         if let Some(problem) = not_yaml::check(template, name, (dot, context), made) {
@@ -148,41 +150,57 @@ impl OutputFile<'_> {
             outline.into_iter().for_each(|outline| known.insert(outline));
         }
         let warnings = self.described(findings)?;
-        // Other warnings may quote the lines that differ. In a template with branches, another line may print the value.
-        let is_about_value = |warning: &OutputWarning| warning.value_key.is_some() && template.is_straight();
-        if warnings.iter().all(is_about_value) {
+        // Other warnings may quote the lines that differ, and name the place of an application's text. In a template with branches, another line may print the
+        // value.
+        let is_straight = application_texts.is_empty() && template.is_straight();
+        let is_about_value = |warning: &OutputWarning| warning.value_key.is_some() && is_straight;
+        if warnings.all().iter().all(is_about_value) {
             remember(&warnings);
         }
         Ok(warnings)
     }
 
+    fn made_by(&self) -> MadeBy {
+        let reads_values = fields::reads_values(&self.template.reads) || self.context.has_nested;
+        MadeBy {
+            template: self.template.digest,
+            is_json: self.is_json(),
+            values: reads_values.then_some(self.context.values),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        extension(self.name) == Some("json")
+    }
+
     /// Findings as diagnostics: the warnings, or the errors if there are any.
-    fn described(&self, findings: Vec<Finding>) -> Result<Vec<OutputWarning>, Vec<Diagnostic>> {
+    fn described(&self, findings: Vec<Finding>) -> Result<FileWarnings, Vec<Diagnostic>> {
         if findings.is_empty() {
-            return Ok(Vec::new());
+            return Ok(FileWarnings::default());
         }
         let outputs = outputs(self.template, self.dot).unwrap_or_default();
+        let starts: Vec<usize> = findings.iter().map(|finding| finding.at.start).collect();
+        let places = places(self.template, &outputs, &starts, self.dot);
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-        for finding in findings {
+        for (finding, place) in findings.into_iter().zip(places) {
             let value_key = finding.value_key.clone();
-            let diagnostic = self.diagnostic(&outputs, finding);
+            let diagnostic = self.diagnostic(place, finding);
             if diagnostic.is_error() {
                 errors.push(diagnostic);
             } else {
                 warnings.push(OutputWarning { diagnostic, value_key });
             }
         }
-        if errors.is_empty() { Ok(warnings) } else { Err(errors) }
+        if errors.is_empty() { Ok(FileWarnings::new(warnings)) } else { Err(errors) }
     }
 
     /// A finding as a diagnostic at the template, with the text of the application that it is about.
-    fn diagnostic(&self, outputs: &[gotemplate::Rendered], finding: Finding) -> Diagnostic {
-        let Self { template, name, dot, context, made } = *self;
+    fn diagnostic(&self, (origin, label): Place, finding: Finding) -> Diagnostic {
+        let Self { template, name, context, made, .. } = *self;
         let Finding { code, severity, at, message, help, namespace, is_of_application, .. } = finding;
         if namespace.as_deref() == Some(&*namespace::namespace(context)) {
             return namespace::refused(context, name);
         }
-        let (origin, label) = place(template, outputs, at.start, dot);
         let mut diagnostic = Diagnostic { severity, ..Diagnostic::error(code, message) };
         if is_of_application {
             for origin in origins_of(context.target, made, &at) {

@@ -14,13 +14,44 @@ pub(crate) struct OutputWarning {
     pub(crate) value_key: Option<Arc<str>>,
 }
 
+/// The warnings about a rendered file. Copies are cheap: files of assignments with the same values often have the same warnings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileWarnings {
+    all: Arc<[OutputWarning]>,
+    digest: Option<WarningsDigest>,
+}
+
+impl FileWarnings {
+    pub(crate) fn new(all: Vec<OutputWarning>) -> Self {
+        Self { digest: WarningsDigest::of(&all), all: all.into() }
+    }
+
+    /// Adds these warnings before its own.
+    pub(crate) fn after(self, mut first: Vec<OutputWarning>) -> Self {
+        if first.is_empty() {
+            return self;
+        }
+        first.extend(self.all.iter().cloned());
+        Self::new(first)
+    }
+
+    pub(crate) fn all(&self) -> &[OutputWarning] {
+        &self.all
+    }
+
+    /// None without warnings.
+    pub(crate) fn digest(&self) -> Option<WarningsDigest> {
+        self.digest
+    }
+}
+
 /// A digest of warnings without the places of objects. Its last bit says whether one of them is about a value of the platform. A fleet has few different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WarningsDigest(NonZeroU64);
 
 impl WarningsDigest {
     /// None without warnings.
-    pub(crate) fn of(warnings: &[OutputWarning]) -> Option<Self> {
+    fn of(warnings: &[OutputWarning]) -> Option<Self> {
         let meanings = warnings.iter().map(|warning| {
             let Diagnostic { code, message, labels, .. } = &warning.diagnostic;
             (code, message, labels, &warning.value_key)

@@ -14,7 +14,6 @@ use crate::canary::Canary;
 use crate::compose::{Composition, compose};
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
-use crate::record::Silent;
 use crate::redaction::{covers, digest};
 use crate::render::Files;
 use crate::variant::Variant;
@@ -64,7 +63,7 @@ impl Prepared {
         let (containers, schemas) = self.inputs_of(assigned.0, assigned.1);
         let mut sensitive = self.sensitive_of(schemas, &containers);
         sensitive.extend(hidden.iter().cloned());
-        let composition = compose(&containers, &mut Silent);
+        let composition = compose(&containers);
         let has_nested = containers.iter().any(|container| container.has_nested);
         let render = |composition: &Composition| Variant { assigned, composition, has_nested, manifests }.files(self);
         let files = render(&composition)?;

@@ -75,7 +75,7 @@ impl<'a> Run<'a> {
     fn slot(&self, part: &Part) -> Option<&'a Slot> {
         let CacheAccess { cache, slots, is_in_part } = self.cache_access?;
         let is_of_field = matches!(&part.field, Key::Text(name) if name.as_bytes() == cache.field().as_bytes());
-        let can_share = is_of_field && !is_in_part && self.watched.is_none() && self.changes.is_unchanged();
+        let can_share = is_of_field && !is_in_part && self.watched.is_empty() && self.changes.is_unchanged();
         slots.get(part.slot).filter(|_| can_share)
     }
 

@@ -59,19 +59,19 @@ pub(crate) fn execute(
     Ok(Executed { output: run.output, missing: run.missing.printed })
 }
 
-/// Finds the byte of the template that writes the byte `byte` of the output. If an action writes it, returns the start of the action. None if the
-/// output has no such byte.
-pub(crate) fn source_position(
-    byte: usize,
+/// Finds the bytes of the template that write these bytes of the output. If an action writes one, returns the start of the action. None where the output has
+/// no such byte.
+pub(crate) fn source_positions(
+    bytes: &[usize],
     program: &Program,
     dot: &Value,
     (changes, budget): (&mut MapChanges, &mut Budget),
-) -> Option<usize> {
-    let mut run =
-        Run { watched: Some(WatchedByte { byte, position: None }), ..Run::new(program, dot, changes, budget) };
+) -> Vec<Option<usize>> {
+    let watched = bytes.iter().map(|byte| WatchedByte { byte: *byte, position: None }).collect();
+    let mut run = Run { watched, ..Run::new(program, dot, changes, budget) };
     // If the execution fails, the output before the failure counts too.
     drop(run.main(dot));
-    run.watched?.position
+    run.watched.into_iter().map(|watched| watched.position).collect()
 }
 
 /// A byte of the output whose position in the template is searched for.
@@ -105,7 +105,7 @@ struct Run<'a> {
     depth: u32,
     changes: &'a mut MapChanges,
     budget: &'a mut Budget,
-    watched: Option<WatchedByte>,
+    watched: Vec<WatchedByte>,
     cache_access: Option<CacheAccess<'a>>,
     /// Whether looking up a field that a map does not have is an error, as with `missingkey=error` in Go.
     requires_keys: bool,
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
             depth: 0,
             changes,
             budget,
-            watched: None,
+            watched: Vec::new(),
             cache_access: None,
             requires_keys: false,
             missing,

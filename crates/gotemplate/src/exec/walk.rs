@@ -22,7 +22,7 @@ impl Run<'_> {
         for node in body {
             let before = self.output.bytes.len();
             let flow = self.node(dot, node)?;
-            if self.watched.is_some() {
+            if !self.watched.is_empty() {
                 self.watch(before, node);
             }
             if flow != Flow::Next {
@@ -61,18 +61,19 @@ impl Run<'_> {
         }
     }
 
-    /// Records the position that writes the watched byte, if this node wrote it. `before` is the length of the output before the node.
+    /// Records the positions that write the watched bytes which this node wrote. `before` is the length of the output before the node.
     #[cold]
     fn watch(&mut self, before: usize, node: &Node) {
-        let Some(watched) = self.watched.as_mut().filter(|watched| watched.position.is_none()) else { return };
-        let Some(offset) = watched.byte.checked_sub(before).filter(|_| watched.byte < self.output.bytes.len()) else {
-            return;
-        };
-        watched.position = match node {
-            Node::Text(range) => Some(range.start + offset),
-            Node::Action(pipeline) => Some(pipeline.at),
-            _ => None,
-        };
+        let written = before..self.output.bytes.len();
+        for watched in &mut self.watched {
+            if watched.position.is_none() && written.contains(&watched.byte) {
+                watched.position = match node {
+                    Node::Text(range) => Some(range.start + (watched.byte - before)),
+                    Node::Action(pipeline) => Some(pipeline.at),
+                    _ => None,
+                };
+            }
+        }
     }
 
     fn choice(&mut self, dot: &Value, choice: &Choice, sets_dot: bool) -> Eval<Flow> {

@@ -177,14 +177,14 @@ fn the_position_that_writes_a_byte_is_found() {
     assert_eq!(output, "a: 1\nb: kalypso\nx\n  y: 3x\n  y: 1\nz\n");
     let position = |found: &str, skip: usize| {
         let at = output.match_indices(found).nth(skip).unwrap().0;
-        template.source_position(at, &data(), &limits).unwrap()
+        template.source_positions(&[0, at], &data(), &limits)[1].unwrap()
     };
     assert_eq!((position("b:", 0), position("kalypso", 0), position("pso", 0)), ((2, 1), (2, 7), (2, 7)));
     assert_eq!(
         (position("y:", 0), position("y:", 1), position("3", 0), position("z", 0)),
         ((4, 3), (4, 3), (4, 9), (6, 1))
     );
-    assert_eq!(template.source_position(output.len(), &data(), &limits), None);
+    assert_eq!(template.source_positions(&[output.len(), 0], &data(), &limits), [None, Some((1, 1))]);
 }
 
 /// Checks which missing values a template prints, with their places.

@@ -7,7 +7,7 @@ use super::{Key, Value};
 
 /// The entries of a map, in the order of their keys.
 ///
-/// A small map stores its entries in a vector. Most maps have three or four entries, a tree takes three times the memory for them, and a fleet has
+/// A map stores its entries in a vector, until entries are added to a large one. Most maps have three or four entries, a tree takes three times the memory for them, and a fleet has
 /// millions of maps.
 #[derive(Clone, Debug)]
 pub struct Entries(Form);
@@ -19,7 +19,7 @@ enum Form {
     Many(BTreeMap<Key, Value>),
 }
 
-/// Larger maps are stored as a tree, where an insertion does not move the other entries.
+/// An entry that is added to a larger map makes it a tree, where an insertion does not move the other entries.
 const FEW_MAX: usize = 96;
 
 impl Entries {
@@ -145,10 +145,6 @@ impl Default for Entries {
 impl FromIterator<(Key, Value)> for Entries {
     fn from_iter<I: IntoIterator<Item = (Key, Value)>>(entries: I) -> Self {
         let mut few: Vec<_> = entries.into_iter().collect();
-        if few.len() > FEW_MAX {
-            let many: BTreeMap<_, _> = few.into_iter().collect();
-            return Self(Form::Many(many));
-        }
         if !few.is_sorted_by(|(one, _), (next, _)| one < next) {
             few.sort_by(|(one, _), (other, _)| one.cmp(other));
             few.dedup_by(|later, kept| {

@@ -1,8 +1,11 @@
 //! The outline of a text: what a reader of its structure and of the forms of its scalars sees.
 
+use std::iter;
 use std::ops::Range;
 
-use super::plain::{BYTES_MAX, Scan, different_heads, has_plain_characters};
+use memchr::{memchr_iter, memrchr};
+
+use super::plain::{BYTES_MAX, Scan, are_alike, has_plain_characters};
 use super::recorder::{Detail, REST};
 
 /// The outline of a text: see [`outline`].
@@ -14,7 +17,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Whether the text can be the known one of [`has_outline_of`].
+    /// Whether the text can be an [`OutlinedText`].
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -34,14 +37,7 @@ pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Outline> {
     }
     let read = |detail| {
         let mut scan = Scan::recording(text.len(), detail);
-        let mut marks = marks.iter().filter(|mark| !mark.is_empty()).peekable();
-        let end = scan.read(text, |line| {
-            // Keys stay as they are.
-            let key = text.get(line.clone()).and_then(|line| line.find(": ")).map_or(0, |colon| colon + ": ".len());
-            let line = line.start + key..line.end;
-            while marks.next_if(|mark| mark.end <= line.start).is_some() {}
-            marks.peek().is_some_and(|mark| mark.start <= line.end)
-        });
+        let end = scan.read(text, is_marked(text, marks));
         (scan.into_outline(), end)
     };
     let (bytes, end) = read(Detail::WithoutData);
@@ -58,20 +54,88 @@ pub fn outline(text: &str, marks: &[Range<usize>]) -> Option<Outline> {
     Some(Outline { bytes, is_complete: false })
 }
 
-/// Whether a text has the same outline as `known`, whose outline is [complete](Outline::is_complete). Neither has marks. The lines at the end that both have in common are
-/// not scanned. If false, the outlines may still be equal.
-pub fn has_outline_of(text: &str, known: &str) -> bool {
-    if text.len() > BYTES_MAX {
-        return false;
+/// Says which lines have a value that one of these ranges of the text touches. Keys stay as they are. The lines must be asked for in their order.
+fn is_marked(text: &str, marks: &[Range<usize>]) -> impl FnMut(Range<usize>) -> bool {
+    let mut marks = marks.iter().filter(|mark| !mark.is_empty()).peekable();
+    move |line| {
+        if marks.peek().is_none_or(|mark| mark.start > line.end) {
+            return false;
+        }
+        let key = text.get(line.clone()).and_then(|line| line.find(": ")).map_or(0, |colon| colon + ": ".len());
+        let line = line.start + key..line.end;
+        while marks.next_if(|mark| mark.end <= line.start).is_some() {}
+        marks.peek().is_some_and(|mark| mark.start <= line.end)
     }
-    let Some((own, other)) = different_heads(text, known) else { return false };
-    has_plain_characters(own) && state_after(own).is_some_and(|own| state_after(other) == Some(own))
 }
 
-/// The state after a text, with its outline. None if the fast scan can't read it.
-fn state_after(text: &str) -> Option<Scan<'_>> {
-    let mut scan = Scan::recording(text.len(), Detail::WithoutData);
-    (scan.read(text, |_| false) == text.len()).then_some(scan)
+/// A text whose outline is [complete](Outline::is_complete), to compare other texts with it.
+#[derive(Clone, Debug)]
+pub struct OutlinedText {
+    text: String,
+    /// The numbers of the marked lines.
+    marked: Vec<usize>,
+}
+
+/// With more differing lines, it is as fast to read all lines.
+const DIFFERENT_LINES_MAX: usize = 64;
+
+impl OutlinedText {
+    /// A text with these marks, as in [`outline`]. Its outline must be complete.
+    pub fn new(text: &str, marks: &[Range<usize>]) -> Self {
+        Self { text: text.to_owned(), marked: marked_lines(text, marks) }
+    }
+
+    /// Whether a text with these marks surely has the same outline. Only the lines in which the texts differ are read. If false, the outlines may still be
+    /// equal.
+    pub fn has_outline_of(&self, text: &str, marks: &[Range<usize>]) -> bool {
+        let (mut rest, mut known) = (text, &*self.text);
+        for _ in 0..DIFFERENT_LINES_MAX {
+            let Some((own, other)) = after_equal_lines(rest, known) else { return false };
+            if own.is_empty() && other.is_empty() {
+                return text.len() <= BYTES_MAX && marked_lines(text, marks) == self.marked;
+            }
+            let lines = own.split_once('\n').zip(other.split_once('\n'));
+            let Some(((line, behind), (known_line, known_behind))) = lines else { return false };
+            if !has_plain_characters(line) || !are_alike(line.as_bytes(), known_line.as_bytes()) {
+                return false;
+            }
+            (rest, known) = (behind, known_behind);
+        }
+        false
+    }
+}
+
+/// The numbers of the lines with marked values.
+fn marked_lines(text: &str, marks: &[Range<usize>]) -> Vec<usize> {
+    if marks.is_empty() {
+        return Vec::new();
+    }
+    let (mut begin, mut is_marked) = (0, is_marked(text, marks));
+    let lines = memchr_iter(b'\n', text.as_bytes()).chain(iter::once(text.len()));
+    let found = lines.map(|end| is_marked(std::mem::replace(&mut begin, end + 1)..end));
+    found.enumerate().filter(|(_, is_marked)| *is_marked).map(|(number, _)| number).collect()
+}
+
+/// Both texts from the first line on in which they differ.
+fn after_equal_lines<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
+    let equal = common_prefix(one.as_bytes(), other.as_bytes());
+    if equal == one.len() && equal == other.len() {
+        return Some(("", ""));
+    }
+    let begin = memrchr(b'\n', one.as_bytes().get(..equal)?).map_or(0, |end| end + 1);
+    one.get(begin..).zip(other.get(begin..))
+}
+
+/// The sizes of the compared pieces in bytes: large ones first, then smaller ones where these differ.
+const COMPARED: [usize; 3] = [1_024, 64, 1];
+
+/// The number of bytes that two texts have in common at their beginnings.
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    COMPARED.into_iter().fold(0, |equal, size| {
+        let (one, other) = (one.get(equal..).unwrap_or_default(), other.get(equal..).unwrap_or_default());
+        let chunks = one.chunks_exact(size).zip(other.chunks_exact(size));
+        equal + chunks.take_while(|(one, other)| one == other).count() * size
+    })
 }
 
 #[cfg(test)]
@@ -155,7 +219,8 @@ mod tests {
     /// Checks whether the comparison with a known text shows that a text has the same outline.
     fn check_like(known: &str, text: &str, expected: bool) {
         assert!(outline(known, &[]).is_some_and(|outline| outline.is_complete()), "{known:?}");
-        assert_eq!(has_outline_of(text, known), expected, "{text:?} like {known:?}");
+        let shown = OutlinedText::new(known, &[]).has_outline_of(text, &[]);
+        assert_eq!(shown, expected, "{text:?} like {known:?}");
         assert!(!expected || outline(text, &[]) == outline(known, &[]), "{text:?} like {known:?}");
     }
 
@@ -174,6 +239,32 @@ mod tests {
         check_like(&known, rest, false);
         check_like(&format!("a: \n{rest}"), &format!("a: |\n{rest}"), false);
         check_like(&format!("a: \u{e9}\n{rest}"), &format!("a: \u{1e9}\n{rest}"), true);
+        check_like(&known, &format!("# c\n{rest}"), false);
+        check_like("# a\nb: c\nd: e\n", "# b\nb: x\nd: z # y\n", true);
+        check_like("a:\n- b: c\n  d: \"e\"\n", "a:\n- b: x\n  d: \"y\"\n", true);
+        check_like("a: 1\n", "a: 2\n", true);
+        check_like("a: 1", "a: 2", false);
+        check_like("a: b\n", "a: b\nc: d\n", false);
+        check_like("kind: A\n", "kind: B\n", false);
+        check_like("- \"kind\": A\n", "- \"kind\": B\n", false);
+        check_like("a: 'x'\n", "a: 'y' # z\n", true);
+        check_like("a: x # z\n", "a: w\n", true);
+    }
+
+    #[test]
+    fn a_line_of_a_block_must_stay_in_the_block() {
+        check_like("a: |\n    # b\n    c\nd: e\n", "a: |\n    # x\n    c\nd: e\n", true);
+        check_like("a: |\n    b\n    # c\nd: e\n", "a: |\n    b\n  # c\nd: e\n", false);
+        check_like("a: |\n\n  c\nd: e\n", "a: |\n    \n  c\nd: e\n", false);
+    }
+
+    #[test]
+    fn marked_lines_must_be_the_same() {
+        let known = OutlinedText::new("a: b\nc: d\n", std::slice::from_ref(&(3..4)));
+        assert!(known.has_outline_of("a: xyz\nc: d\n", std::slice::from_ref(&(4..6))));
+        assert!(!known.has_outline_of("a: xyz\nc: d\n", &[]));
+        assert!(!known.has_outline_of("a: b\nc: x\n", &[3..4, 8..9]));
+        assert!(!known.has_outline_of("a: b\nc: x\n", std::slice::from_ref(&(8..9))));
     }
 
     proptest! {
@@ -181,13 +272,15 @@ mod tests {
 
         #[test]
         fn what_another_text_shows_is_so(
-            heads in proptest::collection::vec(proptest::collection::vec(0..STARTS.len() * VALUES.len(), 0..4), 2),
-            rest in proptest::collection::vec(0..STARTS.len() * VALUES.len(), 0..12)
+            lines in proptest::collection::vec((0..STARTS.len(), 0..VALUES.len(), 0..VALUES.len(), 0..STARTS.len() * 8), 0..12)
         ) {
-            let line = |number: &usize| format!("{}{}\n", STARTS[number % STARTS.len()], VALUES[number / STARTS.len()]);
-            let text = |head: &Vec<usize>| head.iter().chain(&rest).map(line).collect::<String>();
-            let (known, other) = (text(&heads[0]), text(&heads[1]));
-            if outline(&known, &[]).is_some_and(|outline| outline.is_complete()) && has_outline_of(&other, &known) {
+            let line = |start: usize, value: usize| format!("{}{}\n", STARTS[start], VALUES[value]);
+            let known: String = lines.iter().map(|(start, value, ..)| line(*start, *value)).collect();
+            // Most lines have the same beginning in both texts.
+            let other = lines.iter().map(|(start, _, value, other)| line(if *other < STARTS.len() { *other } else { *start }, *value));
+            let other: String = other.collect();
+            let is_shown = || OutlinedText::new(&known, &[]).has_outline_of(&other, &[]);
+            if outline(&known, &[]).is_some_and(|outline| outline.is_complete()) && is_shown() {
                 prop_assert_eq!(outline(&other, &[]), outline(&known, &[]), "{:?} {:?}", known, other);
             }
         }
@@ -207,7 +300,7 @@ mod tests {
     }
 
     const STARTS: &[&str] =
-        &["kind: ", "data:\n  k: ", "a: ", "  b: ", "c: ", "- ", "  - ", "    d: ", "", "# ", "---", "  "];
+        &["kind: ", "data:\n  k: ", "a: ", "  b: ", "c: ", "- ", "  - ", "    d: ", "", "# ", "    # ", "---", "  "];
     const VALUES: &[&str] = &[
         "ConfigMap",
         "",

@@ -6,15 +6,15 @@ use std::ops::Range;
 use memchr::memchr_iter;
 
 use super::reader::read_each;
-use super::recorder::{Detail, Recorder, ScalarForm};
+use super::recorder::{Detail, IDENTIFYING, Recorder, ScalarForm, have_equal_classes};
 use super::{Options, ProblemKind, YamlProblem};
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.
 pub(super) const BYTES_MAX: usize = 256 << 10;
 /// The limit of levels. Deeper texts go to the parser.
 const LEVELS_MAX: usize = 50;
-/// The limit of keys in one mapping, because all are compared with each other.
-const KEYS_MAX: usize = 128;
+/// The limit of keys in one mapping that are not in order, because each is compared with all keys before it.
+const UNSORTED_KEYS_MAX: usize = 512;
 /// The limit in bytes of a key. YAML allows 1,024 characters before the colon.
 const KEY_BYTES_MAX: usize = 512;
 
@@ -34,32 +34,6 @@ pub fn first_error(text: &str) -> Option<YamlProblem> {
 /// blocks. If false, the text may still be valid.
 pub fn is_surely_good(text: &str) -> bool {
     text.len() <= BYTES_MAX && has_plain_characters(text) && Scan::of(text).is_some()
-}
-
-/// The beginnings of two texts, without the lines that both have in common at their ends. None if these are less than half of the first text: reading all of it
-/// is then as fast.
-pub(super) fn different_heads<'t>(text: &'t str, known: &'t str) -> Option<(&'t str, &'t str)> {
-    let behind = common_suffix(text.as_bytes(), known.as_bytes());
-    let end = text.get(text.floor_char_boundary(text.len() - behind)..);
-    let (_, lines) = end?.split_once('\n')?;
-    if lines.len() < text.len() / 2 {
-        return None;
-    }
-    let head = |text: &'t str| text.get(..text.len() - lines.len() - 1);
-    Some((head(text)?, head(known)?))
-}
-
-/// The sizes of the compared pieces in bytes: large ones first, then smaller ones where these differ.
-const COMPARED: [usize; 3] = [1_024, 64, 1];
-
-/// The number of bytes that two texts have in common at their ends.
-fn common_suffix(one: &[u8], other: &[u8]) -> usize {
-    COMPARED.into_iter().fold(0, |same, size| {
-        let rest = |text: &'_ [u8]| text.len() - same;
-        let (one, other) = (one.get(..rest(one)).unwrap_or_default(), other.get(..rest(other)).unwrap_or_default());
-        let chunks = one.rchunks_exact(size).zip(other.rchunks_exact(size));
-        same + chunks.take_while(|(one, other)| one == other).count() * size
-    })
 }
 
 pub(super) fn has_plain_characters(text: &str) -> bool {
@@ -90,6 +64,10 @@ struct Level {
     kind: Kind,
     /// The index of its first key in [`Scan::keys`].
     keys: usize,
+    /// The index of its last key in byte order. Meaningless without keys.
+    greatest: usize,
+    /// The number of its keys that do not follow all keys before them in byte order.
+    unsorted: usize,
 }
 
 /// A key with a number for fast comparison. Different keys rarely have the same number.
@@ -240,7 +218,8 @@ impl<'t> Scan<'t> {
         };
         if begins {
             let is_open = std::mem::replace(&mut self.is_open, false);
-            self.levels.push(Level { column, kind, keys: self.keys.len() });
+            let keys = self.keys.len();
+            self.levels.push(Level { column, kind, keys, greatest: keys, unsorted: 0 });
             return is_open && self.levels.len() <= LEVELS_MAX;
         }
         self.is_open = false;
@@ -257,11 +236,21 @@ impl<'t> Scan<'t> {
         false
     }
 
+    /// Adds a key to the innermost mapping. False if it has the key already, or if only the parser can decide. Writers mostly sort keys: a key behind all
+    /// others is new.
     fn add_key(&mut self, key: &'t [u8]) -> bool {
-        let begin = self.levels.last().map_or(0, |level| level.keys);
-        let known = self.keys.get(begin..).unwrap_or_default();
+        let Some(level) = self.levels.last_mut() else { return false };
+        let position = self.keys.len();
+        let is_greatest = self.keys.get(level.greatest).is_none_or(|greatest| *greatest.text < *key);
         let key = Key::of(key);
-        let is_new = known.len() < KEYS_MAX && !known.contains(&key);
+        let is_new = if is_greatest {
+            level.greatest = position;
+            true
+        } else {
+            level.unsorted += 1;
+            let known = self.keys.get(level.keys..).unwrap_or_default();
+            level.unsorted <= UNSORTED_KEYS_MAX && !known.contains(&key)
+        };
         self.keys.push(key);
         is_new
     }
@@ -307,6 +296,46 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// Whether two different lines surely have the same column, the same dashes and key, and values of one line that have equal classes. Behind equal texts, such
+/// lines have the same meaning for a scan and its outline.
+pub(super) fn are_alike(one: &[u8], other: &[u8]) -> bool {
+    let Some(begin) = value_begin(one) else { return false };
+    let (Some((head, own)), Some((other_head, value))) = (one.split_at_checked(begin), other.split_at_checked(begin))
+    else {
+        return false;
+    };
+    if head != other_head {
+        return false;
+    }
+    match (own, value) {
+        // Both are comments, or lines of the same block.
+        ([b'#', ..], [b'#', ..]) => true,
+        ([quote @ (b'"' | b'\''), own @ ..], [other_quote, value @ ..]) if quote == other_quote => {
+            let is_whole: fn(&[u8]) -> bool = if *quote == b'"' { is_double_quoted } else { is_single_quoted };
+            is_whole(own) && is_whole(value) && have_equal_classes(ScalarForm::Quoted(*quote), own, value)
+        }
+        _ if begin > 0 => {
+            let is_scalar = |text: &[u8]| !matches!(text, [b'"' | b'\'' | b'|' | b'>' | b'#', ..]) && is_plain(text);
+            is_scalar(own) && is_scalar(value) && have_equal_classes(ScalarForm::Plain, own, value)
+        }
+        _ => false,
+    }
+}
+
+/// The offset at which the value of a line begins: behind the indentation, the dashes, the key and its colon. None if the value says which object it is.
+fn value_begin(line: &[u8]) -> Option<usize> {
+    let mut begin = blanks(line);
+    let rest = |begin: usize| line.get(begin..).unwrap_or_default();
+    while let [b'-', b' ', behind @ ..] = rest(begin) {
+        begin += 2 + blanks(behind);
+    }
+    match split_key(rest(begin)) {
+        Some((key, _)) if IDENTIFYING.contains(&key) => None,
+        Some((_, value)) => Some(line.len() - value.len() + blanks(value)),
+        None => Some(begin),
+    }
+}
+
 /// The classes of each byte.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -336,7 +365,7 @@ fn is(class: u8, byte: u8) -> bool {
 }
 
 /// The number of spaces at the start of a text.
-fn blanks(text: &[u8]) -> usize {
+pub(super) fn blanks(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte != b' ').unwrap_or(text.len())
 }
 
@@ -440,6 +469,16 @@ mod tests {
         ] {
             check(text, true, true);
         }
+    }
+
+    #[test]
+    fn many_keys_are_compared_if_they_are_not_in_order() {
+        let text =
+            |keys: &mut dyn Iterator<Item = usize>| keys.map(|key| format!("k{key:05}: x\n")).collect::<String>();
+        check(&text(&mut (0..9_000)), true, true);
+        check(&text(&mut (0..500).rev()), true, true);
+        check(&text(&mut (0..9_000).chain([4_000])), false, false);
+        check(&text(&mut (0..9_000).rev()), true, false);
     }
 
     #[test]

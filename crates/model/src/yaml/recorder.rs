@@ -1,10 +1,11 @@
 //! Records the outline of a text while the fast scan reads it.
 
-use super::scalar_class::{ScalarClass, TypeForm};
+use super::scalar_class::ScalarClass;
+use super::{Resolved, resolve_plain};
 use crate::name;
 
 /// The keys whose values are in the outline as they are: they say which object it is.
-const IDENTIFYING: [&[u8]; 2] = [b"apiVersion", b"kind"];
+pub(super) const IDENTIFYING: [&[u8]; 2] = [b"apiVersion", b"kind"];
 /// The objects whose data are texts, and the fields with these data.
 const WITH_DATA: ([&str; 2], [&[u8]; 2]) = (["ConfigMap", "Secret"], [b"data", b"stringData"]);
 
@@ -164,14 +165,11 @@ impl Recorder {
             self.data =
                 if has_data && self.detail == Detail::WithoutData { DataPlace::Outside } else { DataPlace::None };
         }
-        let class = content.map(|content| match form {
-            ScalarForm::Plain => ScalarClass::of_plain(content),
-            ScalarForm::Quoted(_) => ScalarClass::of_text(content),
-        });
-        let is_text = class.is_none_or(|class| class.form == TypeForm::Text);
-        if is_text && self.leave_out() {
+        if self.data_entry.is_some() && content.is_none_or(|content| is_text(form, content)) {
+            self.leave_out();
             return;
         }
+        let class = content.map(|content| class(form, content));
         if let Some(class) = class.filter(|_| self.key == KeyRole::Other) {
             self.add(&[CLASS, class.form as u8, class.fits]);
             return;
@@ -185,11 +183,31 @@ impl Recorder {
     }
 }
 
+/// Whether two scalars of one line have the same class. Scalars with escapes have none.
+pub(super) fn have_equal_classes(form: ScalarForm, one: &[u8], other: &[u8]) -> bool {
+    let class = |text| content(form, text).map(|content| class(form, content));
+    class(one).is_some_and(|one| class(other) == Some(one))
+}
+
+fn class(form: ScalarForm, content: &str) -> ScalarClass {
+    match form {
+        ScalarForm::Plain => ScalarClass::of_plain(content),
+        ScalarForm::Quoted(_) => ScalarClass::of_text(content),
+    }
+}
+
+fn is_text(form: ScalarForm, content: &str) -> bool {
+    matches!(form, ScalarForm::Quoted(_)) || matches!(resolve_plain(content), Resolved::Text(_))
+}
+
 /// The content of a scalar of one line. None if it contains escapes.
 fn content(form: ScalarForm, text: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(text).ok()?;
     match form {
-        ScalarForm::Plain => Some(text.split_once(" #").map_or(text, |(text, _)| text).trim_end_matches(' ')),
+        ScalarForm::Plain => {
+            let comment = if text.contains('#') { text.find(" #") } else { None };
+            Some(text.get(..comment.unwrap_or(text.len()))?.trim_end_matches(' '))
+        }
         ScalarForm::Quoted(quote) => {
             let (content, behind) = text.split_once(char::from(quote))?;
             let is_escaped = content.contains('\\') && quote == b'"' || behind.starts_with(char::from(quote));

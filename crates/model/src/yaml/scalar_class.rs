@@ -21,6 +21,30 @@ pub enum TypeForm {
     OtherNumber,
 }
 
+/// For each byte, what a text with it can't be.
+const BYTE_CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' => 0,
+            b'A'..=b'Z' | b'_' => OF_NO_NAME,
+            b'/' | b'%' => OF_NO_LABEL | OF_NO_SEGMENT,
+            b'<' => OF_NO_LABEL | ANGLE,
+            _ => OF_NO_LABEL,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// In no name, but possibly in the value of a label.
+const OF_NO_NAME: u8 = 1;
+/// In no name and in no value of a label.
+const OF_NO_LABEL: u8 = 1 << 1;
+const OF_NO_SEGMENT: u8 = 1 << 2;
+const ANGLE: u8 = 1 << 3;
+
 /// The class of a scalar: its type, and what it can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScalarClass {
@@ -57,13 +81,16 @@ impl ScalarClass {
     /// The class of a text in quotes or in a block.
     pub fn of_text(text: &str) -> Self {
         let flag = |holds: bool, flag: u8| if holds { flag } else { 0 };
-        let fits = flag(is_dns_label(text), Self::DNS_LABEL)
-            | flag(name::check(text).is_ok(), Self::NAME)
-            | flag(label::check_value(text).is_ok(), Self::LABEL_VALUE)
+        // One look at all bytes spares most of the checks.
+        let bytes = text.bytes().fold(0, |all, byte| all | BYTE_CLASSES[usize::from(byte)]);
+        let has = |class: u8| bytes & class != 0;
+        let fits = flag(!has(OF_NO_NAME | OF_NO_LABEL) && is_dns_label(text), Self::DNS_LABEL)
+            | flag(!has(OF_NO_NAME | OF_NO_LABEL) && name::check(text).is_ok(), Self::NAME)
+            | flag(!has(OF_NO_LABEL) && label::check_value(text).is_ok(), Self::LABEL_VALUE)
             | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
             | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER)
-            | flag(text.contains("<no value>"), Self::HAS_NO_VALUE)
-            | flag(!text.is_empty() && !text.contains(['/', '%']), Self::PATH_SEGMENT);
+            | flag(has(ANGLE) && text.contains("<no value>"), Self::HAS_NO_VALUE)
+            | flag(!text.is_empty() && !has(OF_NO_SEGMENT), Self::PATH_SEGMENT);
         Self { form: TypeForm::Text, fits }
     }
 
@@ -105,5 +132,24 @@ impl ScalarClass {
     /// Whether it has at most 63 bytes.
     pub fn is_within_label(self) -> bool {
         self.fits & Self::WITHIN_LABEL != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn texts_are_used_for_what_the_rules_allow(text in "[a-cA-C0-1./%<>_ é-]{0,6}|<no value>|a{62,64}") {
+            let class = ScalarClass::of_text(&text);
+            prop_assert_eq!(class.is_dns_label(), is_dns_label(&text));
+            prop_assert_eq!(class.is_name(), name::check(&text).is_ok());
+            prop_assert_eq!(class.is_label_value(), label::check_value(&text).is_ok());
+            prop_assert_eq!(class.is_path_segment(), !text.is_empty() && !text.contains(['/', '%']));
+            prop_assert_eq!(class.has_no_value(), text.contains("<no value>"));
+        }
     }
 }

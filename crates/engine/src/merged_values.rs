@@ -1,0 +1,81 @@
+//! Merged values of single keys, which many sets of values have in common.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use gotemplate::value::Value;
+use model::digest::{Digest, DigestBuilder};
+
+use crate::container::Entry;
+use crate::merge::{Merge, STEPS_MAX};
+use crate::record::Silent;
+use crate::settings::Strategy;
+use crate::settings_by_key::Setting;
+use crate::value;
+
+/// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
+const PARTS: usize = 64;
+
+/// The values of keys that several containers set, each merged once. Sets of values that differ in one container have most of them in common.
+#[derive(Debug)]
+pub(crate) struct MergedValues([Mutex<HashMap<Digest, Merged>>; PARTS]);
+
+/// The merged value of a key.
+#[derive(Clone, Debug)]
+pub(crate) struct Merged {
+    pub(crate) value: Value,
+    /// The digest of the value.
+    pub(crate) digest: Digest,
+    /// The steps that merging it takes.
+    pub(crate) steps: usize,
+}
+
+impl Default for MergedValues {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl MergedValues {
+    /// Merges the values that containers give to one key. None without a value.
+    pub(crate) fn of_key(&self, settings: &[Setting<'_>]) -> Option<Merged> {
+        // What comes before a value that is not merged into it has no effect.
+        let begin = settings
+            .windows(2)
+            .rposition(|pair| !matches!(pair, [earlier, later] if is_merged(earlier.entry, later.entry)));
+        let (first, others) = settings.get(begin.map_or(0, |pair| pair + 1)..)?.split_first()?;
+        let only = || Merged { value: first.entry.value.value.clone(), digest: first.entry.value_digest, steps: 0 };
+        if others.is_empty() {
+            return Some(only());
+        }
+        let mut inputs = DigestBuilder::new("merge");
+        inputs.digest(first.entry.value_digest);
+        for Setting { entry, .. } in others {
+            inputs.digest(entry.value_digest).value(&entry.strategy);
+        }
+        let inputs = inputs.finish();
+        let part = self.0.get(usize::from(inputs.as_bytes()[0]) % PARTS)?;
+        let known = part.lock().unwrap_or_else(PoisonError::into_inner).get(&inputs).cloned();
+        Some(known.unwrap_or_else(|| {
+            let merged = merge(only(), others);
+            part.lock().unwrap_or_else(PoisonError::into_inner).insert(inputs, merged.clone());
+            merged
+        }))
+    }
+}
+
+/// Whether the later value is merged into the earlier one, and does not replace it.
+fn is_merged(earlier: &Entry, later: &Entry) -> bool {
+    let values = (&earlier.value.value, &later.value.value);
+    later.strategy != Strategy::Replace
+        && matches!(values, (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)))
+}
+
+fn merge(first: Merged, others: &[Setting<'_>]) -> Merged {
+    let (mut merged, mut steps_left) = (first.value, STEPS_MAX);
+    for Setting { entry, .. } in others {
+        let merge = Merge { strategy: entry.strategy, sink: &mut Silent, steps_left: &mut steps_left };
+        { merge }.merge(&mut merged, &entry.value.value);
+    }
+    Merged { digest: value::digest(&merged), value: merged, steps: STEPS_MAX - steps_left }
+}
