@@ -87,6 +87,12 @@ fn a_rollout_is_asked_for_by_workload_version_and_commit() {
         assert_eq!(asked.status.code(), Some(0), "{}", said(&asked));
         assert!(said(&asked).contains("prod  ░░░░░░░░░░░░░░░░░░░░ 0 of 1   1 failed"), "{}", said(&asked));
     }
+    for filter in [["--status", "failed"], ["--host", "prod-chicago-edge-02"], ["-l", "region=east"], ["--target", "x"]]
+    {
+        let refused = hub.ask(&["rollout", "status", filter[0], filter[1]]);
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        assert!(said(&refused).contains("and none is named"), "{}", said(&refused));
+    }
     let failed = hub.ask(&["rollout", "wait", "checkout"]);
     assert_eq!(failed.status.code(), Some(1), "{}", said(&failed));
     assert!(said(&failed).contains("failed: 1 reconciler failed, --failures allows 0"), "{}", said(&failed));

@@ -3,6 +3,7 @@
 pub(super) mod commit_wait;
 mod dry_run;
 mod failed_hosts;
+mod filters;
 mod graph_text;
 mod local;
 mod what;
@@ -162,9 +163,13 @@ fn service(connection: &HubConnection) -> anyhow::Result<Option<Hub>> {
 
 /// `kalypso rollout status` without a subject: the graph, asked of the service, or computed here.
 pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
+    filters::check(options)?;
     let (mut shown, mut screen) = (None, InPlace::default());
     loop {
-        let (graph, exit) = graph(&options.connection, options.filter.environment.as_deref())?;
+        let (mut graph, exit) = graph(&options.connection, options.filter.environment.as_deref())?;
+        if let Some(workload) = &options.filter.workload {
+            graph = filters::of_workload(graph, workload)?;
+        }
         if shown.as_ref() != Some(&graph) {
             match options.connection.output {
                 Format::Human => screen.answer(&text(&options.connection, &graph)?)?,

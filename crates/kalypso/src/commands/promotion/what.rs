@@ -130,7 +130,7 @@ fn of_workload(access: &RepositoryAccess, workload: &str, to: &str) -> anyhow::R
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use hub_api::promotions::{MovePhase, MoveStatus, SubjectStatus};
     use hub_api::timestamp::Timestamp;
 
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    fn status(environment: &str, subjects: Vec<SubjectStatus>) -> PromotionStatus {
+    pub(in super::super) fn status(environment: &str, subjects: Vec<SubjectStatus>) -> PromotionStatus {
         let (before, after) = (Vec::new(), Vec::new());
         PromotionStatus {
             environment: environment.to_owned(),
