@@ -465,7 +465,8 @@ pub(crate) struct RemoveTemplates {
 Examples:
   kalypso remove config LOG_LEVEL -e dev                        of the ConfigMap for all assignments of dev
   kalypso remove config REGION CURRENCY -e prod --for region=west-us
-  kalypso remove config --name west-us -e prod                  the ConfigMap with all its values")]
+  kalypso remove config --name west-us -e prod                  the ConfigMap with all its values
+  kalypso remove config VAT -e prod --repo germany --for country=de    in the repository that BaseRepo `germany` names")]
 pub(crate) struct RemoveConfig {
     /// The keys of the values
     #[arg(value_name = "KEY", required_unless_present = "name")]
@@ -473,6 +474,9 @@ pub(crate) struct RemoveConfig {
     /// The environment [default: the main branch]
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: Option<String>,
+    /// Remove from another repository that the environment reads: the name of its `BaseRepo`, or its URL [default: the environment's own branch]
+    #[arg(long, value_name = "REPOSITORY", requires = "environment")]
+    pub(crate) repo: Option<String>,
     /// The labels of the `ConfigMap`, several with commas [default: none]
     #[arg(long = "for", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,

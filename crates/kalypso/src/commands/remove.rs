@@ -59,10 +59,13 @@ impl What {
 }
 
 fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &EditOptions) -> anyhow::Result<Exit> {
+    named_in(what, texts, OpenBranch::of(options, environment)?, options)
+}
+
+fn named_in(what: What, texts: &[String], open: OpenBranch, options: &EditOptions) -> anyhow::Result<Exit> {
     let mut names = names(texts)?;
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(Arc::clone(name)));
-    let open = OpenBranch::of(options, environment)?;
     let removed = remove_named(&open.files(), what.kind, &names, what.is_cascading);
     let Removals { edits: files, objects } = match removed {
         Ok(removed) => removed,
@@ -94,15 +97,16 @@ fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &
 
 /// Values of a container, or the whole container.
 fn config(options: &RemoveConfig) -> anyhow::Result<Exit> {
+    let open = || OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref());
     if options.keys.is_empty() {
         let names: Vec<_> = options.name.iter().cloned().collect();
-        return named(What::of(Kind::ConfigMap, "config"), (&names, options.environment.as_deref()), &options.edit);
+        return named_in(What::of(Kind::ConfigMap, "config"), &names, open()?, &options.edit);
     }
     let has_labels = options.name.is_none() || !options.labels.is_empty();
     let labels = has_labels.then(|| labels(&options.labels)).transpose()?;
     let choice = config_choice(labels, options.name.as_deref())?;
     let keys: Vec<Arc<str>> = options.keys.iter().map(|key| key.as_str().into()).collect();
-    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
+    let open = open()?;
     let removed = config_values::remove(&open.files(), &choice, &keys);
     config_finish((open, &options.edit), removed, None)
 }

@@ -180,6 +180,11 @@ fn a_country_adds_values_in_its_own_repository_within_its_limits() {
     add("germany LOG_LEVEL=debug --for region=west-us").ends(1).says(&["K0147", "nothing is written"]);
     add("germany VAT=19 --for region=west-us --priority 10").ends(1).says(&["K0147", "nothing is written"]);
     add("gremany VAT=19").ends(1).says(&["dev reads no BaseRepo `gremany`", "did you mean `germany`?"]);
+    let remove = |rest: &str| edited.run(&format!("remove config -e dev --working-tree country --repo germany {rest}"));
+    remove("VAT --for region=east-us").ends(1).says(&["no ConfigMap"]);
+    let ran = remove("VAT --for region=west-us --dry-run").ends(0);
+    ran.says(&["ConfigMap west-vat from country/values/vat.yaml", "~ 1 assignment changes"]);
+    remove("--name west-vat --dry-run").ends(0).says(&["ConfigMap west-vat from country/values/vat.yaml"]);
     assert_eq!(git(&country, &["status", "--porcelain"]), "");
     assert_eq!(edited.status("dev"), "");
 }
