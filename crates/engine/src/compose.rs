@@ -196,6 +196,17 @@ mod tests {
         Containers::of(&fleet, &Containers::default(), &PrecedenceSetting::default()).list
     }
 
+    #[test]
+    fn merging_values_that_are_replaced_counts_for_the_limit() {
+        // All items have one name, so each is merged into each.
+        let list = "- name: a\n".repeat(1_500);
+        let maps = [("deep", vec![("A", &*list)]), ("deep", vec![("A", &*list)]), ("deep", vec![("A", "x")])];
+        let containers = containers(&maps);
+        let (one, other) = (compose(&containers), compose_in_order(&containers, &mut Silent));
+        assert_eq!((one.overflow, other.overflow), (Some(1), Some(1)));
+        assert_eq!(one.digest, other.digest);
+    }
+
     proptest! {
         /// Composing key by key, with merged values of other sets, gives what composing entry by entry gives.
         #[test]
@@ -209,14 +220,18 @@ mod tests {
                 ).prop_map(|data| data.into_iter().collect::<Vec<_>>()),
             ), 0..7)
         ) {
-            let containers = containers(&maps);
+            // The same values with other strategies, which must not get the merged values of the first ones.
+            let others: Vec<_> = maps.iter().map(|(strategy, data)| {
+                (if *strategy == "deep" { "append" } else { "deep" }, data.clone())
+            }).collect();
             let merged = MergedValues::default();
-            for end in 0..=containers.len() {
-                let begin = end.saturating_sub(4);
-                let some = containers.get(begin..end).unwrap();
-                let (one, other) = (compose_with(some, &merged), compose_in_order(some, &mut Silent));
-                prop_assert_eq!(format!("{:?}", one.data), format!("{:?}", other.data));
-                prop_assert_eq!((one.digest, one.quoted), (other.digest, other.quoted));
+            for containers in [containers(&maps), containers(&others)] {
+                for end in 0..=containers.len() {
+                    let some = containers.get(end.saturating_sub(4)..end).unwrap();
+                    let (one, other) = (compose_with(some, &merged), compose_in_order(some, &mut Silent));
+                    prop_assert_eq!(format!("{:?}", one.data), format!("{:?}", other.data));
+                    prop_assert_eq!((one.digest, one.quoted), (other.digest, other.quoted));
+                }
             }
         }
     }

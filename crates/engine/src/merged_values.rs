@@ -6,10 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use gotemplate::value::Value;
 use model::digest::{Digest, DigestBuilder};
 
-use crate::container::Entry;
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Silent;
-use crate::settings::Strategy;
 use crate::settings_by_key::Setting;
 use crate::value;
 
@@ -39,11 +37,11 @@ impl Default for MergedValues {
 impl MergedValues {
     /// Merges the values that containers give to one key. None without a value.
     pub(crate) fn of_key(&self, settings: &[Setting<'_>]) -> Option<Merged> {
-        // What comes before a value that is not merged into it has no effect.
-        let begin = settings
-            .windows(2)
-            .rposition(|pair| !matches!(pair, [earlier, later] if is_merged(earlier.entry, later.entry)));
-        let (first, others) = settings.get(begin.map_or(0, |pair| pair + 1)..)?.split_first()?;
+        // The last value that replaces all before it. These have no effect, but merging them counts for the limit of steps.
+        let is_merged = |pair: &[Setting<'_>]| matches!(pair, [earlier, later] if later.is_merged_into(earlier));
+        let begin = settings.windows(2).rposition(|pair| !is_merged(pair)).map_or(0, |pair| pair + 1);
+        let is_counted = settings.get(..begin)?.windows(2).any(is_merged);
+        let (first, others) = settings.get(if is_counted { 0 } else { begin }..)?.split_first()?;
         let only = || Merged { value: first.entry.value.value.clone(), digest: first.entry.value_digest, steps: 0 };
         if others.is_empty() {
             return Some(only());
@@ -62,13 +60,6 @@ impl MergedValues {
             merged
         }))
     }
-}
-
-/// Whether the later value is merged into the earlier one, and does not replace it.
-fn is_merged(earlier: &Entry, later: &Entry) -> bool {
-    let values = (&earlier.value.value, &later.value.value);
-    later.strategy != Strategy::Replace
-        && matches!(values, (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)))
 }
 
 fn merge(first: Merged, others: &[Setting<'_>]) -> Merged {

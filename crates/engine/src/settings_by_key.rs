@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use gotemplate::value::Value;
 use model::digest::Digest;
 
 use crate::container::{Container, Entry};
+use crate::settings::Strategy;
 
 /// A key that a container sets.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,15 @@ pub(crate) struct Setting<'c> {
     /// The position of the entry in the container.
     pub(crate) index: u32,
     pub(crate) entry: &'c Entry,
+}
+
+impl Setting<'_> {
+    /// Whether the value is merged into the earlier one, and does not replace it.
+    pub(crate) fn is_merged_into(&self, earlier: &Self) -> bool {
+        let values = (&earlier.entry.value.value, &self.entry.value.value);
+        self.entry.strategy != Strategy::Replace
+            && matches!(values, (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)))
+    }
 }
 
 /// The settings of some containers by key, those of a key in the order of the containers.
