@@ -112,10 +112,10 @@ impl Template {
         &self.reads
     }
 
-    /// Whether all branches and loops of the template depend on one field of the data each. Then renderings with the same value in a field print it from the
-    /// same places of the template.
-    pub fn is_straight(&self) -> bool {
-        self.program.is_straight()
+    /// Whether all branches and loops of the template depend on this field of the data. Then renderings with the same value in this field print each line from
+    /// the same place of the template.
+    pub fn is_straight(&self, field: &str) -> bool {
+        self.program.is_straight(field)
     }
 
     /// Renders the template with `dot` as its data, in one pass.

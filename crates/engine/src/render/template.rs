@@ -179,9 +179,9 @@ impl ParsedTemplate {
         Ok((joined, all_missing))
     }
 
-    /// Whether all its texts are [straight](gotemplate::Template::is_straight).
+    /// Whether all branches of its texts depend on the values.
     pub(super) fn is_straight(&self) -> bool {
-        self.texts.iter().all(gotemplate::Template::is_straight)
+        self.texts.iter().all(|text| text.is_straight(CONFIG_DATA))
     }
 
     /// The texts as they are written.

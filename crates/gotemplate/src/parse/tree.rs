@@ -24,10 +24,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Whether all branches, loops and calls of the main template are in parts. Then the same actions outside of parts write every output.
-    pub(crate) fn is_straight(&self) -> bool {
+    /// Whether all branches, loops and calls of the main template are in parts that read this field. Then the same actions write every output in which the
+    /// field is the same.
+    pub(crate) fn is_straight(&self, field: &str) -> bool {
         let body = self.templates.first().and_then(|(_, body)| body.as_ref());
-        body.is_some_and(|body| body.iter().all(|node| matches!(node, Node::Text(_) | Node::Action(_) | Node::Part(_))))
+        body.is_some_and(|body| body.iter().all(|node| node.is_straight(field)))
     }
 }
 
@@ -82,6 +83,21 @@ pub(crate) enum Node {
     Break,
     /// `{{ continue }}`
     Continue,
+}
+
+impl Node {
+    /// Whether it has no branch, loop or call, except in parts that read this field.
+    fn is_straight(&self, field: &str) -> bool {
+        match self {
+            Self::Text(_) | Self::Action(_) => true,
+            Self::Part(part) => {
+                let (Part { field: own, .. }, body) = &**part;
+                let is_of_field = matches!(own, Key::Text(name) if name.as_bytes() == field.as_bytes());
+                is_of_field || body.iter().all(|node| node.is_straight(field))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Executes the first branch whose condition is true. If there is none, executes `otherwise`.

@@ -258,12 +258,13 @@ fn keys_are_required_in_the_template_and_not_in_text_that_is_rendered_again() {
 }
 
 #[test]
-fn a_template_is_straight_if_each_branch_depends_on_one_field() {
+fn a_template_is_straight_if_its_branches_depend_on_the_field() {
     let check = |text: &str, expected: bool| {
-        assert_eq!(Template::parse("t", text).unwrap().is_straight(), expected, "{text}");
+        assert_eq!(Template::parse("t", text).unwrap().is_straight("nested"), expected, "{text}");
     };
     check("a: {{ .name }}\n{{ .list | toYaml }}", true);
     check("{{ range $k, $v := .nested }}{{ $k }}: {{ $v | quote }}\n{{ end }}", true);
     check("{{ if .name }}{{ .nested }}{{ else }}{{ .nested }}{{ end }}", false);
     check("{{ range .list }}{{ $.nested }}{{ end }}", false);
+    check("{{ if .name }}a: 1{{ else }}\na: 1{{ end }}", false);
 }
