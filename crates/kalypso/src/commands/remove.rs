@@ -59,19 +59,24 @@ impl What {
 }
 
 fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &EditOptions) -> anyhow::Result<Exit> {
-    named_in(what, texts, OpenBranch::of(options, environment)?, options)
+    let names = different_names(texts)?;
+    named_in(what, &names, OpenBranch::of(options, environment)?, options)
 }
 
-fn named_in(what: What, texts: &[String], open: OpenBranch, options: &EditOptions) -> anyhow::Result<Exit> {
+fn different_names(texts: &[String]) -> anyhow::Result<Vec<Arc<str>>> {
     let mut names = names(texts)?;
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(Arc::clone(name)));
-    let removed = remove_named(&open.files(), what.kind, &names, what.is_cascading);
+    Ok(names)
+}
+
+fn named_in(what: What, names: &[Arc<str>], open: OpenBranch, options: &EditOptions) -> anyhow::Result<Exit> {
+    let removed = remove_named(&open.files(), what.kind, names, what.is_cascading);
     let Removals { edits: files, objects } = match removed {
         Ok(removed) => removed,
         Err(refusal) => return open.refuse(&refusal, options.output),
     };
-    let slug = match names.as_slice() {
+    let slug = match names {
         [name] => format!("{}-{name}", what.word),
         names => format!(
             "{}-{}-and-{}-more",
@@ -99,7 +104,7 @@ fn named_in(what: What, texts: &[String], open: OpenBranch, options: &EditOption
 fn config(options: &RemoveConfig) -> anyhow::Result<Exit> {
     let open = || OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref());
     if options.keys.is_empty() {
-        let names: Vec<_> = options.name.iter().cloned().collect();
+        let names = different_names(options.name.as_slice())?;
         return named_in(What::of(Kind::ConfigMap, "config"), &names, open()?, &options.edit);
     }
     let has_labels = options.name.is_none() || !options.labels.is_empty();

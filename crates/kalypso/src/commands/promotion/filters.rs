@@ -1,6 +1,8 @@
 //! The filters of `kalypso rollout status` without a subject.
 
-use hub_api::promotions::PromotionStatus;
+use std::collections::BTreeSet;
+
+use hub_api::promotions::{PromotionStatus, SubjectKind};
 use model::similar;
 
 use crate::arguments::{Filtering, HostFiltering, RolloutStatus};
@@ -33,14 +35,20 @@ pub(super) fn check(options: &RolloutStatus) -> Result<(), Failure> {
 /// # Errors
 /// If no environment has it.
 pub(super) fn of_workload(mut graph: Vec<PromotionStatus>, workload: &str) -> Result<Vec<PromotionStatus>, Failure> {
+    for one in &mut graph {
+        one.subjects.retain(|subject| matches!(subject.kind, SubjectKind::Release | SubjectKind::Workload));
+    }
     let subjects = graph.iter().flat_map(|one| &one.subjects);
-    let known: Vec<String> = subjects.filter_map(|subject| subject.subject.clone()).collect();
-    if !known.iter().any(|name| name == workload) {
+    let known: BTreeSet<String> = subjects.filter_map(|subject| subject.subject.clone()).collect();
+    if !known.contains(workload) {
         let unknown = Failure::refused(format!("no promotion is about a workload `{workload}`"));
         return Err(match similar::nearest(workload, known.iter().map(String::as_str)) {
             Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")),
             None if known.is_empty() => unknown,
-            None => unknown.help(format!("there are promotions of {}", terminal::named(&known))),
+            None => {
+                let known: Vec<_> = known.into_iter().collect();
+                unknown.help(format!("there are promotions of {}", terminal::named(&known)))
+            }
         });
     }
     for one in &mut graph {
@@ -52,7 +60,7 @@ pub(super) fn of_workload(mut graph: Vec<PromotionStatus>, workload: &str) -> Re
 
 #[cfg(test)]
 mod tests {
-    use hub_api::promotions::{SubjectKind, SubjectStatus};
+    use hub_api::promotions::SubjectStatus;
 
     use super::*;
 
@@ -75,9 +83,18 @@ mod tests {
     }
 
     #[test]
+    fn values_and_applications_with_the_name_of_a_workload_are_left_out() {
+        let mut graph = graph();
+        graph[1].subjects.push(SubjectStatus::new(Some("checkout"), SubjectKind::Values));
+        assert_eq!(of_workload(graph, "checkout").unwrap().len(), 1);
+    }
+
+    #[test]
     fn a_misspelled_workload_is_refused_with_the_nearest_name() {
         let refused = of_workload(graph(), "chekcout").unwrap_err();
         assert!(format!("{refused:?}").contains("did you mean `checkout`?"), "{refused:?}");
+        let other = of_workload(graph(), "zebra").unwrap_err();
+        assert!(format!("{other:?}").matches("search").count() == 1, "{other:?}");
         assert!(of_workload(Vec::new(), "x").is_err());
     }
 }
