@@ -171,9 +171,10 @@ impl Compiled {
     /// once, and is not kept afterwards.
     fn by_values(&self, dirty: &BTreeMap<u32, Vec<u32>>) -> Vec<Pending> {
         let of_place = |(place, positions): (&u32, &Vec<u32>)| {
+            let row = self.row(*place);
             let pending = |position: &u32| {
-                let [beginning @ .., _, _, _, _, _, _, _, _] =
-                    *self.pair_at(*place, *position).values.digest.as_bytes();
+                let digest = self.pair_of(*place, row.at(*position).0).values.digest;
+                let [beginning @ .., _, _, _, _, _, _, _, _] = *digest.as_bytes();
                 Pending { values: u64::from_be_bytes(beginning), place: *place, position: *position }
             };
             positions.iter().map(pending).collect::<Vec<_>>()
@@ -183,9 +184,8 @@ impl Compiled {
         all
     }
 
-    /// The values and findings of the assignment at a position of a row.
-    fn pair_at(&self, place: u32, position: u32) -> &ClassPair {
-        let (target, _) = self.row(place).at(position);
+    /// The values and findings of an assignment.
+    fn pair_of(&self, place: u32, target: u32) -> &ClassPair {
         self.pairs.required(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
     }
 
@@ -205,7 +205,7 @@ impl Compiled {
     /// Evaluates assignments with the same values.
     fn evaluate_equal(&self, all: &[Pending], recent_files: &Rc<RecentFiles>) -> Vec<(Pending, Evaluated)> {
         let Some(first) = all.first() else { return Vec::new() };
-        let values = &self.pair_at(first.place, first.position).values;
+        let values = &self.pair_of(first.place, self.row(first.place).at(first.position).0).values;
         if all.len() > 1 {
             values.keep_parts();
         }
@@ -213,10 +213,10 @@ impl Compiled {
         for at_place in all.chunk_by(|one, next| one.place == next.place) {
             let Some(Pending { place, .. }) = at_place.first().copied() else { continue };
             let context = RowContext::new(&self.prepared, &self.shared, self.place(place)).sharing(recent_files);
+            let row = self.row(place);
             found.extend(at_place.iter().filter_map(|pending| {
-                let (target, before) = self.row(place).at(pending.position);
-                let pair = self.pair_at(place, pending.position);
-                let assignment = AssignmentInputs { target: self.target(target), pair };
+                let (target, before) = row.at(pending.position);
+                let assignment = AssignmentInputs { target: self.target(target), pair: self.pair_of(place, target) };
                 Some((*pending, context.evaluate(&assignment, before, &self.memo)?))
             }));
         }

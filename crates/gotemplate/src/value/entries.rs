@@ -7,16 +7,16 @@ use super::{Key, Value};
 
 /// The entries of a map, in the order of their keys.
 ///
-/// A map stores its entries in a vector, until entries are added to a large one. Most maps have three or four entries, a tree takes three times the memory for them, and a fleet has
-/// millions of maps.
+/// A map stores its entries in a vector, until entries are added to a large one. A fleet has millions of maps, most of them with three or four entries. A tree
+/// takes three times the memory for them.
 #[derive(Clone, Debug)]
 pub struct Entries(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
     /// In the order of the keys.
-    Few(Vec<(Key, Value)>),
-    Many(BTreeMap<Key, Value>),
+    Sorted(Vec<(Key, Value)>),
+    Tree(BTreeMap<Key, Value>),
 }
 
 /// An entry that is added to a larger map makes it a tree, where an insertion does not move the other entries.
@@ -25,14 +25,14 @@ const FEW_MAX: usize = 96;
 impl Entries {
     /// Makes an empty set of entries.
     pub const fn new() -> Self {
-        Self(Form::Few(Vec::new()))
+        Self(Form::Sorted(Vec::new()))
     }
 
     /// The number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Form::Few(few) => few.len(),
-            Form::Many(many) => many.len(),
+            Form::Sorted(few) => few.len(),
+            Form::Tree(many) => many.len(),
         }
     }
 
@@ -44,19 +44,19 @@ impl Entries {
     /// The value of a key.
     pub fn get(&self, key: &Key) -> Option<&Value> {
         match &self.0 {
-            Form::Few(few) => few.get(position(few, key).ok()?).map(|(_, value)| value),
-            Form::Many(many) => many.get(key),
+            Form::Sorted(few) => few.get(position(few, key).ok()?).map(|(_, value)| value),
+            Form::Tree(many) => many.get(key),
         }
     }
 
     /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
         match &mut self.0 {
-            Form::Few(few) => {
+            Form::Sorted(few) => {
                 let position = position(few, key).ok()?;
                 few.get_mut(position).map(|(_, value)| value)
             }
-            Form::Many(many) => many.get_mut(key),
+            Form::Tree(many) => many.get_mut(key),
         }
     }
 
@@ -68,7 +68,7 @@ impl Entries {
     /// Sets the value of a key. Returns its previous value.
     pub fn insert(&mut self, key: Key, value: Value) -> Option<Value> {
         match &mut self.0 {
-            Form::Few(few) => match position(few, &key) {
+            Form::Sorted(few) => match position(few, &key) {
                 Ok(position) => few.get_mut(position).map(|(_, old)| std::mem::replace(old, value)),
                 Err(position) if few.len() < FEW_MAX => {
                     few.insert(position, (key, value));
@@ -77,30 +77,30 @@ impl Entries {
                 Err(_) => {
                     let mut many: BTreeMap<_, _> = std::mem::take(few).into_iter().collect();
                     many.insert(key, value);
-                    self.0 = Form::Many(many);
+                    self.0 = Form::Tree(many);
                     None
                 }
             },
-            Form::Many(many) => many.insert(key, value),
+            Form::Tree(many) => many.insert(key, value),
         }
     }
 
     /// Removes a key. Returns its value.
     pub fn remove(&mut self, key: &Key) -> Option<Value> {
         match &mut self.0 {
-            Form::Few(few) => {
+            Form::Sorted(few) => {
                 let position = position(few, key).ok()?;
                 Some(few.remove(position).1)
             }
-            Form::Many(many) => many.remove(key),
+            Form::Tree(many) => many.remove(key),
         }
     }
 
     /// Iterates over keys and values, in the order of the keys.
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
-            Form::Few(few) => IterForm::Few(few.iter()),
-            Form::Many(many) => IterForm::Many(many.iter()),
+            Form::Sorted(few) => IterForm::Sorted(few.iter()),
+            Form::Tree(many) => IterForm::Tree(many.iter()),
         })
     }
 
@@ -117,14 +117,14 @@ impl Entries {
     /// Returns the values, in the order of their keys.
     pub fn into_values(self) -> Vec<Value> {
         match self.0 {
-            Form::Few(few) => few.into_iter().map(|(_, value)| value).collect(),
-            Form::Many(many) => many.into_values().collect(),
+            Form::Sorted(few) => few.into_iter().map(|(_, value)| value).collect(),
+            Form::Tree(many) => many.into_values().collect(),
         }
     }
 
     /// Frees memory that no entry uses.
     pub fn shrink(&mut self) {
-        if let Form::Few(few) = &mut self.0 {
+        if let Form::Sorted(few) = &mut self.0 {
             few.shrink_to_fit();
         }
     }
@@ -156,7 +156,7 @@ impl FromIterator<(Key, Value)> for Entries {
             });
         }
         few.shrink_to_fit();
-        Self(Form::Few(few))
+        Self(Form::Sorted(few))
     }
 }
 
@@ -181,8 +181,8 @@ pub struct Iter<'a>(IterForm<'a>);
 
 #[derive(Clone, Debug)]
 enum IterForm<'a> {
-    Few(slice::Iter<'a, (Key, Value)>),
-    Many(btree_map::Iter<'a, Key, Value>),
+    Sorted(slice::Iter<'a, (Key, Value)>),
+    Tree(btree_map::Iter<'a, Key, Value>),
 }
 
 impl<'a> Iterator for Iter<'a> {
@@ -190,15 +190,15 @@ impl<'a> Iterator for Iter<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            IterForm::Few(few) => few.next().map(|(key, value)| (key, value)),
-            IterForm::Many(many) => many.next(),
+            IterForm::Sorted(few) => few.next().map(|(key, value)| (key, value)),
+            IterForm::Tree(many) => many.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
-            IterForm::Few(few) => few.size_hint(),
-            IterForm::Many(many) => many.size_hint(),
+            IterForm::Sorted(few) => few.size_hint(),
+            IterForm::Tree(many) => many.size_hint(),
         }
     }
 }

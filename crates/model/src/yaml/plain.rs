@@ -45,8 +45,7 @@ pub(super) fn has_plain_characters(text: &str) -> bool {
     found == 0 || found == 0x80 && !text.contains(|c| is_refused(c) || is_noncharacter(c))
 }
 
-/// The open collections at a line. Equal states continue in the same way, and have the same outline so far.
-#[derive(PartialEq, Eq)]
+/// The open collections at a line.
 pub(super) struct Scan<'t> {
     levels: Vec<Level>,
     /// The keys of all open mappings. Those of the innermost mapping are last.
@@ -58,7 +57,7 @@ pub(super) struct Scan<'t> {
     outline: Recorder,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Level {
     column: usize,
     kind: Kind,
@@ -94,7 +93,7 @@ enum Kind {
 }
 
 /// The lines of a block scalar.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Block {
     /// The lines of the block are indented deeper than this column.
     parent: usize,

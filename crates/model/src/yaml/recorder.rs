@@ -36,8 +36,8 @@ pub(super) enum Detail {
     WithoutData,
 }
 
-/// An outline while it is written. Its position is part of it: two equal recorders continue in the same way.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// An outline while it is written.
+#[derive(Debug, Default)]
 pub(super) struct Recorder {
     /// None if no outline is needed.
     bytes: Option<Vec<u8>>,
