@@ -44,15 +44,15 @@ struct Replacing<'s> {
 impl Replacing<'_> {
     fn value(&mut self, value: &Value) -> Value {
         match value {
-            Value::Map(map) if !map.entries.is_empty() => {
-                let entries = map.entries.iter().map(|(key, value)| {
+            Value::Map(map) if !map.entries().is_empty() => {
+                let entries = map.entries().iter().map(|(key, value)| {
                     let below = self.below(Step::Key(key_text(key)), value);
                     (key.clone(), below)
                 });
                 Value::map(map.kind, entries.collect())
             }
-            Value::List(list) if !list.items.is_empty() => {
-                let items = list.items.iter().enumerate();
+            Value::List(list) if !list.items().is_empty() => {
+                let items = list.items().iter().enumerate();
                 Value::list(items.map(|(index, value)| self.below(Step::Index(index), value)).collect())
             }
             leaf if covers(self.sensitive, &self.path) => {

@@ -48,7 +48,7 @@ fn collect(value: &Value, key: &str, path: &mut FieldPath, found: &mut Vec<Clear
             }
         }
         Value::Map(map) => {
-            for (name, value) in &map.entries {
+            for (name, value) in map.entries() {
                 let name = key_text(name);
                 path.push(Step::Key(Arc::clone(&name)));
                 collect(value, &name, path, found);
@@ -56,7 +56,7 @@ fn collect(value: &Value, key: &str, path: &mut FieldPath, found: &mut Vec<Clear
             }
         }
         Value::List(list) => {
-            for (index, value) in list.items.iter().enumerate() {
+            for (index, value) in list.items().iter().enumerate() {
                 path.push(Step::Index(index));
                 collect(value, key, path, found);
                 path.pop();

@@ -33,10 +33,10 @@ impl<S: Sink> Merge<'_, S> {
     pub(crate) fn merge(&mut self, value: &mut Value, later: &Value) {
         match (&mut *value, later) {
             (Value::Map(old), Value::Map(new)) if self.strategy != Strategy::Replace => {
-                self.merge_entries(&mut Arc::make_mut(old).entries, new);
+                self.merge_entries(Arc::make_mut(old).entries_mut(), new);
             }
             (Value::List(old), Value::List(new)) if self.strategy != Strategy::Replace => {
-                self.merge_items(&mut Arc::make_mut(old).items, new);
+                self.merge_items(Arc::make_mut(old).items_mut(), new);
             }
             _ => {
                 self.sink.replaced(later);
@@ -46,7 +46,7 @@ impl<S: Sink> Merge<'_, S> {
     }
 
     fn merge_entries(&mut self, entries: &mut Entries, new: &Map) {
-        for (key, value) in &new.entries {
+        for (key, value) in new.entries() {
             if !self.step(1) {
                 return;
             }
@@ -63,7 +63,7 @@ impl<S: Sink> Merge<'_, S> {
 
     fn merge_items(&mut self, items: &mut Vec<Value>, new: &List) {
         let mut by_name = self.positions_by_name(items, new);
-        for (source, item) in new.items.iter().enumerate() {
+        for (source, item) in new.items().iter().enumerate() {
             if !self.step(1) {
                 return;
             }
@@ -91,7 +91,7 @@ impl<S: Sink> Merge<'_, S> {
 
     /// The positions of the items whose name is also the name of an item of `new`.
     fn positions_by_name(&mut self, items: &[Value], new: &List) -> Positions {
-        let mut positions = Positions::of(new.items.iter().filter_map(|item| self.name(item)));
+        let mut positions = Positions::of(new.items().iter().filter_map(|item| self.name(item)));
         if positions.is_empty() || !self.step(items.len() / NAMES_PER_STEP) {
             return positions;
         }
@@ -159,7 +159,7 @@ static NAME: LazyLock<Key> = LazyLock::new(|| Key::Text("name".into()));
 /// The scalar `name` that identifies a list's item. The type matters: the name `1` is not equal to the name `"1"`.
 pub(crate) fn item_name(item: &Value) -> Option<Key> {
     let Value::Map(map) = item else { return None };
-    match map.entries.get(&NAME)? {
+    match map.entries().get(&NAME)? {
         Value::Text(text) => Some(Key::Text(text.clone())),
         Value::Int(number, _) => Some(Key::Int(*number)),
         Value::Uint(number, _) => Some(Key::Uint(*number)),

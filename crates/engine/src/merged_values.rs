@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use gotemplate::value::Value;
-use model::digest::{Digest, DigestBuilder};
+use model::digest::Digest;
 
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Silent;
@@ -14,9 +14,12 @@ use crate::value;
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
 
-/// The values of keys that several containers set, each merged once. Sets of values that differ in one container have most of them in common.
+/// The values of keys that several containers of one list set, each merged once. Sets of values that differ in one container have most of them in common.
 #[derive(Debug)]
-pub(crate) struct MergedValues([Mutex<HashMap<Digest, Merged>>; PARTS]);
+pub(crate) struct MergedValues([Mutex<HashMap<Box<[EntryPosition]>, Merged>>; PARTS]);
+
+/// The position of a container, and of an entry in it.
+type EntryPosition = (u32, u32);
 
 /// The merged value of a key.
 #[derive(Clone, Debug)]
@@ -35,28 +38,22 @@ impl Default for MergedValues {
 }
 
 impl MergedValues {
-    /// Merges the values that containers give to one key. None without a value.
+    /// Merges the values that containers give to one key. The positions must be those in the list of containers. None without a value.
     pub(crate) fn of_key(&self, settings: &[Setting<'_>]) -> Option<Merged> {
         // The last value that replaces all before it. These have no effect, but merging them counts for the limit of steps.
         let is_merged = |pair: &[Setting<'_>]| matches!(pair, [earlier, later] if later.is_merged_into(earlier));
         let begin = settings.windows(2).rposition(|pair| !is_merged(pair)).map_or(0, |pair| pair + 1);
         let is_counted = settings.get(..begin)?.windows(2).any(is_merged);
-        let (first, others) = settings.get(if is_counted { 0 } else { begin }..)?.split_first()?;
+        let settings = settings.get(if is_counted { 0 } else { begin }..)?;
+        let (first, others) = settings.split_first()?;
         let only = || Merged { value: first.entry.value.value.clone(), digest: first.entry.value_digest, steps: 0 };
-        if others.is_empty() {
-            return Some(only());
-        }
-        let mut inputs = DigestBuilder::new("merge");
-        inputs.digest(first.entry.value_digest);
-        for Setting { entry, .. } in others {
-            inputs.digest(entry.value_digest).value(&entry.strategy);
-        }
-        let inputs = inputs.finish();
-        let part = self.0.get(usize::from(inputs.as_bytes()[0]) % PARTS)?;
-        let known = part.lock().unwrap_or_else(PoisonError::into_inner).get(&inputs).cloned();
+        let Some(last) = others.last() else { return Some(only()) };
+        let positions: Vec<EntryPosition> = settings.iter().map(|setting| (setting.position, setting.index)).collect();
+        let part = self.0.get((first.position + last.position) as usize % PARTS)?;
+        let known = part.lock().unwrap_or_else(PoisonError::into_inner).get(&*positions).cloned();
         Some(known.unwrap_or_else(|| {
             let merged = merge(only(), others);
-            part.lock().unwrap_or_else(PoisonError::into_inner).insert(inputs, merged.clone());
+            part.lock().unwrap_or_else(PoisonError::into_inner).insert(positions.into(), merged.clone());
             merged
         }))
     }

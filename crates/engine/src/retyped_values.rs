@@ -95,13 +95,13 @@ fn with_text(value: &Value, path: &[Step], text: &str) -> Option<Value> {
     let Some((step, below)) = path.split_first() else { return Some(Value::text(text)) };
     match (value, step) {
         (Value::Map(map), Step::Key(name)) => {
-            let (key, inner) = map.entries.iter().find(|(key, _)| key_text(key) == *name)?;
-            let mut entries = map.entries.clone();
+            let (key, inner) = map.entries().iter().find(|(key, _)| key_text(key) == *name)?;
+            let mut entries = map.entries().clone();
             entries.insert(key.clone(), with_text(inner, below, text)?);
             Some(Value::map(map.kind, entries))
         }
         (Value::List(list), Step::Index(index)) => {
-            let mut items = list.items.clone();
+            let mut items = list.items().to_vec();
             let item = items.get_mut(*index)?;
             *item = with_text(item, below, text)?;
             Some(Value::list(items))

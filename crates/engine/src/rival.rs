@@ -191,15 +191,16 @@ fn conditions_note(one: &Conditions, other: &Conditions) -> String {
 fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut FieldPath) -> bool {
     match (earlier, later) {
         (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {
-            new.entries.iter().any(|(key, value)| {
-                let Some(old) = old.entries.get(key) else { return false };
+            new.entries().iter().any(|(key, value)| {
+                let Some(old) = old.entries().get(key) else { return false };
                 at_step(path, Step::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
             })
         }
         (Value::List(old), Value::List(new)) if strategy == Strategy::Deep => {
             let named = |item: &'_ Value| item_name(item);
-            let known: HashMap<Key, &Value> = old.items.iter().filter_map(|item| Some((named(item)?, item))).collect();
-            new.items.iter().enumerate().any(|(position, item)| {
+            let known: HashMap<Key, &Value> =
+                old.items().iter().filter_map(|item| Some((named(item)?, item))).collect();
+            new.items().iter().enumerate().any(|(position, item)| {
                 let Some(old) = named(item).and_then(|name| known.get(&name).copied()) else { return false };
                 at_step(path, Step::Index(position), |path| differ((old, item), strategy, path))
             })

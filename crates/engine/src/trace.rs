@@ -101,10 +101,10 @@ impl Trace {
 pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |value, step| match (value, step) {
         (Value::Map(map), Step::Key(name)) => {
-            let by_text = map.entries.get(&Key::Text((&**name).into()));
-            by_text.or_else(|| map.entries.iter().find(|(key, _)| key_text(key) == *name).map(|(_, value)| value))
+            let by_text = map.entries().get(&Key::Text((&**name).into()));
+            by_text.or_else(|| map.entries().iter().find(|(key, _)| key_text(key) == *name).map(|(_, value)| value))
         }
-        (Value::List(list), Step::Index(index)) => list.items.get(*index),
+        (Value::List(list), Step::Index(index)) => list.items().get(*index),
         _ => None,
     })
 }
@@ -112,7 +112,7 @@ pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> 
 /// The leaves of all values of an assignment. Without values there are none, and not one with an empty path.
 pub(crate) fn leaves_of_all(data: &Value) -> Vec<(FieldPath, Value)> {
     let mut leaves = Vec::new();
-    if !matches!(data, Value::Map(map) if map.entries.is_empty()) {
+    if !matches!(data, Value::Map(map) if map.entries().is_empty()) {
         collect_leaves(data, &mut FieldPath::default(), &mut leaves);
     }
     leaves
@@ -126,11 +126,11 @@ pub(crate) fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut V
         path.pop();
     };
     match value {
-        Value::Map(map) if !map.entries.is_empty() => {
-            map.entries.iter().for_each(|(key, value)| below(Step::Key(key_text(key)), value));
+        Value::Map(map) if !map.entries().is_empty() => {
+            map.entries().iter().for_each(|(key, value)| below(Step::Key(key_text(key)), value));
         }
-        Value::List(list) if !list.items.is_empty() => {
-            list.items.iter().enumerate().for_each(|(index, value)| below(Step::Index(index), value));
+        Value::List(list) if !list.items().is_empty() => {
+            list.items().iter().enumerate().for_each(|(index, value)| below(Step::Index(index), value));
         }
         leaf => leaves.push((path.clone(), leaf.clone())),
     }
@@ -141,13 +141,13 @@ pub(crate) fn with_value(value: &Value, steps: &[Step], new: &Value) -> Option<V
     let Some((step, rest)) = steps.split_first() else { return Some(new.clone()) };
     match (value, step) {
         (Value::Map(map), Step::Key(name)) => {
-            let (key, inner) = map.entries.iter().find(|(key, _)| key_text(key) == *name)?;
-            let mut entries = map.entries.clone();
+            let (key, inner) = map.entries().iter().find(|(key, _)| key_text(key) == *name)?;
+            let mut entries = map.entries().clone();
             entries.insert(key.clone(), with_value(inner, rest, new)?);
             Some(Value::map(map.kind, entries))
         }
         (Value::List(list), Step::Index(index)) => {
-            let mut items = list.items.clone();
+            let mut items = list.items().to_vec();
             let inner = items.get(*index)?;
             items[*index] = with_value(inner, rest, new)?;
             Some(Value::list(items))

@@ -85,12 +85,12 @@ pub(crate) fn digest(value: &Value) -> Digest {
                 Value::Float(number) => number.to_bits().hash(state),
                 Value::Text(text) => text.hash(state),
                 Value::List(list) => {
-                    list.items.len().hash(state);
-                    list.items.iter().for_each(|item| Hashed(item).hash(state));
+                    list.items().len().hash(state);
+                    list.items().iter().for_each(|item| Hashed(item).hash(state));
                 }
                 Value::Map(map) => {
-                    map.entries.len().hash(state);
-                    for (key, value) in &map.entries {
+                    map.entries().len().hash(state);
+                    for (key, value) in map.entries() {
                         key.hash(state);
                         Hashed(value).hash(state);
                     }

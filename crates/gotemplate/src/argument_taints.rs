@@ -142,7 +142,7 @@ impl Value {
         let taint = tainted.taint;
         Ok(Some(match &tainted.value {
             Self::List(list) => {
-                budget.steps(list.items.len() as u64)?;
+                budget.steps(list.items().len() as u64)?;
                 Self::tainted_list(list, taint)
             }
             Self::Map(map) => {
@@ -156,7 +156,7 @@ impl Value {
     }
 
     fn tainted_list(list: &List, taint: Taint) -> Self {
-        let items = list.items.iter().map(|item| item.clone().tainted(taint));
+        let items = list.items().iter().map(|item| item.clone().tainted(taint));
         Self::List(Arc::new(List::new(list.kind, items.collect())))
     }
 }
@@ -172,8 +172,8 @@ pub(crate) fn taint_of(value: &Value, changes: &MapChanges, budget: &mut Budget)
         taint = taint.max(value.taint());
         match value {
             Value::List(list) if seen.insert(Arc::as_ptr(list) as usize) => {
-                budget.steps(list.items.len() as u64)?;
-                rest.extend(&list.items);
+                budget.steps(list.items().len() as u64)?;
+                rest.extend(list.items());
             }
             Value::Map(map) if seen.insert(Arc::as_ptr(map) as usize) => {
                 let entries = changes.entries(map);

@@ -49,9 +49,9 @@ impl MapChanges {
     /// The entries of `map` with the changes of this rendering. Entries of nested maps must be looked up in turn.
     pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a Entries {
         if self.changed.is_empty() {
-            return &map.entries;
+            return map.entries();
         }
-        self.changed.get(&identity(map)).map_or(&map.entries, |(_, entries)| entries)
+        self.changed.get(&identity(map)).map_or(map.entries(), |(_, entries)| entries)
     }
 
     /// The changed entries of `map`. None if this rendering has not changed it.
@@ -61,7 +61,8 @@ impl MapChanges {
 
     /// The entries of `map`, to change them in place for the rest of this rendering.
     pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut Entries {
-        let (_, entries) = self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries.clone()));
+        let (_, entries) =
+            self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries().clone()));
         entries
     }
 
@@ -79,8 +80,8 @@ impl MapChanges {
             return None;
         }
         Some(match value {
-            Value::List(list) if !list.items.is_empty() => {
-                let items = list.items.iter().map(|item| self.resolve_below(item, depth + 1));
+            Value::List(list) if !list.items().is_empty() => {
+                let items = list.items().iter().map(|item| self.resolve_below(item, depth + 1));
                 Value::List(Arc::new(List::new(list.kind, items.collect::<Option<_>>()?)))
             }
             Value::Map(map) if !map.is_nil() => {

@@ -111,7 +111,7 @@ impl PartCache {
                 data.fields.iter().any(|(name, value)| *name == self.field && self.is_own_map(value))
             }
             Value::Map(data) => {
-                data.entries.get(&Key::Text(self.field.into())).is_some_and(|value| self.is_own_map(value))
+                data.entries().get(&Key::Text(self.field.into())).is_some_and(|value| self.is_own_map(value))
             }
             _ => false,
         }
@@ -161,6 +161,15 @@ impl Slot {
             Some(Some(cached)) => Lookup::Found(cached),
             Some(None) => Lookup::NotStored,
             None => Lookup::Missing,
+        }
+    }
+
+    /// The number of bytes of the stored result, if it is a text.
+    pub(crate) fn cached_bytes(&self) -> usize {
+        match self.look_up() {
+            Lookup::Found(CachedResult { result: PartResult::Text(text), .. }) => text.len(),
+            Lookup::Found(CachedResult { result: PartResult::Value(Value::Text(text)), .. }) => text.len(),
+            _ => 0,
         }
     }
 

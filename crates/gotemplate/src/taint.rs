@@ -37,6 +37,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// An empty output with room for this number of bytes.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), tainted_ranges: Vec::new() }
+    }
+
     /// Appends bytes with a taint.
     pub(crate) fn write(&mut self, bytes: &[u8], taint: Taint) {
         let start = self.bytes.len();

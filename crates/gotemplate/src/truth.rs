@@ -13,7 +13,7 @@ pub fn is_true(value: &Value, changes: &MapChanges) -> bool {
         Value::Float(float) => *float != 0.0,
         Value::Complex(real, imaginary) => *real != 0.0 || *imaginary != 0.0,
         Value::Text(text) => !text.is_empty(),
-        Value::List(list) => !list.items.is_empty(),
+        Value::List(list) => !list.items().is_empty(),
         Value::Map(map) => !changes.entries(map).is_empty(),
         Value::Struct(_) | Value::Time(_) | Value::Version(_) => true,
         Value::Tainted(tainted) => is_true(&tainted.value, changes),

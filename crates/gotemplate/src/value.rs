@@ -4,14 +4,16 @@
 //! the [`MapChanges`](crate::map_changes::MapChanges) of the current rendering. So data that many renderings share does not change.
 
 mod entries;
+mod known;
 mod taint;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::taint::Taint;
 use crate::text::Text;
 use crate::time;
 pub use entries::Entries;
+use known::Known;
 pub use taint::Tainted;
 
 /// A Go value.
@@ -89,14 +91,14 @@ pub enum UintKind {
 }
 
 /// A slice with its Go element type.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct List {
     /// The element type.
     pub kind: ListKind,
-    /// The items.
-    pub items: Vec<Value>,
+    items: Vec<Value>,
     /// The highest taint of the items.
     taint: Taint,
+    known: OnceLock<Box<Known>>,
 }
 
 /// The element type of a slice.
@@ -113,14 +115,14 @@ pub enum ListKind {
 }
 
 /// A map with its Go type.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Map {
     /// The type.
     pub kind: MapKind,
-    /// The entries at the time when the map was made, in the order in which Go prints them.
-    pub entries: Entries,
+    entries: Entries,
     /// The highest taint of the entries.
     taint: Taint,
+    known: OnceLock<Box<Known>>,
 }
 
 /// The type of a map.
@@ -212,7 +214,18 @@ impl List {
     /// Makes a list of these items.
     pub fn new(kind: ListKind, items: Vec<Value>) -> Self {
         let taint = taint::of_items(&items);
-        Self { kind, items, taint }
+        Self { kind, items, taint, known: OnceLock::new() }
+    }
+
+    /// The items.
+    pub fn items(&self) -> &[Value] {
+        &self.items
+    }
+
+    /// The items, to change them.
+    pub fn items_mut(&mut self) -> &mut Vec<Value> {
+        self.known = OnceLock::new();
+        &mut self.items
     }
 
     /// The highest taint of the items when the list was made.
@@ -232,9 +245,20 @@ static NIL_MAP: LazyLock<Arc<Map>> = LazyLock::new(|| Arc::new(Map::new(MapKind:
 impl Map {
     /// Makes a map of these entries.
     pub fn new(kind: MapKind, entries: Entries) -> Self {
-        let mut map = Self { kind, entries, taint: Taint::None };
+        let mut map = Self { kind, entries, taint: Taint::None, known: OnceLock::new() };
         map.taint = taint::of_map(&map);
         map
+    }
+
+    /// The entries at the time when the map was made, in the order in which Go prints them.
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// The entries, to change them.
+    pub fn entries_mut(&mut self) -> &mut Entries {
+        self.known = OnceLock::new();
+        &mut self.entries
     }
 
     /// The highest taint of the entries when the map was made.
@@ -245,6 +269,20 @@ impl Map {
     /// Whether this is a nil map.
     pub fn is_nil(self: &Arc<Self>) -> bool {
         Arc::ptr_eq(self, &NIL_MAP)
+    }
+}
+
+/// A copy is made to change it.
+impl Clone for List {
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, items: self.items.clone(), taint: self.taint, known: OnceLock::new() }
+    }
+}
+
+/// A copy is made to change it.
+impl Clone for Map {
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, entries: self.entries.clone(), taint: self.taint, known: OnceLock::new() }
     }
 }
 
@@ -282,6 +320,15 @@ fn take_apart(mut values: Vec<Value>) {
 impl Value {
     fn is_container(&self) -> bool {
         matches!(self, Self::List(_) | Self::Map(_))
+    }
+
+    /// What functions have made of the list or map. None for other values.
+    pub(crate) fn known(&self) -> Option<&Known> {
+        match self {
+            Self::List(list) => Some(list.known.get_or_init(Box::default)),
+            Self::Map(map) => Some(map.known.get_or_init(Box::default)),
+            _ => None,
+        }
     }
 
     /// A nil `[]interface {}`.

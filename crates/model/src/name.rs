@@ -50,13 +50,14 @@ pub const LABEL_LENGTH_MAX: usize = 63;
 
 /// Whether `text` is a DNS label as Kubernetes defines it (RFC 1123): lower case letters, digits and `-`, at most [`LABEL_LENGTH_MAX`] characters. The name of
 /// a namespace is one.
-pub fn is_dns_label(text: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+pub fn is_dns_label(text: impl AsRef<[u8]>) -> bool {
+    let text = text.as_ref();
+    let is_allowed = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
     !text.is_empty()
         && text.len() <= LABEL_LENGTH_MAX
-        && text.bytes().all(is_allowed)
-        && !text.starts_with('-')
-        && !text.ends_with('-')
+        && text.iter().all(is_allowed)
+        && !text.starts_with(b"-")
+        && !text.ends_with(b"-")
 }
 
 /// Whether Kubernetes takes `text` as a key of the data of a `ConfigMap` or `Secret`: letters, digits, `-`, `_` and `.`, at most [`NAME_LENGTH_MAX`]

@@ -209,7 +209,8 @@ impl ClassPairs {
                 if let Some(digest) = memo.values(inputs) {
                     return (false, ComposedValues { inputs, digest, overflow: None, composition: OnceLock::new() });
                 }
-                let composition = compose_with(&prepared.containers_at(&draft.containers), &merged);
+                let containers = prepared.containers_at(&draft.containers);
+                let composition = compose_with(&containers, (&draft.containers, &merged));
                 (true, ComposedValues::composed(inputs, composition))
             })
             .collect();

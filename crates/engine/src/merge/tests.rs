@@ -42,7 +42,7 @@ fn shown(value: &Value) -> String {
 }
 
 fn items(value: &Value) -> usize {
-    if let Value::List(list) = value { list.items.len() } else { 0 }
+    if let Value::List(list) = value { list.items().len() } else { 0 }
 }
 
 proptest! {
@@ -78,8 +78,8 @@ proptest! {
     fn every_key_of_both_is_there(earlier in value(), later in value()) {
         let both = merged(&earlier, &later, Strategy::Deep);
         if let (Value::Map(earlier), Value::Map(later), Value::Map(both)) = (&earlier, &later, &both) {
-            let keys: std::collections::BTreeSet<_> = earlier.entries.keys().chain(later.entries.keys()).collect();
-            prop_assert_eq!(both.entries.keys().collect::<Vec<_>>(), keys.into_iter().collect::<Vec<_>>());
+            let keys: std::collections::BTreeSet<_> = earlier.entries().keys().chain(later.entries().keys()).collect();
+            prop_assert_eq!(both.entries().keys().collect::<Vec<_>>(), keys.into_iter().collect::<Vec<_>>());
         }
     }
 

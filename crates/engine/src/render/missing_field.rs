@@ -63,7 +63,7 @@ fn keys_beside<'s>(dot: &Value, path: &[&'s str]) -> (Vec<String>, Option<&'s st
         let next = match &value {
             Value::Struct(data) => data.fields.iter().find(|(name, _)| name == segment).map(|(_, value)| value.clone()),
             Value::Map(map) => {
-                map.entries.iter().find(|(key, _)| is_named(key, segment)).map(|(_, value)| value.clone())
+                map.entries().iter().find(|(key, _)| is_named(key, segment)).map(|(_, value)| value.clone())
             }
             _ => None,
         };
@@ -84,7 +84,7 @@ fn keys_of(value: &Value) -> Vec<String> {
         Value::Struct(data) => data.fields.iter().map(|(name, _)| (*name).to_owned()).collect(),
         Value::Map(map) => {
             let text = |key: &Key| if let Key::Text(text) = key { Some(text.to_str().into_owned()) } else { None };
-            map.entries.iter().filter_map(|(key, _)| text(key)).collect()
+            map.entries().iter().filter_map(|(key, _)| text(key)).collect()
         }
         _ => Vec::new(),
     }

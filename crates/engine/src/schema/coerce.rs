@@ -1,6 +1,5 @@
 //! Converts values for schemas: texts that look like numbers become numbers, unless the schema requires a text.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use gotemplate::Text;
@@ -137,32 +136,30 @@ impl TypesByName {
 
     /// Sets top-level values to the form that the schema gives to them. Returns the forms that they had.
     pub(super) fn apply(&self, composition: &Composition, json: &mut Json) -> Forms {
-        let names: Vec<_> = if self.open.is_empty() {
-            self.named
-                .iter()
-                .filter(|(_, types)| !types.is_empty())
-                .map(|(name, _)| Cow::Borrowed(name.as_str()))
-                .collect()
-        } else {
-            composition
-                .entries()
-                .keys()
-                .filter_map(|key| if let Key::Text(name) = key { Some(name.to_str()) } else { None })
-                .collect()
-        };
-        let converted = |name: &str| {
-            let (Value::Text(text), form) = (composition.get(name)?, json.get(name)?) else { return None };
-            let types = self.of(name);
-            let converted = if types.text {
+        let converted = |name: &str, value: &Value, types: Types| {
+            let (Value::Text(text), form) = (value, json.get(name)?) else { return None };
+            let converted = if types.text && form.is_string() {
+                return None;
+            } else if types.text {
                 Json::String(text.to_str().into_owned())
             } else if types.boolean && form.is_string() && !is_quoted(composition, name) {
                 boolean(&text.to_str())?
             } else {
                 return None;
             };
-            (converted != *form).then_some(converted)
+            Some((name.to_owned(), converted))
         };
-        let forms = names.iter().filter_map(|name| Some((name.to_string(), converted(name)?))).collect();
+        let forms = if self.open.is_empty() {
+            let typed = self.named.iter().filter(|(_, types)| !types.is_empty());
+            typed.filter_map(|(name, types)| converted(name, composition.get(name)?, *types)).collect()
+        } else {
+            let of_entry = |(key, value): (&Key, &Value)| {
+                let Key::Text(name) = key else { return None };
+                let name = name.to_str();
+                converted(&name, value, self.of(&name))
+            };
+            composition.entries().iter().filter_map(of_entry).collect()
+        };
         set(&forms, json)
     }
 
@@ -214,8 +211,9 @@ pub(crate) struct JsonData {
 impl JsonData {
     /// Converts a composition to JSON.
     pub(crate) fn of(composition: &Composition) -> Self {
-        let (mut object, mut not_json) = (Map::new(), Vec::new());
-        for (key, value) in composition.entries() {
+        let entries = composition.entries();
+        let (mut object, mut not_json) = (Map::with_capacity(entries.len()), Vec::new());
+        for (key, value) in entries {
             let Key::Text(name) = key else { continue };
             let json = match value {
                 Value::Text(text) if !composition.quoted.contains(name) => {
@@ -243,6 +241,9 @@ fn number(text: &str) -> Result<Option<Json>, ()> {
         return Ok(Some(number.into()));
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !unsigned.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | 'i' | 'I' | 'n' | 'N')) {
+        return Ok(None);
+    }
     let word = unsigned.to_ascii_lowercase();
     if matches!(&*word, "inf" | "infinity") || (word == "nan" && unsigned.len() == text.len()) {
         return Err(());
@@ -276,10 +277,10 @@ pub(crate) fn nested(value: &Value) -> Json {
         Value::Uint(number, _) => (*number).into(),
         Value::Float(number) => float(*number),
         Value::Text(text) => Json::String(owned(text)),
-        Value::List(list) => Json::Array(list.items.iter().map(nested).collect()),
+        Value::List(list) => Json::Array(list.items().iter().map(nested).collect()),
         Value::Map(map) => {
             let name = |key: &Key| if let Key::Text(text) = key { owned(text) } else { key_text(key).to_string() };
-            Json::Object(map.entries.iter().map(|(key, value)| (name(key), nested(value))).collect())
+            Json::Object(map.entries().iter().map(|(key, value)| (name(key), nested(value))).collect())
         }
         _ => Json::Null,
     }

@@ -23,7 +23,7 @@ pub(super) fn index(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
                 let byte = text.as_bytes().get(position(index)?).ok_or_else(|| out_of_range(index))?;
                 Value::Uint(u64::from(*byte), UintKind::Uint8)
             }
-            Value::List(list) => list.items.get(position(index)?).ok_or_else(|| out_of_range(index))?.clone(),
+            Value::List(list) => list.items().get(position(index)?).ok_or_else(|| out_of_range(index))?.clone(),
             Value::Map(map) => entry(call.changes, map, index)?,
             other => return Err(Failure::Error(format!("can't index item of type {}", type_name(other)))),
         };
@@ -80,7 +80,7 @@ fn is_nil(value: &Value) -> bool {
 pub(super) fn len(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let length = match arguments {
         [Value::Text(text)] => text.len(),
-        [Value::List(list)] => list.items.len(),
+        [Value::List(list)] => list.items().len(),
         [Value::Map(map)] => call.changes.entries(map).len(),
         [Value::Nil | Value::Missing] | [] => return Err(Failure::error("len of nil pointer")),
         [other, ..] => return Err(Failure::Error(format!("len of type {}", type_name(other)))),

@@ -54,7 +54,9 @@ pub(crate) fn execute(
     let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
     let cache_access =
         cache.as_deref().zip(slots.as_deref()).map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
-    let mut run = Run { cache_access, requires_keys, ..Run::new(program, dot, changes, budget) };
+    let cached_bytes: usize = slots.iter().flat_map(|slots| slots.iter()).map(Slot::cached_bytes).sum();
+    let output = Output::with_capacity(program.source.len() + cached_bytes);
+    let mut run = Run { output, cache_access, requires_keys, ..Run::new(program, dot, changes, budget) };
     run.main(dot)?;
     Ok(Executed { output: run.output, missing: run.missing.printed })
 }
@@ -114,12 +116,11 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, dot: &Value, changes: &'a mut MapChanges, budget: &'a mut Budget) -> Self {
-        let output = Output { bytes: Vec::with_capacity(program.source.len()), tainted_ranges: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
         let (arguments, missing) = (Vec::new(), MissingKeys::default());
         Self {
             program,
-            output,
+            output: Output::default(),
             variables,
             frame: 0,
             arguments,

@@ -23,17 +23,17 @@ impl Run<'_> {
         match items {
             Value::Missing | Value::Nil => Ok(false),
             Value::List(list) => {
-                for (index, item) in (0..).zip(&list.items) {
+                for (index, item) in (0..).zip(list.items()) {
                     if self.round(range, || Value::int(index), item)? == Flow::Break {
                         break;
                     }
                 }
-                Ok(!list.items.is_empty())
+                Ok(!list.items().is_empty())
             }
             Value::Map(map) => {
                 // Changes that the body makes to the map do not affect this loop: Go sorts the entries before the loop begins.
                 let changed = self.changes.changed(map).cloned();
-                let entries = changed.as_ref().unwrap_or(&map.entries);
+                let entries = changed.as_ref().unwrap_or(map.entries());
                 for (key, value) in entries {
                     if self.round(range, || key.to_value(), value)? == Flow::Break {
                         break;

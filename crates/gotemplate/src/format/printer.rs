@@ -253,7 +253,7 @@ impl<'a> Printer<'a> {
 
     fn list(&mut self, value: &Value, list: &std::sync::Arc<List>, verb: char) {
         if list.kind == ListKind::Bytes && matches!(verb, 's' | 'q' | 'x' | 'X') {
-            let bytes = list.items.iter().filter_map(|item| match item {
+            let bytes = list.items().iter().filter_map(|item| match item {
                 Value::Uint(byte, _) => u8::try_from(*byte).ok(),
                 _ => None,
             });
@@ -272,7 +272,7 @@ impl<'a> Printer<'a> {
             }
         }
         self.put(if sharp_v { "{" } else { "[" });
-        for (index, item) in list.items.iter().enumerate() {
+        for (index, item) in list.items().iter().enumerate() {
             self.separate(index);
             self.nested(item, verb);
         }
@@ -285,7 +285,7 @@ impl<'a> Printer<'a> {
             self.put(type_name(value));
         }
         self.put(if sharp_v { "{" } else { "map[" });
-        for (index, (key, item)) in map.entries.iter().enumerate() {
+        for (index, (key, item)) in map.entries().iter().enumerate() {
             self.separate(index);
             self.nested(&key.to_value(), verb);
             self.put(":");

@@ -22,6 +22,15 @@ fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
 
 /// The hash of `value`. None if it contains a value that can't be hashed.
 fn of_value(value: &Value, depth: u32, budget: &mut Budget) -> Result<Option<u64>, Exhausted> {
+    // Many sets of values contain the same lists and maps.
+    let known = if depth == 1 { value.known() } else { None };
+    match known {
+        Some(known) => known.hash.get(budget, |budget| computed(value, depth, budget)).copied(),
+        None => computed(value, depth, budget),
+    }
+}
+
+fn computed(value: &Value, depth: u32, budget: &mut Budget) -> Result<Option<u64>, Exhausted> {
     budget.steps(1)?;
     if depth > NESTING_MAX {
         return Err(Exhausted::Depth(NESTING_MAX));
@@ -41,7 +50,7 @@ fn of_value(value: &Value, depth: u32, budget: &mut Budget) -> Result<Option<u64
         }
         Value::List(list) => {
             let mut hash = 0;
-            for item in &list.items {
+            for item in list.items() {
                 let Some(item) = of_value(item, depth + 1, budget)? else { return Ok(None) };
                 hash = chained(hash, item);
             }
@@ -49,7 +58,7 @@ fn of_value(value: &Value, depth: u32, budget: &mut Budget) -> Result<Option<u64
         }
         Value::Map(map) => {
             let mut hash = 0;
-            for (key, value) in &map.entries {
+            for (key, value) in map.entries() {
                 let Some(value) = of_value(value, depth + 1, budget)? else { return Ok(None) };
                 hash ^= chained(of_key(key), value);
             }

@@ -13,7 +13,7 @@ pub(super) const FUNCTION: Function =
 /// Microsoft's scheduler does not convert maps with untyped keys. Composed values contain such maps: there its result is not valid as `data`.
 fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let written = match arguments.first().unwrap_or(&Value::Nil) {
-        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.budget)?,
+        Value::Map(map) => yaml::to_yaml_of_texts(map.entries(), call.budget)?,
         other => yaml::to_yaml_with(other, call.budget)?,
     };
     Ok(super::without_newline(written))
@@ -21,8 +21,10 @@ fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure>
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::tests::call;
-    use crate::value::{Entries, Key, MapKind, Value};
+    use crate::value::{Entries, Key, Map, MapKind, Value};
 
     fn check(value: Value, expected: &str) {
         assert_eq!(call("stringify", value), Ok(expected.into()));
@@ -48,5 +50,20 @@ mod tests {
         check(Value::dict([("a", Value::texts(["x"]))]), "a:\n    - x");
         check(Value::text("true"), "\"true\"");
         check(Value::dict([("", Value::Nil); 0]), "{}");
+    }
+
+    #[test]
+    fn a_map_that_is_changed_afterwards_is_written_again() {
+        let key = || Key::Text("a".into());
+        let mut inner = Arc::new(Map::new(MapKind::TextToAny, Entries::from([(key(), Value::int(1))])));
+        let written = |inner: &Arc<Map>| {
+            let outer = Value::dict([("m", Value::Map(Arc::clone(inner)))]);
+            (call("hash", outer.clone()).unwrap(), call("stringify", outer).unwrap())
+        };
+        let before = written(&inner);
+        Arc::make_mut(&mut inner).entries_mut().insert(key(), Value::int(2));
+        let after = written(&inner);
+        assert_eq!(after.1, "m: |\n    a: 2");
+        assert_ne!(before.0, after.0);
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn is_empty(changes: &MapChanges, value: &Value) -> bool {
         Value::Float(number) => *number == 0.0,
         Value::Complex(real, imaginary) => *real == 0.0 && *imaginary == 0.0,
         Value::Text(text) => text.is_empty(),
-        Value::List(list) => list.items.is_empty(),
+        Value::List(list) => list.items().is_empty(),
         Value::Map(map) => changes.entries(map).is_empty(),
         Value::Struct(_) | Value::Time(_) | Value::Version(_) => false,
         Value::Tainted(tainted) => is_empty(changes, &tainted.value),

@@ -93,7 +93,7 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 /// Charges for the first change of a map: it copies the entries.
 fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
     if call.changes.changed(map).is_none() {
-        call.budget.steps(map.entries.len() as u64)?;
+        call.budget.steps(map.entries().len() as u64)?;
     }
     Ok(())
 }
@@ -120,9 +120,9 @@ fn copy(value: &Value) -> Value {
     match value {
         Value::List(list) if list.is_nil() => value.clone(),
         Value::Map(map) if map.is_nil() => value.clone(),
-        Value::List(list) => Value::List(Arc::new(List::new(list.kind, list.items.iter().map(copy).collect()))),
+        Value::List(list) => Value::List(Arc::new(List::new(list.kind, list.items().iter().map(copy).collect()))),
         Value::Map(map) => {
-            let entries = map.entries.iter().map(|(key, value)| (key.clone(), copy(value))).collect();
+            let entries = map.entries().iter().map(|(key, value)| (key.clone(), copy(value))).collect();
             Value::Map(Arc::new(Map::new(map.kind, entries)))
         }
         other => other.clone(),

@@ -39,18 +39,18 @@ fn floats_equal(left: f64, right: f64) -> bool {
 fn lists_equal(left: &Arc<List>, right: &Arc<List>) -> bool {
     Arc::ptr_eq(left, right)
         || left.kind == right.kind
-            && left.items.len() == right.items.len()
+            && left.items().len() == right.items().len()
             && left.is_nil() == right.is_nil()
-            && left.items.iter().zip(&right.items).all(|(left, right)| deep_equal(left, right))
+            && left.items().iter().zip(right.items()).all(|(left, right)| deep_equal(left, right))
 }
 
 fn maps_equal(left: &Arc<Map>, right: &Arc<Map>) -> bool {
     Arc::ptr_eq(left, right)
         || left.kind == right.kind
-            && left.entries.len() == right.entries.len()
+            && left.entries().len() == right.entries().len()
             && left.is_nil() == right.is_nil()
             && left
-                .entries
+                .entries()
                 .iter()
-                .all(|(key, value)| right.entries.get(key).is_some_and(|other| deep_equal(value, other)))
+                .all(|(key, value)| right.entries().get(key).is_some_and(|other| deep_equal(value, other)))
 }

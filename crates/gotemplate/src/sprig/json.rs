@@ -59,7 +59,7 @@ impl Writer {
             Value::Text(text) => self.text(text.as_bytes()),
             Value::List(list) if list.is_nil() => self.put("null"),
             Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
-            Value::List(list) => self.items([b'[', b']'], list.items.iter(), Self::value)?,
+            Value::List(list) => self.items([b'[', b']'], list.items().iter(), Self::value)?,
             Value::Map(map) if map.is_nil() => self.put("null"),
             Value::Map(map) => self.map(map)?,
             Value::Struct(fields) => {
@@ -135,7 +135,7 @@ impl Writer {
 
     fn bytes(&mut self, list: &List) {
         let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
-        let bytes: Vec<u8> = list.items.iter().map(byte).collect();
+        let bytes: Vec<u8> = list.items().iter().map(byte).collect();
         self.out.push(b'"');
         self.put(&BASE64.encode(&bytes));
         self.out.push(b'"');
@@ -144,14 +144,14 @@ impl Writer {
     /// Go's encoder returns an error for maps with untyped keys, and composed values are such maps. Here such keys are written as texts.
     fn map(&mut self, map: &Map) -> Result<(), JsonStop> {
         // In the order of keys, texts are last: if the first key is a text, all are.
-        if matches!(map.entries.keys().next(), None | Some(Key::Text(_))) {
-            return self.items([b'{', b'}'], map.entries.iter(), |writer, (key, value)| match key {
+        if matches!(map.entries().keys().next(), None | Some(Key::Text(_))) {
+            return self.items([b'{', b'}'], map.entries().iter(), |writer, (key, value)| match key {
                 Key::Text(text) => writer.entry(text.as_bytes(), value),
                 other => writer.entry(key_text(other).as_bytes(), value),
             });
         }
         // For the same reason, an entry with the text `1` replaces the one with the number.
-        let texts: BTreeMap<_, _> = map.entries.iter().map(|(key, value)| (key_text(key), value)).collect();
+        let texts: BTreeMap<_, _> = map.entries().iter().map(|(key, value)| (key_text(key), value)).collect();
         self.items([b'{', b'}'], texts.iter(), |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
 

@@ -18,21 +18,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("compact", &[Any], compact),
     variadic(function("concat", &[Any], concat)),
     function("first", &[Any], |_, args| {
-        Ok(list(args, 0, "Cannot find first on type")?.items.first().cloned().unwrap_or(Value::Nil))
+        Ok(list(args, 0, "Cannot find first on type")?.items().first().cloned().unwrap_or(Value::Nil))
     }),
     function("has", &[Any, Any], has),
     function("initial", &[Any], |call, args| {
-        let items = &list(args, 0, "Cannot find initial on type")?.items;
+        let items = list(args, 0, "Cannot find initial on type")?.items();
         part(call, items.split_last().map(|(_, items)| items))
     }),
     function("last", &[Any], |_, args| {
-        Ok(list(args, 0, "Cannot find last on type")?.items.last().cloned().unwrap_or(Value::Nil))
+        Ok(list(args, 0, "Cannot find last on type")?.items().last().cloned().unwrap_or(Value::Nil))
     }),
     variadic(function("list", &[Any], |_, args| Ok(Value::list(args.to_vec())))),
     function("prepend", &[Any, Any], prepend),
     function("push", &[Any, Any], push),
     function("rest", &[Any], |call, args| {
-        let items = &list(args, 0, "Cannot find rest on type")?.items;
+        let items = list(args, 0, "Cannot find rest on type")?.items();
         part(call, items.split_first().map(|(_, items)| items))
     }),
     function("reverse", &[Any], reverse),
@@ -60,19 +60,19 @@ fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, Failure> 
 }
 
 fn push(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    charged_list(call, list(args, 0, "Cannot push on type")?.items.iter().chain([any(args, 1)]))
+    charged_list(call, list(args, 0, "Cannot push on type")?.items().iter().chain([any(args, 1)]))
 }
 
 fn prepend(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    charged_list(call, [any(args, 1)].into_iter().chain(&list(args, 0, "Cannot prepend on type")?.items))
+    charged_list(call, [any(args, 1)].into_iter().chain(list(args, 0, "Cannot prepend on type")?.items()))
 }
 
 fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    charged_list(call, list(args, 0, "Cannot find reverse on type")?.items.iter().rev())
+    charged_list(call, list(args, 0, "Cannot find reverse on type")?.items().iter().rev())
 }
 
 fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let items = &list(args, 0, "Cannot compact on type")?.items;
+    let items = list(args, 0, "Cannot compact on type")?.items();
     call.budget.steps(items.len() as u64)?;
     let items = items.iter().filter(|item| !is_empty(call.changes, item));
     Ok(Value::list(items.cloned().collect()))
@@ -81,7 +81,7 @@ fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut all = Vec::new();
     for index in 0..args.len() {
-        let items = &list(args, index, "Cannot concat as a list type")?.items;
+        let items = list(args, index, "Cannot concat as a list type")?.items();
         call.budget.steps(items.len() as u64)?;
         all.extend(items.iter().cloned());
     }
@@ -92,7 +92,7 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     if let Value::Nil | Value::Missing = any(args, 1) {
         return Ok(Value::Bool(false));
     }
-    let items = &list(args, 1, "Cannot find has on type")?.items;
+    let items = list(args, 1, "Cannot find has on type")?.items();
     let item_to_find = resolve(any(args, 0), call.changes, call.budget)?;
     for item in items {
         if deep_equal(&item_to_find, &resolved_item(call, item)?) {
@@ -109,7 +109,7 @@ fn resolved_item(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
 }
 
 fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let items = &list(args, 0, "Cannot find uniq on type")?.items;
+    let items = list(args, 0, "Cannot find uniq on type")?.items();
     let mut seen = Vec::new();
     let mut kept = Vec::new();
     for item in items {
@@ -123,7 +123,7 @@ fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let items = &list(args, 0, "Cannot find without on type")?.items;
+    let items = list(args, 0, "Cannot find without on type")?.items();
     let mut excluded = Vec::new();
     for value in rest(args, 1) {
         excluded.push(resolved_item(call, value)?);
@@ -158,13 +158,13 @@ fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool
 /// `slice list [from [to]]`. Unlike the other functions, it keeps the type of the list, and returns nil for an empty list.
 fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let list = list(args, 0, "list should be type of slice or array but")?;
-    if list.items.is_empty() {
+    if list.items().is_empty() {
         return Ok(Value::Nil);
     }
     let from = args.get(1).map_or(0, to_int64);
-    let to = args.get(2).map_or(list.items.len() as i64, to_int64);
+    let to = args.get(2).map_or(list.items().len() as i64, to_int64);
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
-    let items = range.and_then(|(from, to)| list.items.get(from..to));
+    let items = range.and_then(|(from, to)| list.items().get(from..to));
     let items = items.ok_or_else(|| Failure::error("reflect.Value.Slice: slice index out of bounds"))?;
     call.budget.steps(items.len() as u64)?;
     Ok(Value::List(Arc::new(List::new(list.kind, items.to_vec()))))

@@ -72,6 +72,6 @@ fn is_assignable(target: &Map, source: &Map) -> bool {
     match (target.kind, source.kind) {
         (left, right) if left == right => true,
         (MapKind::AnyToAny, _) | (MapKind::TextToAny, MapKind::TextToText) => true,
-        _ => source.entries.is_empty(),
+        _ => source.entries().is_empty(),
     }
 }

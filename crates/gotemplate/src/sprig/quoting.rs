@@ -33,7 +33,7 @@ pub(super) fn strval(value: &Value) -> Text {
         Value::Text(text) => text.clone(),
         Value::List(list) if list.kind == ListKind::Bytes => {
             let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
-            list.items.iter().map(byte).collect::<Vec<u8>>().into()
+            list.items().iter().map(byte).collect::<Vec<u8>>().into()
         }
         other => format::display(other).tainted(other.taint()),
     }
@@ -42,7 +42,7 @@ pub(super) fn strval(value: &Value) -> Text {
 /// The items of a list as texts, without nils. A value that is not a list counts as its only item.
 pub(super) fn texts(value: &Value) -> Vec<Text> {
     match value {
-        Value::List(list) => list.items.iter().filter(|item| !is_nil(item)).map(strval).collect(),
+        Value::List(list) => list.items().iter().filter(|item| !is_nil(item)).map(strval).collect(),
         value if is_nil(value) => Vec::new(),
         other => vec![strval(other)],
     }

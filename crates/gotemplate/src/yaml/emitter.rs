@@ -120,8 +120,8 @@ impl<'a> Emitter<'a> {
                 self.scalar(&Scalar::of(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
             }
             Value::Time(time) => self.plain(time.to_rfc3339()),
-            Value::List(list) => self.list(&list.items, place)?,
-            Value::Map(map) => self.map(&map.entries, place, Self::node)?,
+            Value::List(list) => self.list(list.items(), place)?,
+            Value::Map(map) => self.map(map.entries(), place, Self::node)?,
             Value::Struct(fields) => self.fields(fields, place)?,
             // A struct without exported fields.
             Value::Version(_) => self.plain("{}"),
@@ -132,16 +132,11 @@ impl<'a> Emitter<'a> {
 
     /// Writes a value. A list or map becomes a text that contains its YAML. As in Go, typed slices are not converted.
     fn text_node(&mut self, value: &Value, place: NodePlace) -> Result<(), Failure> {
-        let is_nested = match value {
-            Value::List(list) => list.kind == ListKind::Any,
-            Value::Map(_) => true,
-            _ => false,
-        };
-        if !is_nested {
-            return self.node(value, place);
-        }
-        let text = emit(value, self.budget)?;
-        self.scalar(&Scalar::of(&text), place)
+        let is_typed = matches!(value, Value::List(list) if list.kind != ListKind::Any);
+        let known = if is_typed { None } else { value.known() };
+        let Some(known) = known else { return self.node(value, place) };
+        let text = known.yaml.get(self.budget, |budget| emit(value, budget).map(Box::from))?;
+        self.scalar(&Scalar::of(text), place)
     }
 
     fn text(&mut self, text: &[u8], place: NodePlace) -> Result<(), Failure> {

@@ -27,7 +27,7 @@ fn dict<const N: usize>(entries: [(&str, Value); N]) -> Value {
 
 fn keys(value: &Value) -> Vec<String> {
     let Value::Map(map) = value else { panic!("not a map") };
-    order::sorted(&map.entries).into_iter().map(|(key, _)| format!("{key:?}")).collect()
+    order::sorted(map.entries()).into_iter().map(|(key, _)| format!("{key:?}")).collect()
 }
 
 #[test]
@@ -189,12 +189,12 @@ fn expected_events(value: &Value, events: &mut Vec<String>) {
         Value::Text(text) => events.push(text.to_string()),
         Value::List(list) => {
             events.push("[".into());
-            list.items.iter().for_each(|item| expected_events(item, events));
+            list.items().iter().for_each(|item| expected_events(item, events));
             events.push("]".into());
         }
         Value::Map(map) => {
             events.push("{".into());
-            for (key, value) in order::sorted(&map.entries) {
+            for (key, value) in order::sorted(map.entries()) {
                 let Key::Text(key) = key else { panic!("not a text: {key:?}") };
                 events.push(key.to_string());
                 expected_events(value, events);

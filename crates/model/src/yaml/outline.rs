@@ -3,7 +3,7 @@
 use std::iter;
 use std::ops::Range;
 
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::plain::{BYTES_MAX, Scan, are_alike, has_plain_characters};
 use super::recorder::{Detail, REST};
@@ -94,7 +94,7 @@ impl OutlinedText {
             if own.is_empty() && other.is_empty() {
                 return text.len() <= BYTES_MAX && marked_lines(text, marks) == self.marked;
             }
-            let lines = own.split_once('\n').zip(other.split_once('\n'));
+            let lines = split_line(own).zip(split_line(other));
             let Some(((line, behind), (known_line, known_behind))) = lines else { return false };
             if !has_plain_characters(line) || !are_alike(line.as_bytes(), known_line.as_bytes()) {
                 return false;
@@ -116,6 +116,12 @@ fn marked_lines(text: &str, marks: &[Range<usize>]) -> Vec<usize> {
     found.enumerate().filter(|(_, is_marked)| *is_marked).map(|(number, _)| number).collect()
 }
 
+/// The first line of a text, without its end, and the text behind it.
+fn split_line(text: &str) -> Option<(&str, &str)> {
+    let end = memchr(b'\n', text.as_bytes())?;
+    text.get(..end).zip(text.get(end + 1..))
+}
+
 /// Both texts from the first line on in which they differ.
 fn after_equal_lines<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
     let equal = common_prefix(one.as_bytes(), other.as_bytes());
@@ -126,16 +132,17 @@ fn after_equal_lines<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t s
     one.get(begin..).zip(other.get(begin..))
 }
 
-/// The sizes of the compared pieces in bytes: large ones first, then smaller ones where these differ.
-const COMPARED: [usize; 3] = [1_024, 64, 1];
-
-/// The number of bytes that two texts have in common at their beginnings.
+/// The number of bytes that two texts have in common at their beginnings. Compares large pieces first, then smaller ones where these differ.
 fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    COMPARED.into_iter().fold(0, |equal, size| {
-        let (one, other) = (one.get(equal..).unwrap_or_default(), other.get(equal..).unwrap_or_default());
-        let chunks = one.chunks_exact(size).zip(other.chunks_exact(size));
-        equal + chunks.take_while(|(one, other)| one == other).count() * size
+    [equal_pieces::<1_024>, equal_pieces::<64>, equal_pieces::<8>, equal_pieces::<1>].iter().fold(0, |equal, pieces| {
+        equal + pieces(one.get(equal..).unwrap_or_default(), other.get(equal..).unwrap_or_default())
     })
+}
+
+/// The number of bytes in the equal pieces of `N` bytes at the beginnings of two texts.
+fn equal_pieces<const N: usize>(one: &[u8], other: &[u8]) -> usize {
+    let ((one, _), (other, _)) = (one.as_chunks::<N>(), other.as_chunks::<N>());
+    one.iter().zip(other).take_while(|(one, other)| one == other).count() * N
 }
 
 #[cfg(test)]
@@ -314,6 +321,13 @@ mod tests {
         "'y'",
         "\"x\"",
         "\"y\"",
+        "\"x-y\"",
+        "\"1-x\"",
+        "'x-y'",
+        "x-y",
+        "e-5",
+        "1-x",
+        "x-",
         "\"x",
         "'x",
         "|",

@@ -8,6 +8,7 @@ use memchr::memchr_iter;
 use super::reader::read_each;
 use super::recorder::{Detail, IDENTIFYING, Recorder, ScalarForm, have_equal_classes};
 use super::{Options, ProblemKind, YamlProblem};
+use crate::name::is_dns_label;
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.
 pub(super) const BYTES_MAX: usize = 256 << 10;
@@ -310,15 +311,32 @@ pub(super) fn are_alike(one: &[u8], other: &[u8]) -> bool {
         // Both are comments, or lines of the same block.
         ([b'#', ..], [b'#', ..]) => true,
         ([quote @ (b'"' | b'\''), own @ ..], [other_quote, value @ ..]) if quote == other_quote => {
+            let labels = own.strip_suffix(&[*quote]).zip(value.strip_suffix(&[*quote]));
             let is_whole: fn(&[u8]) -> bool = if *quote == b'"' { is_double_quoted } else { is_single_quoted };
-            is_whole(own) && is_whole(value) && have_equal_classes(ScalarForm::Quoted(*quote), own, value)
+            labels.and_then(|(own, value)| are_alike_labels(own, value)).unwrap_or_else(|| {
+                is_whole(own) && is_whole(value) && have_equal_classes(ScalarForm::Quoted(*quote), own, value)
+            })
         }
         _ if begin > 0 => {
             let is_scalar = |text: &[u8]| !matches!(text, [b'"' | b'\'' | b'|' | b'>' | b'#', ..]) && is_plain(text);
-            is_scalar(own) && is_scalar(value) && have_equal_classes(ScalarForm::Plain, own, value)
+            let labels = (is_surely_text(own) && is_surely_text(value)).then(|| are_alike_labels(own, value));
+            labels.flatten().unwrap_or_else(|| {
+                is_scalar(own) && is_scalar(value) && have_equal_classes(ScalarForm::Plain, own, value)
+            })
         }
         _ => false,
     }
+}
+
+/// Whether two texts without quotes have equal classes. None if one of them is no DNS label, as most names are.
+fn are_alike_labels(one: &[u8], other: &[u8]) -> Option<bool> {
+    let begins_with_letter = |text: &[u8]| text.first().is_some_and(u8::is_ascii_lowercase);
+    (is_dns_label(one) && is_dns_label(other)).then(|| begins_with_letter(one) == begins_with_letter(other))
+}
+
+/// Whether a DNS label is a text as a plain scalar, too: no word for a number, a boolean or null begins with a letter and contains a `-`.
+fn is_surely_text(label: &[u8]) -> bool {
+    label.first().is_some_and(u8::is_ascii_lowercase) && label.contains(&b'-')
 }
 
 /// The offset at which the value of a line begins: behind the indentation, the dashes, the key and its colon. None if the value says which object it is.

@@ -27,23 +27,26 @@ const BYTE_CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < classes.len() {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' => 0,
-            b'A'..=b'Z' | b'_' => OF_NO_NAME,
-            b'/' | b'%' => OF_NO_LABEL | OF_NO_SEGMENT,
-            b'<' => OF_NO_LABEL | ANGLE,
-            _ => OF_NO_LABEL,
+            b'a'..=b'z' | b'0'..=b'9' | b'-' => 0,
+            b'.' => OF_NO_DNS_LABEL,
+            b'A'..=b'Z' | b'_' => OF_NO_DNS_LABEL | OF_NO_NAME,
+            b'/' | b'%' => OF_NO_DNS_LABEL | OF_NO_NAME | OF_NO_LABEL | OF_NO_SEGMENT,
+            b'<' => OF_NO_DNS_LABEL | OF_NO_NAME | OF_NO_LABEL | ANGLE,
+            _ => OF_NO_DNS_LABEL | OF_NO_NAME | OF_NO_LABEL,
         };
         byte += 1;
     }
     classes
 };
 
-/// In no name, but possibly in the value of a label.
-const OF_NO_NAME: u8 = 1;
-/// In no name and in no value of a label.
-const OF_NO_LABEL: u8 = 1 << 1;
-const OF_NO_SEGMENT: u8 = 1 << 2;
-const ANGLE: u8 = 1 << 3;
+/// In no DNS label.
+const OF_NO_DNS_LABEL: u8 = 1;
+/// In no name.
+const OF_NO_NAME: u8 = 1 << 1;
+/// In no value of a label.
+const OF_NO_LABEL: u8 = 1 << 2;
+const OF_NO_SEGMENT: u8 = 1 << 3;
+const ANGLE: u8 = 1 << 4;
 
 /// The class of a scalar: its type, and what it can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +87,11 @@ impl ScalarClass {
         // One look at all bytes spares most of the checks.
         let bytes = text.bytes().fold(0, |all, byte| all | BYTE_CLASSES[usize::from(byte)]);
         let has = |class: u8| bytes & class != 0;
-        let fits = flag(!has(OF_NO_NAME | OF_NO_LABEL) && is_dns_label(text), Self::DNS_LABEL)
-            | flag(!has(OF_NO_NAME | OF_NO_LABEL) && name::check(text).is_ok(), Self::NAME)
-            | flag(!has(OF_NO_LABEL) && label::check_value(text).is_ok(), Self::LABEL_VALUE)
+        let is_dns_label = !has(OF_NO_DNS_LABEL) && is_dns_label(text);
+        // A DNS label is a name and the value of a label.
+        let fits = flag(is_dns_label, Self::DNS_LABEL)
+            | flag(is_dns_label || !has(OF_NO_NAME) && name::check(text).is_ok(), Self::NAME)
+            | flag(is_dns_label || !has(OF_NO_LABEL) && label::check_value(text).is_ok(), Self::LABEL_VALUE)
             | flag(text.len() <= name::LABEL_LENGTH_MAX, Self::WITHIN_LABEL)
             | flag(text.starts_with(|first: char| first.is_ascii_lowercase()), Self::BEGINS_WITH_LETTER)
             | flag(has(ANGLE) && text.contains("<no value>"), Self::HAS_NO_VALUE)

@@ -18,7 +18,7 @@ static DOT: LazyLock<Value> = LazyLock::new(|| {
     Value::dict([
         ("Environment", Value::text("dev")),
         ("Labels", Value::text_map([("region", "west-us"), ("edge", "true")])),
-        ("db", Value::map(MapKind::AnyToAny, untyped.entries.clone())),
+        ("db", Value::map(MapKind::AnyToAny, untyped.entries().clone())),
         ("date", Value::text("2024-02-29")),
         ("nested", Value::text("{{ .Environment }}")),
         ("n", Value::int(3)),

@@ -24,16 +24,16 @@ pub fn yaml_writer(input: &[u8]) {
 fn assert_read_back(node: &Node, value: &Value, yaml: &str) {
     match (&node.value, value) {
         (NodeValue::Sequence(items), Value::List(list)) => {
-            assert_eq!(items.len(), list.items.len(), "{yaml}");
-            for (item, value) in items.iter().zip(&list.items) {
+            assert_eq!(items.len(), list.items().len(), "{yaml}");
+            for (item, value) in items.iter().zip(list.items()) {
                 assert_read_back(item, value, yaml);
             }
         }
         (NodeValue::Mapping(entries), Value::Map(map)) => {
-            assert_eq!(entries.len(), map.entries.len(), "{yaml}");
+            assert_eq!(entries.len(), map.entries().len(), "{yaml}");
             for (key, item) in entries.iter() {
                 let key = key.as_scalar().map(|key| Key::Text((*key.text).into()));
-                let value = key.as_ref().and_then(|key| map.entries.get(key));
+                let value = key.as_ref().and_then(|key| map.entries().get(key));
                 assert!(value.is_some(), "the key is missing: {key:?}\n{yaml}");
                 assert_read_back(item, value.unwrap_or(&Value::Nil), yaml);
             }

@@ -180,7 +180,7 @@ const CONFIG_MAP: &str = r"  manifests:
         name: platform-config
         namespace: {{ .Namespace }}
       data:
-      {{ toYaml .ConfigData | indent 2 }}
+      {{ stringify .ConfigData | indent 2 }}
 ";
 
 const HASHING: &str = r#"  manifests:
