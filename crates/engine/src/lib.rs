@@ -4,7 +4,6 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod assignment_folders;
-mod branch_of_another;
 mod canary;
 mod check;
 mod clear_credential;
@@ -47,6 +46,7 @@ pub mod schema;
 pub mod sensitive;
 pub mod settings;
 mod settings_by_key;
+mod source_of_another;
 pub mod target;
 pub mod trace;
 mod unassigned;

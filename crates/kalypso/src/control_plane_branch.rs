@@ -228,7 +228,7 @@ fn place_of(
 }
 
 /// A path of an object without `.` and without slashes at its ends. Empty for the root.
-fn plain_folder(path: &str) -> String {
+pub(crate) fn plain_folder(path: &str) -> String {
     let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     parts.join("/")
 }

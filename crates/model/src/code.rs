@@ -804,21 +804,26 @@ codes! {
     ///
     /// Move the objects of the environment to a branch of their own, and name it in `spec.controlPlane.branch`. Until then, nothing moves into the environment.
     EnvironmentOnMain = "K0161",
-    /// An environment reads a branch that is named like another environment.
+    /// An environment reads a branch or a folder that is named like another environment.
     ///
-    /// A `BaseRepo`, or a `GitRepository` of Flux, names the branch of another repository. Usually, such a repository has a branch for each environment, and the
-    /// reference was copied from the other environment. Then a change for that environment also reaches this one, without its gates.
+    /// A `BaseRepo`, or a `GitRepository` of Flux, names the branch of another repository. A `BaseRepo`, or a `Kustomization` of Flux, names a folder there. Usually,
+    /// such a repository has a branch or a folder for each environment, and the reference was copied from the other environment. Then a change for that environment
+    /// also reaches this one, without its gates.
     ///
     /// ```yaml
     /// # on the branch `stage` of the control plane
     /// kind: BaseRepo
     /// metadata: {name: germany}
-    /// spec: {repo: https://git.example/acme/germany, branch: dev, path: .}     # should be `stage`
+    /// spec: {repo: https://git.example/acme/germany, branch: dev, path: .}         # should be `stage`
+    /// ---
+    /// kind: BaseRepo
+    /// metadata: {name: brazil}
+    /// spec: {repo: https://git.example/acme/brazil, branch: main, path: ./dev}     # should be `./stage`
     /// ```
     ///
-    /// Name the branch of this environment; create it first if it does not exist. If the environments share the branch on purpose, say so with the annotation
+    /// Name the branch or the folder of this environment; create it first if it does not exist. If the environments share it on purpose, say so with the annotation
     /// `kalypso.io/acknowledge.K0162` on the object, whose value is the reason.
-    BranchOfAnother = "K0162",
+    SourceOfAnother = "K0162",
 
     /// A policy selects no cluster type.
     ///

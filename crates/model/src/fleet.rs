@@ -8,8 +8,9 @@ use crate::field_path::FieldPath;
 use crate::kind::Kind;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
-    AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment, GitOpsRepo,
-    LabelMapping, Object, Promotion, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
+    AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment,
+    FluxGitRepository, GitOpsRepo, LabelMapping, Object, Promotion, ReleasePin, SchedulingPolicy, Template, Workload,
+    WorkloadRegistration,
 };
 use crate::object_key::ObjectKey;
 use crate::read::{FileObjects, read_file};
@@ -244,17 +245,38 @@ pub struct FleetInput {
     pub unavailable: BTreeSet<RegistrationName>,
 }
 
-/// An object that adds a branch of a repository to an environment.
+/// A branch or a folder of another repository that an object adds to an environment.
 #[derive(Clone, Debug)]
-pub struct SourceBranch<'f> {
+pub struct SourceName<'f> {
     /// The object.
     pub key: ObjectKey,
     /// The URL of the repository, as in the object.
     pub repo: &'f Arc<str>,
-    /// The branch. Empty if the object names none.
-    pub branch: &'f Arc<str>,
-    /// The field that names the branch.
+    /// Whether the object names a branch or a folder.
+    pub part: SourcePart,
+    /// The branch, or the path of the folder. Empty if the object names none.
+    pub text: &'f Arc<str>,
+    /// The field that names it.
     pub path: FieldPath,
+}
+
+/// A part of the place that an object adds to an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourcePart {
+    /// The branch of a repository.
+    Branch,
+    /// A folder of the branch.
+    Folder,
+}
+
+impl SourcePart {
+    /// The word for people.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Branch => "branch",
+            Self::Folder => "folder",
+        }
+    }
 }
 
 impl Fleet {
@@ -319,29 +341,48 @@ impl Fleet {
         self.base_repos.get("main")?.spec.commit.as_ref()
     }
 
-    /// The objects that add a branch of a repository to the environment.
-    pub fn source_branches(&self) -> impl Iterator<Item = SourceBranch<'_>> {
-        let of_base_repos = self.base_repos.values().map(|object| SourceBranch {
-            key: object.key(),
-            repo: &object.spec.place.repo,
-            branch: &object.spec.place.branch,
-            path: FieldPath::from(["spec", "branch"]),
+    /// The branches and folders of other repositories that objects add to the environment.
+    pub fn source_names(&self) -> impl Iterator<Item = SourceName<'_>> {
+        let of_base_repos = self.base_repos.values().flat_map(|object| {
+            let place = &object.spec.place;
+            let parts = [(SourcePart::Branch, &place.branch, "branch"), (SourcePart::Folder, &place.path, "path")];
+            parts.map(|(part, text, field)| {
+                let (key, path) = (object.key(), FieldPath::from(["spec", field]));
+                SourceName { key, repo: &place.repo, part, text, path }
+            })
         });
-        let is_followed = |name: &str| {
-            self.references
-                .values()
-                .any(|object| matches!(object, AnyObject::FluxKustomization(found) if *found.spec.repository == *name))
-        };
-        let of_flux = self.references.values().filter_map(move |object| match object {
-            AnyObject::FluxGitRepository(object) if is_followed(object.name.as_str()) => Some(SourceBranch {
-                key: object.key(),
-                repo: &object.spec.url,
-                branch: &object.spec.branch,
-                path: FieldPath::from(["spec", "ref", "branch"]),
-            }),
+        let of_flux = self.references.values().filter_map(|object| match object {
+            AnyObject::FluxKustomization(object) => Some(object),
             _ => None,
         });
+        let mut repositories = BTreeSet::new();
+        let of_flux = of_flux.flat_map(move |object| {
+            let repository = self.flux_repository(&object.spec.repository);
+            let is_new = repositories.insert(&object.spec.repository);
+            let branch = repository.filter(|_| is_new).map(|repository| SourceName {
+                key: repository.key(),
+                repo: &repository.spec.url,
+                part: SourcePart::Branch,
+                text: &repository.spec.branch,
+                path: FieldPath::from(["spec", "ref", "branch"]),
+            });
+            let folder = repository.map(|repository| SourceName {
+                key: object.key(),
+                repo: &repository.spec.url,
+                part: SourcePart::Folder,
+                text: &object.spec.path,
+                path: FieldPath::from(["spec", "path"]),
+            });
+            branch.into_iter().chain(folder)
+        });
         of_base_repos.chain(of_flux)
+    }
+
+    fn flux_repository(&self, name: &str) -> Option<&Arc<Object<FluxGitRepository>>> {
+        self.references.values().find_map(|object| match object {
+            AnyObject::FluxGitRepository(found) if *found.name.as_str() == *name => Some(found),
+            _ => None,
+        })
     }
 
     /// The promotion that leads to the environment. If there are several, the first one by name.

@@ -10,6 +10,7 @@ use model::object::environment::{NEXT, OUTPUT_SETTINGS};
 use model::source;
 use model::yaml::Node;
 
+use super::copied_source::{self, Exists, Source, own_folder};
 use super::environment::{EnvironmentSetting, NewEnvironment};
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, edit};
@@ -43,39 +44,24 @@ pub struct BranchCopy {
     pub shared_destinations: Vec<Arc<str>>,
     /// The values that name the new environment now, as `ConfigMap KEY`.
     pub values: Vec<String>,
-    /// The objects that read the branch of the new environment of another repository now.
+    /// The branches and folders of other repositories that are those of the new environment now.
     pub own_sources: Vec<Source>,
-    /// The objects that still read the branch of the other environment of another repository.
+    /// The branches and folders of other repositories that are still those of the other environment.
     pub shared_sources: Vec<Source>,
 }
 
-/// An object that adds a branch of another repository to the environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The kind.
-    pub kind: Kind,
-    /// The name of the object.
-    pub name: Arc<str>,
-    /// The file with the object, as it is named for the new environment.
-    pub path: Arc<str>,
-    /// The URL of the repository, as in the object.
-    pub repo: Arc<str>,
-    /// Whether the object names a commit, so that its branch can't be replaced alone.
-    pub is_pinned: bool,
-}
-
 impl EnvironmentCopy<'_> {
-    /// The edits of the files of `from`'s branch that make them those of `to`: the names of the destination and of values, the branches of other repositories,
-    /// and the names of files. `has_branch` tells whether the repository at a URL has a branch named after `to`; another one stays as it is.
+    /// The edits of the files of `from`'s branch that make them those of `to`: the names of the destination and of values, the branches and folders of other
+    /// repositories, and the names of files. `exists` tells whether a place in another repository is there; one that isn't stays as it is.
     ///
     /// # Errors
     /// If a file can't be edited safely.
-    pub fn branch(&self, contents: &Contents, has_branch: &dyn Fn(&str) -> bool) -> Result<BranchCopy, Refusal> {
+    pub fn branch(&self, contents: &Contents, exists: Exists<'_>) -> Result<BranchCopy, Refusal> {
         let files = BranchFiles::new(source::Source::directory(), contents, "");
         let mut copy = BranchCopy::default();
         let mut changed: Contents = contents.clone();
         for object in files.objects() {
-            for change in self.changes(object, (has_branch, &mut copy)) {
+            for change in self.changes((&files, object), exists, &mut copy) {
                 let bytes = changed.get(&object.path).cloned().unwrap_or_default();
                 let bytes =
                     edit(&bytes, object.at, &change).map_err(|error| files.not_editable(&object.path, &error))?;
@@ -113,8 +99,9 @@ impl EnvironmentCopy<'_> {
 
     fn changes(
         &self,
-        object: &FoundObject,
-        (has_branch, copy): (&dyn Fn(&str) -> bool, &mut BranchCopy),
+        (files, object): (&BranchFiles<'_>, &FoundObject),
+        exists: Exists<'_>,
+        copy: &mut BranchCopy,
     ) -> Vec<Change> {
         let set = |path: FieldPath, text: &str| Change::Set(path, Value::text(text));
         let mut changes = Vec::new();
@@ -137,7 +124,12 @@ impl EnvironmentCopy<'_> {
                 }
             }
             _ => {
-                changes.extend(self.source(object, (has_branch, copy)));
+                for (source, change) in copied_source::of((self.from, self.to), (files, object), exists) {
+                    let path = self.renamed(&object.path).into();
+                    let sources = if change.is_some() { &mut copy.own_sources } else { &mut copy.shared_sources };
+                    sources.push(Source { path, ..source });
+                    changes.extend(change);
+                }
                 return changes;
             }
         }
@@ -147,38 +139,14 @@ impl EnvironmentCopy<'_> {
         changes
     }
 
-    /// The change of an object that reads the branch of `from` of another repository, if that repository has a branch for `to`.
-    fn source(
-        &self,
-        object: &FoundObject,
-        (has_branch, copy): (&dyn Fn(&str) -> bool, &mut BranchCopy),
-    ) -> Option<Change> {
-        let (repo, reference, path): (&str, &[&str], _) = match object.kind {
-            Kind::BaseRepo => ("repo", &["spec"], FieldPath::from(["spec", "branch"])),
-            Kind::FluxGitRepository => ("url", &["spec", "ref"], FieldPath::from(["spec", "ref", "branch"])),
-            _ => return None,
-        };
-        let field = |name| object.text(&[reference, &[name]].concat());
-        field("branch").filter(|branch| ***branch == *self.from.as_str())?;
-        let repo = Arc::clone(object.text(&["spec", repo])?);
-        let is_pinned = field("commit").is_some_and(|commit| !commit.is_empty());
-        let is_own = !is_pinned && has_branch(&repo);
-        let (kind, name, file) = (object.kind, Arc::clone(&object.name), self.renamed(&object.path).into());
-        let source = Source { kind, name, path: file, repo, is_pinned };
-        if is_own { &mut copy.own_sources } else { &mut copy.shared_sources }.push(source);
-        is_own.then(|| Change::Set(path, Value::text(self.to.as_str())))
-    }
-
     /// The changes of a `GitOpsRepo` that give it another destination. Empty if its branch and path do not name the environment.
     fn destination(&self, object: &FoundObject) -> Option<Change> {
         let (from, to) = (self.from.as_str(), self.to.as_str());
         if object.text(&["spec", "branch"]).is_some_and(|branch| **branch == *from) {
             return Some(Change::Set(FieldPath::from(["spec", "branch"]), Value::text(to)));
         }
-        let path = object.text(&["spec", "path"])?;
-        let parts: Vec<_> = path.split('/').map(|part| if part == from { to } else { part }).collect();
-        let new = parts.join("/");
-        (new != **path).then(|| Change::Set(FieldPath::from(["spec", "path"]), Value::text(new)))
+        let new = own_folder((self.from, self.to), object.text(&["spec", "path"])?)?;
+        Some(Change::Set(FieldPath::from(["spec", "path"]), Value::text(new)))
     }
 }
 
@@ -277,6 +245,7 @@ fn next_of(object: &FoundObject) -> Option<Arc<str>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::copied_source::SourcePlace;
     use super::super::file::NewFile;
     use super::super::platform::Platform;
     use super::*;
@@ -321,7 +290,9 @@ mod tests {
         let platform = platform(&["dev", "qa"]);
         let from = contents(platform.environment_branch(&name("dev")));
         let (dev, qa) = (name("dev"), name("qa"));
-        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from, &|_| false).unwrap();
+        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }
+            .branch(&from, &|_: &SourcePlace<'_>| false)
+            .unwrap();
         let expected = contents(platform.environment_branch(&qa));
         assert_eq!(meaning(&applied(from, &copy.edits)), meaning(&expected));
         assert_eq!((copy.values, copy.shared_destinations.len()), (vec!["dev ENVIRONMENT".to_owned()], 0));
@@ -332,7 +303,9 @@ mod tests {
         let cluster = Kind::ClusterType.example().to_owned() + "---\n" + Kind::ConfigMap.example();
         let from = contents(vec![NewFile::new("all.yaml", cluster)]);
         let (dev, qa) = (name("dev"), name("qa"));
-        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: true }.branch(&from, &|_| false).unwrap();
+        let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: true }
+            .branch(&from, &|_: &SourcePlace<'_>| false)
+            .unwrap();
         let text = meaning(&applied(from, &copy.edits));
         assert!(text.contains("kind: ConfigMap") && !text.contains("ClusterType"), "{text}");
     }
@@ -347,7 +320,9 @@ mod tests {
         let (dev, qa) = (name("dev"), name("qa"));
         let check = |branch: &str, path: &str, expected: Option<(&str, &str)>| {
             let from = contents(vec![NewFile::new("g.yaml", spec(branch, path))]);
-            let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }.branch(&from, &|_| false).unwrap();
+            let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false }
+                .branch(&from, &|_: &SourcePlace<'_>| false)
+                .unwrap();
             let new = expected.map(|(branch, path)| contents(vec![NewFile::new("g.yaml", spec(branch, path))]));
             assert_eq!(copy.shared_destinations.is_empty(), expected.is_some());
             assert_eq!(applied(from.clone(), &copy.edits), new.unwrap_or(from));
@@ -358,30 +333,51 @@ mod tests {
     }
 
     #[test]
-    fn a_source_reads_the_branch_of_the_new_environment_where_there_is_one() {
-        let base = |branch: &str, commit: &str| {
+    fn a_source_reads_the_branch_and_folder_of_the_new_environment_where_they_exist() {
+        let base = |branch: &str, path: &str, commit: &str| {
             format!(
-                "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: b}}\nspec: {{repo: {URL}, branch: {branch}, path: .{commit}}}\n"
+                "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: b}}\nspec: {{repo: {URL}, branch: {branch}, path: {path}{commit}}}\n"
             )
         };
-        let flux = |branch: &str| {
+        let flux = |branch: &str, path: &str| {
             format!(
-                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: f}}\nspec: {{url: {URL}, ref: {{branch: {branch}}}}}\n"
+                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: f}}\nspec: {{url: {URL}, ref: {{branch: {branch}}}}}\n\
+                 ---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: k}}\nspec: {{path: {path}, sourceRef: {{kind: GitRepository, name: f}}}}\n"
             )
         };
         let (dev, qa) = (name("dev"), name("qa"));
-        let check = |(text, has_branch): (String, bool), expected: String, sources: (usize, usize)| {
+        let check = |(text, existing): (String, &[(&str, &str)]), expected: String, sources: (usize, usize)| {
             let from = contents(vec![NewFile::new("s.yaml", text)]);
             let copy = EnvironmentCopy { from: &dev, to: &qa, is_empty: false };
-            let copy = copy.branch(&from, &|url| has_branch && url == URL).unwrap();
-            assert_eq!((copy.own_sources.len(), copy.shared_sources.len()), sources);
+            let is_there = |place: &SourcePlace<'_>| {
+                place.repo == URL
+                    && existing.iter().any(|(branch, folder)| {
+                        *branch == place.branch && place.folder.is_none_or(|path| path == *folder)
+                    })
+            };
+            let copy = copy.branch(&from, &is_there).unwrap();
+            assert_eq!((copy.own_sources.len(), copy.shared_sources.len()), sources, "{expected}");
             assert_eq!(applied(from, &copy.edits), contents(vec![NewFile::new("s.yaml", expected)]));
         };
-        check((base("dev", ""), true), base("qa", ""), (1, 0));
-        check((base("dev", ""), false), base("dev", ""), (0, 1));
-        check((base("main", ""), true), base("main", ""), (0, 0));
-        check((base("dev", ", commit: abc"), true), base("dev", ", commit: abc"), (0, 1));
-        check((flux("dev"), true), flux("qa"), (1, 0));
+        check((base("dev", ".", ""), &[("qa", ".")]), base("qa", ".", ""), (1, 0));
+        check((base("dev", ".", ""), &[]), base("dev", ".", ""), (0, 1));
+        check((base("main", ".", ""), &[("qa", ".")]), base("main", ".", ""), (0, 0));
+        check((base("dev", ".", ", commit: abc"), &[("qa", ".")]), base("dev", ".", ", commit: abc"), (0, 1));
+        check((base("main", "./dev", ""), &[("main", "./qa")]), base("main", "./qa", ""), (1, 0));
+        check((base("main", "a/dev/b", ""), &[("main", "a/qa/b")]), base("main", "a/qa/b", ""), (1, 0));
+        check((base("main", "./dev", ""), &[("main", ".")]), base("main", "./dev", ""), (0, 1));
+        check(
+            (base("main", "./dev", ", commit: abc"), &[("main", "./qa")]),
+            base("main", "./dev", ", commit: abc"),
+            (0, 1),
+        );
+        check((base("dev", "./dev", ""), &[("qa", "./qa")]), base("qa", "./qa", ""), (2, 0));
+        check((base("dev", "./dev", ""), &[("qa", "./dev")]), base("qa", "./dev", ""), (1, 1));
+        check((base("dev", "./dev", ""), &[("dev", "./qa")]), base("dev", "./qa", ""), (1, 1));
+        check((flux("dev", "."), &[("qa", ".")]), flux("qa", "."), (1, 0));
+        check((flux("main", "dev"), &[("main", "qa")]), flux("main", "qa"), (1, 0));
+        check((flux("dev", "dev"), &[("qa", "qa")]), flux("qa", "qa"), (2, 0));
+        check((flux("main", "dev"), &[]), flux("main", "dev"), (0, 1));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The files of a new platform: its control plane, its configuration file, and its templates.
 
 pub mod configuration;
+pub mod copied_source;
 pub mod environment;
 pub mod environment_copy;
 mod file;

@@ -63,24 +63,49 @@ fn a_new_environment_is_in_the_order_and_has_its_branch() {
     assert_eq!(git(&platform.path("platform-gitops.git"), &["for-each-ref", "--format=%(refname:short)"]), "qa");
 }
 
+/// A repository beside the platform with values in a folder of the branch `branch`.
+fn repository(platform: &Platform, name: &str, (branch, folders): (&str, &[&str])) -> PathBuf {
+    let repository = platform.path(name);
+    fs::create_dir(&repository).unwrap();
+    git(&repository, &["init", "--quiet", &format!("--initial-branch={branch}")]);
+    for folder in folders {
+        fs::create_dir_all(repository.join(folder)).unwrap();
+        let values = crate::objects::config(name, "", &format!("{name}: value"));
+        fs::write(repository.join(folder).join("values.yaml"), values).unwrap();
+    }
+    commit(&repository, "Values");
+    repository
+}
+
+fn commit(repository: &std::path::Path, message: &str) {
+    git(repository, &["add", "."]);
+    git(repository, &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", message]);
+}
+
+/// Lets `dev` read a folder of a branch.
+fn add_base(platform: &Platform, name: &str, (branch, path): (&str, &str)) {
+    let spec = format!("repo: https://git.example/platform/{name}\nbranch: {branch}\npath: {path}");
+    let base = crate::objects::object("BaseRepo", name, &spec);
+    fs::write(platform.path(&format!("environments/dev/{name}.yaml")), base).unwrap();
+}
+
+/// Acknowledges the warning about an object of `qa`.
+fn acknowledge(platform: &Platform, name: &str) {
+    let file = platform.path(&format!("environments/qa/{name}.yaml"));
+    let text = fs::read_to_string(&file).unwrap();
+    let reason = "  annotations: {kalypso.io/acknowledge.K0162: Brazil has one}\n";
+    fs::write(&file, text.replace(&format!("  name: {name}\n"), &format!("  name: {name}\n{reason}"))).unwrap();
+}
+
 #[test]
 fn a_new_environment_reads_its_own_branches_of_other_repositories() {
     let platform = Platform::new();
-    for (name, branches) in [("germany", &["dev", "qa"][..]), ("brazil", &["dev"])] {
-        let repository = platform.path(name);
-        fs::create_dir(&repository).unwrap();
-        git(&repository, &["init", "--quiet", "--initial-branch=dev"]);
-        fs::write(repository.join("values.yaml"), crate::objects::config(name, "", &format!("{name}: value"))).unwrap();
-        git(&repository, &["add", "."]);
-        git(&repository, &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "Values"]);
-        branches.iter().skip(1).for_each(|branch| drop(git(&repository, &["branch", branch])));
-        let spec = format!("repo: https://git.example/platform/{name}\nbranch: dev\npath: .");
-        let base = crate::objects::object("BaseRepo", name, &spec);
-        fs::write(platform.path(&format!("environments/dev/{name}.yaml")), base).unwrap();
+    for (name, branches) in [("germany", &["qa"][..]), ("brazil", &[])] {
+        let repository = repository(&platform, name, ("dev", &["."]));
+        branches.iter().for_each(|branch| drop(git(&repository, &["branch", branch])));
+        add_base(&platform, name, ("dev", "."));
     }
-    let dev = platform.path("environments/dev");
-    git(&dev, &["add", "."]);
-    git(&dev, &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "Countries"]);
+    commit(&platform.path("environments/dev"), "Countries");
     platform.kalypso("check --strict").ends(0);
     platform.add("qa --after dev --commit").ends(0).says(&[
         "sources that are read from branch qa now: BaseRepo germany",
@@ -89,10 +114,35 @@ fn a_new_environment_reads_its_own_branches_of_other_repositories() {
     ]);
     let check = platform.kalypso("check").ends(0);
     check.says(&["K0162", "control-plane@qa:brazil.yaml:7:11", "BaseRepo `brazil` reads branch `dev`", "1 warning"]);
-    let brazil = platform.path("environments/qa/brazil.yaml");
-    let text = fs::read_to_string(&brazil).unwrap();
-    let reason = "  annotations: {kalypso.io/acknowledge.K0162: Brazil has one branch}\n";
-    fs::write(&brazil, text.replace("  name: brazil\n", &format!("  name: brazil\n{reason}"))).unwrap();
+    acknowledge(&platform, "brazil");
+    platform.kalypso("check --strict --working-tree").ends(0).says(&["1 warning is acknowledged"]);
+}
+
+#[test]
+fn a_new_environment_reads_its_own_folders_of_other_repositories() {
+    let platform = Platform::new();
+    for (name, folders) in [("germany", &["dev", "qa"][..]), ("brazil", &["dev"])] {
+        repository(&platform, name, ("main", folders));
+        add_base(&platform, name, ("main", "./dev"));
+    }
+    commit(&platform.path("environments/dev"), "Countries");
+    platform.kalypso("check --strict").ends(0);
+    platform.add("qa --after dev --commit").ends(0).says(&[
+        "sources that are read from folder ./qa now: BaseRepo germany",
+        "warning: BaseRepo `brazil` of qa reads folder `./dev` of https://git.example/platform/brazil, like dev: no folder `./qa` is there",
+        "create it, then name it in `brazil.yaml` on branch `qa`",
+    ]);
+    let germany = fs::read_to_string(platform.path("environments/qa/germany.yaml")).unwrap();
+    assert!(germany.contains("branch: main\n  path: ./qa"), "{germany}");
+    let check = platform.kalypso("check").ends(0);
+    check.says(&[
+        "K0162",
+        "control-plane@qa:brazil.yaml:8:9",
+        "BaseRepo `brazil` reads folder `./dev`",
+        "and `dev` is another environment",
+        "1 warning",
+    ]);
+    acknowledge(&platform, "brazil");
     platform.kalypso("check --strict --working-tree").ends(0).says(&["1 warning is acknowledged"]);
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use authoring::branch_files::Refusal;
 use authoring::file_edits::FileEdits;
+use authoring::scaffold::copied_source::{Source, SourcePlace};
 use authoring::scaffold::environment::{NewEnvironment, readme};
-use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy, Source};
+use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy};
 use authoring::scaffold::platform::check_environment;
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
@@ -26,7 +27,7 @@ use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
 use crate::commands::branch_edit::refuse;
 use crate::commands::plan::selection::View;
-use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace};
+use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
 use crate::diagnostics::Report;
 use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::{Exit, Failure};
@@ -144,7 +145,7 @@ impl<'a> Request<'a> {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let copy = EnvironmentCopy { from, to, is_empty: self.options.empty };
-        let mut copy = match copy.branch(self.source.files(), &|url| self.has_branch(url)) {
+        let mut copy = match copy.branch(self.source.files(), &|place| self.exists(place)) {
             Ok(copy) => copy,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -163,22 +164,28 @@ impl<'a> Request<'a> {
         Ok(Ok(BothEdits { main, copy }))
     }
 
-    /// Whether a repository has a branch that is named after the new environment. The control plane will have it.
-    fn has_branch(&self, url: &str) -> bool {
-        let Ok(url) = destination_url(Some(self.access), url) else { return false };
-        self.access.settings.git.is_same_repository(&url, self.main.url())
-            || self.access.repositories.resolve(&url, &Revision::branch(self.to.as_str())).is_ok()
+    /// Whether a place in another repository exists. The control plane will have the branch of the new environment, with the folders of the copied one.
+    fn exists(&self, place: &SourcePlace<'_>) -> bool {
+        let Ok(url) = destination_url(Some(self.access), place.repo) else { return false };
+        let is_control_plane = self.access.settings.git.is_same_repository(&url, self.main.url());
+        let is_new = is_control_plane && place.branch == self.to.as_str();
+        let branch = if is_new { self.source.name() } else { place.branch.into() };
+        let repositories = &self.access.repositories;
+        let Ok(commit) = repositories.resolve(&url, &Revision::branch(&branch)) else { return false };
+        let folder = place.folder.map(plain_folder).filter(|folder| !folder.is_empty());
+        folder.is_none_or(|folder| matches!(repositories.folder(&commit, &folder), Ok(Some(_))))
     }
 
-    /// What to do about a source that still has the branch of the other environment.
+    /// What to do about a source that still has the branch or folder of the other environment.
     fn shared_source(&self, source: &Source) -> String {
         let Self { to, from, .. } = self;
-        let Source { kind, name, path, repo, is_pinned } = source;
-        let reads = format!("{kind} `{name}` of {to} reads branch `{from}` of {repo}, like {from}");
+        let Source { kind, name, path, repo, part, text, own, is_pinned } = source;
+        let noun = part.noun();
+        let reads = format!("{kind} `{name}` of {to} reads {noun} `{text}` of {repo}, like {from}");
         if *is_pinned {
-            return format!("{reads}, at a commit: name branch and commit of {to} in `{path}` on branch `{to}`");
+            return format!("{reads}, at a commit: name {noun} and commit of {to} in `{path}` on branch `{to}`");
         }
-        format!("{reads}: no branch `{to}` is there; create it, then name it in `{path}` on branch `{to}`")
+        format!("{reads}: no {noun} `{own}` is there; create it, then name it in `{path}` on branch `{to}`")
     }
 
     /// The new environment, although nothing is written yet.
@@ -253,13 +260,12 @@ impl<'a> Request<'a> {
         if !edits.copy.values.is_empty() {
             let _ = writeln!(text, "  values that name {to} now: {}", edits.copy.values.join(", "));
         }
-        if !edits.copy.own_sources.is_empty() {
-            let sources = edits.copy.own_sources.iter().map(|source| format!("{} {}", source.kind, source.name));
-            let _ = writeln!(
-                text,
-                "  sources that are read from branch {to} now: {}",
-                sources.collect::<Vec<_>>().join(", ")
-            );
+        let mut own_sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for Source { kind, name, part, text, .. } in &edits.copy.own_sources {
+            own_sources.entry(format!("{} {text}", part.noun())).or_default().push(format!("{kind} {name}"));
+        }
+        for (place, objects) in own_sources {
+            let _ = writeln!(text, "  sources that are read from {place} now: {}", objects.join(", "));
         }
         for source in &edits.copy.shared_sources {
             terminal::warn(&self.shared_source(source));
@@ -290,7 +296,13 @@ impl<'a> Request<'a> {
 }
 
 fn answer_of(source: &Source) -> serde_json::Value {
-    json!({"kind": source.kind.name(), "name": &*source.name, "repo": &*source.repo, "file": &*source.path})
+    json!({
+        "kind": source.kind.name(),
+        "name": &*source.name,
+        "repo": &*source.repo,
+        source.part.noun(): &*source.text,
+        "file": &*source.path,
+    })
 }
 
 fn git_edits(files: &FileEdits) -> Edits {
