@@ -46,6 +46,7 @@ pub mod schema;
 pub mod sensitive;
 pub mod settings;
 mod settings_by_key;
+pub mod shared_manifests;
 mod source_of_another;
 pub mod target;
 pub mod trace;

@@ -824,6 +824,24 @@ codes! {
     /// Name the branch or the folder of this environment; create it first if it does not exist. If the environments share it on purpose, say so with the annotation
     /// `kalypso.io/acknowledge.K0162` on the object, whose value is the reason.
     SourceOfAnother = "K0162",
+    /// Deployment targets of several environments have the same folder of manifests.
+    ///
+    /// They name the same repository, branch and path. A change of these manifests reaches all these environments at the same time, without their gates. A report of a
+    /// reconciler about the folder does not say for which environment it is: the hub assigns it by the other reports of the host, or not at all.
+    ///
+    /// ```yaml
+    /// deploymentTargets:
+    ///   - name: api
+    ///     environment: dev
+    ///     manifests: {repo: https://git.example/acme/checkout-manifests, branch: main, path: ./api}
+    ///   - name: api
+    ///     environment: prod
+    ///     manifests: {repo: https://git.example/acme/checkout-manifests, branch: main, path: ./api}     # `branch: prod`, or `path: ./prod/api`
+    /// ```
+    ///
+    /// Give the target of each environment a branch or a path of its own. Only `kalypso check` of all environments finds this: with `-e`, the other ones are not read.
+    /// If it is intended, say so with the annotation `kalypso.io/acknowledge.K0163` on the object, whose value is the reason, or in [`kalypso.toml`](configuration.md#acknowledge).
+    SharedManifests = "K0163",
 
     /// A policy selects no cluster type.
     ///

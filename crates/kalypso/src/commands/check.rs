@@ -3,7 +3,7 @@
 mod admitted;
 mod protection;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use delivery::acknowledgement::{self, Id};
@@ -16,6 +16,9 @@ use delivery::reading::ReadAt;
 use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 use engine::promotion::unguarded;
+use engine::shared_manifests::shared_manifests;
+use model::diagnostic::Diagnostic;
+use model::name::EnvironmentName;
 
 use crate::arguments::Check;
 use crate::diagnostics::{Batch, Checkout, Fallback, Report};
@@ -34,6 +37,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let current = if options.state.is_current() { environments.as_slice() } else { &[] };
     let admitted = admitted::read(current, &watch);
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
+    let manifests = shared_manifests(compiled.iter().map(engine::compile::Compiled::prepared));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
     let mut of_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
@@ -42,7 +46,8 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         let found = loaded
             .diagnostics
             .iter()
-            .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
+            .chain(of_several(&shared, loaded))
+            .chain(of_several(&manifests, loaded))
             .cloned()
             .chain(compiled.diagnostics())
             .chain(compiled.prepared().unassigned_notes())
@@ -89,6 +94,14 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         return Ok(Exit::Unreachable);
     }
     Ok(Exit::Good.unless(!admitted.unknown.is_empty() || reporting::has_problems(&report, options.source.strict)))
+}
+
+/// The diagnostics of an environment that were found by comparing several environments.
+fn of_several<'f>(
+    found: &'f BTreeMap<EnvironmentName, Vec<Diagnostic>>,
+    loaded: &Loaded,
+) -> impl Iterator<Item = &'f Diagnostic> {
+    found.get(&loaded.fleet.environment).into_iter().flatten()
 }
 
 /// Whether all objects were read that warnings could be about.

@@ -125,6 +125,37 @@ fn what_environments_share_is_for_any_of_them() {
 }
 
 #[test]
+fn a_folder_of_manifests_belongs_to_one_environment() {
+    let company = Company::new();
+    company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
+    let prod: Vec<_> =
+        dev().into_iter().map(|(path, text)| (path, text.replace("branch: dev", "branch: prod"))).collect();
+    company.commit("control-plane", "prod", &prod);
+    let with = |manifests: &str| {
+        let manifests = format!("{{repo: {HOST}shop-deploy.git, {manifests}}}");
+        let target =
+            format!("    - {{name: live, labels: {{purpose: shop}}, environment: prod, manifests: {manifests}}}\n");
+        company.change("shop@main", "shop.yaml", &(objects::workload("shop") + &target));
+    };
+    for distinct in ["branch: prod, path: .", "branch: dev, path: ./live", "branch: dev, path: ., tag: v1", "chart: a"]
+    {
+        with(distinct);
+        company.kalypso("check --strict").ends(0);
+    }
+    with("branch: dev, path: ./");
+    company.kalypso("check --strict").ends(1).says(&[
+        "warning[K0163]",
+        "targets `shop-live` of prod and `shop-test` of dev have the same manifests: `./` on branch `dev`",
+        "shop@main:shop.yaml:11:",
+        "give the target of prod a branch or a path of its own: `branch: prod`",
+        "1 warning, ",
+    ]);
+    company.kalypso("check --strict -e prod").ends(0);
+    acknowledge(&company, "code = 'K0163'\nobject = 'Workload/shop'");
+    company.kalypso("check --strict").ends(0).says(&["1 warning is acknowledged"]);
+}
+
+#[test]
 fn what_follows_from_a_repository_that_cant_be_read_is_not_said() {
     let company = with_sale("");
     company.change("control-plane@main", "workloads/away.yaml", &objects::registration("away", &format!("{HOST}away")));

@@ -1,7 +1,7 @@
 //! A folder of manifests that targets of several environments share.
 
 use hub::questions::{compare, deployments, rollout, rollout_at};
-use hub::shared_manifests::{SharedManifests, find};
+use hub::shared_manifests::{SharedManifests, SharingTarget, find};
 use hub::writer::Writer;
 use hub_api::compare::{Compared, ComparedSide};
 use hub_api::deployments::Deployment;
@@ -121,9 +121,14 @@ async fn folders_that_environments_share_are_found(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     assert_eq!(find(&ground.database).await.unwrap(), []);
     with_shared_manifests(&ingest).await;
+    let target = |environment: &str| SharingTarget {
+        environment: environment.into(),
+        workload: "portal".into(),
+        target: format!("portal-{environment}"),
+    };
     let shared = SharedManifests {
         endpoint: "https://git.example/acme/portal-manifests/main/portal".into(),
-        environments: vec!["dev".into(), "prod".into()],
+        targets: vec![target("dev"), target("prod")],
     };
     assert_eq!(find(&ground.database).await.unwrap(), [shared]);
 }
