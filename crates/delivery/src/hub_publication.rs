@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::compile::Assignment;
+use engine::layout::Folder;
 use engine::plan::{PlaceFolder, PlacePart};
 use engine::promotion::release::{PlacedRelease, assigned_release, pinned_assignments};
 use engine::target::Target;
@@ -30,6 +31,10 @@ const RETRY_TIME: Duration = Duration::from_secs(10);
 
 /// The maximum number of folders in one request. Each may have some kilobytes of labels, and a request may have 16 MiB.
 const FOLDERS_MAX: usize = 2_000;
+
+/// The number of generations of the branch that are searched for publications with the output at another path, and of publications that are read.
+const PUBLICATIONS_REACH: usize = 50;
+const PUBLICATIONS_READ: usize = 2;
 
 /// The label that names the application of a workload.
 const APPLICATION_LABEL: &str = "application";
@@ -149,8 +154,14 @@ impl Sender<'_> {
             return None;
         }
         let sender = Self { completes: Some(self.output()), ..self.clone() };
+        // The hub never had the output at this path. It may have it at an earlier one.
+        let left = if known.commit.is_none() { self.send_left(tree) } else { Ok(0) };
+        let left = match left {
+            Ok(count) => count,
+            Err(error) => return Some(Err(error)),
+        };
         let known = known.commit.as_deref().and_then(GitId::from_hex);
-        Some(match known.and_then(|known| self.planned.target.branch.tree_at(known).ok()) {
+        let sent = match known.and_then(|known| self.planned.target.branch.tree_at(known).ok()) {
             Some(before) => sender.send_changes(&before, tree),
             None => match sender.send_all(tree) {
                 // A token for some environments may not say that there are no other folders.
@@ -159,7 +170,42 @@ impl Sender<'_> {
                 }
                 sent => sent,
             },
-        })
+        };
+        Some(sent.map(|count| left + count))
+    }
+
+    /// Sends that folders are gone which the last publications had at other paths of the branch.
+    fn send_left(&self, tree: &Tree) -> Result<usize, HubError> {
+        let mut count = 0;
+        for (folder, published) in self.earlier_folders() {
+            let Ok(before) = self.planned.target.branch.tree_at(published) else { continue };
+            for changed in self.changes_in(&folder, &before, tree)? {
+                for places in self.desired_places_in(&folder, &changed)?.chunks(FOLDERS_MAX) {
+                    count += self.send(Part::some(places.to_vec()))?;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// The folders of the output at the last publications that the environment does not name any more, with the commits of these publications.
+    fn earlier_folders(&self) -> BTreeMap<Folder, GitId> {
+        let Self { loaded, planned, .. } = self;
+        let (branch, place) = (&planned.target.branch, &planned.target.place);
+        let folders = |loaded: &Loaded| -> BTreeSet<Folder> {
+            let places = loaded.fleet.gitops_repos.values().map(|object| &object.spec.place);
+            let of_branch = places.filter(|other| other.repo == place.repo && other.branch == place.branch);
+            of_branch.filter_map(|place| Folder::parse(&place.path)).collect()
+        };
+        let (now, mut earlier) = (folders(loaded), BTreeMap::new());
+        let publications = branch.publications(loaded, PUBLICATIONS_REACH).ok().flatten().unwrap_or_default();
+        for publication in publications.publications.iter().take(PUBLICATIONS_READ) {
+            let Some(read) = branch.load_publication(loaded, publication) else { continue };
+            for folder in folders(&read).difference(&now) {
+                earlier.entry(folder.clone()).or_insert(publication.commit);
+            }
+        }
+        earlier
     }
 
     /// The last commit that was sent completely. None: the hub is of an earlier version, which does not know it.
@@ -254,8 +300,12 @@ impl Sender<'_> {
     }
 
     fn changes(&self, before: &Tree, after: &Tree) -> Result<Vec<PlaceFolder>, OpenError> {
+        self.changes_in(&self.planned.target.folder, before, after)
+    }
+
+    fn changes_in(&self, folder: &Folder, before: &Tree, after: &Tree) -> Result<Vec<PlaceFolder>, OpenError> {
         let open = |sealed: &Sealed| self.planned.open(sealed);
-        let inside = |tree: &Tree| Ok(tree.folder(self.planned.target.folder.as_str(), &open)?.unwrap_or_default());
+        let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), &open)?.unwrap_or_default());
         Ok(engine::plan::folder_changes(inside(before)?, inside(after)?, &open)?.places)
     }
 
@@ -303,6 +353,11 @@ impl Sender<'_> {
 
     /// The folder of a place, and the folders of its assignments.
     fn desired_places(&self, changed: &PlaceFolder) -> Result<Vec<DesiredPlace>, OpenError> {
+        self.desired_places_in(&self.planned.target.folder, changed)
+    }
+
+    /// The same in a folder of the branch.
+    fn desired_places_in(&self, folder: &Folder, changed: &PlaceFolder) -> Result<Vec<DesiredPlace>, OpenError> {
         let parts = changed.parts(&|sealed: &Sealed| self.planned.open(sealed))?;
         let place = self.planned.place(&changed.name);
         let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
@@ -319,7 +374,7 @@ impl Sender<'_> {
             let target = assignment.and_then(|assignment| assignment.target());
             let target = target.map(|target| desired_target(target, &self.loaded.fleet));
             DesiredPlace {
-                path: self.planned.target.folder.join(&part.path),
+                path: folder.join(&part.path),
                 tree: part.folder.map(|folder| folder.id().to_string()),
                 role: Role::Platform,
                 environment: Some(self.loaded.fleet.environment.to_string()),

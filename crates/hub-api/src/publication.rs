@@ -228,6 +228,17 @@ pub struct ReadProgress {
     pub before: Option<String>,
     /// Whether this is the last part of the commit. Large commits are sent in several parts.
     pub is_last: bool,
+    /// The folder of the output that was read. Empty for the root.
+    pub folder: String,
+}
+
+/// How far a branch was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchRead {
+    /// The last read commit.
+    pub commit: String,
+    /// The folder of the output. None: the hub was of an earlier version, which did not store it.
+    pub folder: Option<String>,
 }
 
 /// The reason why a publication is not valid, with the field.

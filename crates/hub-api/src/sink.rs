@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::client::{Client, ClientError};
 use crate::limits::BATCH_REPORTS_MAX;
-use crate::publication::{BranchContent, ReadProgress, Role};
+use crate::publication::{BranchContent, BranchRead, ReadProgress, Role};
 use crate::report::{Report, generic};
 
 /// The maximum size of the reports in one request, in bytes. The limit of the hub is four times as high.
@@ -65,8 +65,8 @@ pub struct PathPage<'a> {
 
 /// A destination of the desired state that is observed in branches. It also stores the last read commit of each branch.
 pub trait DesiredStateSink: Send + Sync {
-    /// The last read commit of a branch. None: it was never read.
-    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>>;
+    /// How far a branch was read. None: it was never read.
+    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<BranchRead>, SinkError>>;
 
     /// A page of the sorted paths of a branch with desired content of a role.
     fn desired_paths<'a>(

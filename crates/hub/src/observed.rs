@@ -1,6 +1,6 @@
 //! A sink for desired state that is observed in branches. The hub's own writer stores it.
 
-use hub_api::publication::{BranchContent, ReadProgress, Role};
+use hub_api::publication::{BranchContent, BranchRead, ReadProgress, Role};
 use hub_api::sink::{BoxFuture, BranchName, DesiredStateSink, PathPage, SinkError};
 
 use crate::desired::{self, DesiredUpdate};
@@ -22,7 +22,7 @@ impl ObservedBranches {
 }
 
 impl DesiredStateSink for ObservedBranches {
-    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>> {
+    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<BranchRead>, SinkError>> {
         let BranchName { repository, branch } = branch;
         Box::pin(async move { desired::read_up_to(&self.database, repository, branch).await.map_err(failure) })
     }

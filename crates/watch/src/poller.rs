@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::plan::FolderChanges;
 use git::{Commit, Repositories, Revision};
 use hub_api::limits::PUBLICATION_PLACES_MAX;
-use hub_api::publication::{BranchContent, DesiredPlace, ReadProgress, Role};
+use hub_api::publication::{BranchContent, BranchRead, DesiredPlace, ReadProgress, Role};
 use hub_api::sink::{BranchName, PathPage};
 use hub_api::timestamp::Timestamp;
 use hub_api::watches::WatchProblem;
@@ -105,7 +105,10 @@ impl BranchPoller {
         let name = self.branch.branch.clone();
         let read = self.resources.sink.read_up_to(self.name()).await;
         let mut read = read.map_err(|error| error.to_string())?;
-        let before = read.as_deref().and_then(GitId::from_hex);
+        // In another folder, all folders are compared: those of the earlier one are not desired any more.
+        let is_moved = |folder: &String| *folder != self.branch.folder.as_str();
+        let of_folder = read.as_ref().filter(|read| !read.folder.as_ref().is_some_and(is_moved));
+        let before = of_folder.and_then(|read| GitId::from_hex(&read.commit));
         let url = self.branch.url.clone();
         let found = self.blocking(move |repositories, cache| {
             let heads = || {
@@ -152,7 +155,7 @@ impl BranchPoller {
     }
 
     /// Records the content of a commit as the desired state.
-    async fn record(&mut self, changes: CommitChanges, read: &mut Option<String>) -> Result<(), String> {
+    async fn record(&mut self, changes: CommitChanges, read: &mut Option<BranchRead>) -> Result<(), String> {
         let CommitChanges { opened, mut platform, is_first, applications, is_complete, problems, affected } = changes;
         let commit = opened.commit.id.to_string();
         if is_first {
@@ -162,16 +165,19 @@ impl BranchPoller {
         }
         let (places, applications) = self.changed_applications(applications, is_complete).await?;
         platform.extend(places);
-        if !platform.is_empty() || read.as_ref() != Some(&commit) {
+        let folder = self.branch.folder.as_str().to_owned();
+        let new_read = Some(BranchRead { commit: commit.clone(), folder: Some(folder.clone()) });
+        if !platform.is_empty() || *read != new_read {
             let mut parts = platform.chunks(PUBLICATION_PLACES_MAX).peekable();
             let mut next = parts.next().or(Some(&[]));
             while let Some(places) = next {
                 next = parts.next();
-                let progress = ReadProgress { before: read.clone(), is_last: next.is_none() };
+                let before = read.as_ref().map(|read| read.commit.clone());
+                let progress = ReadProgress { before, is_last: next.is_none(), folder: folder.clone() };
                 let content = self.content(&opened, places.to_vec());
                 self.resources.sink.record(content, progress).await.map_err(|error| error.to_string())?;
             }
-            *read = Some(commit.clone());
+            *read = new_read;
             tracing::info!(
                 repository = self.key.repository,
                 branch = self.key.branch,

@@ -169,6 +169,44 @@ async fn folders_of_kalypso_are_places_in_either_layout() {
 }
 
 #[tokio::test]
+async fn the_folder_of_the_output_may_change_before_or_after_its_configuration() {
+    let files =
+        |folder: &str| [(format!("{folder}/edge/README.md"), MARKER), (format!("{folder}/edge/web/x.yaml"), "1")];
+    for is_configured_first in [true, false] {
+        let mut hub = Hub::watching(&[]).await;
+        let watch = |hub: &mut Hub, folder: &str| {
+            let folder = Folder::parse(folder).unwrap();
+            let branch = branches(&[URL]).into_iter().map(|branch| WatchedBranch { folder: folder.clone(), ..branch });
+            (hub.shared, hub.pollers) = pollers(&hub.resources, branch.collect());
+        };
+        let commit = |hub: &Hub, folder: &str, parents: &[GitId]| {
+            let files = files(folder);
+            hub.commit(URL, &files.each_ref().map(|(path, text)| (path.as_str(), *text)), (folder, parents))
+        };
+        let first = commit(&hub, "old", &[]);
+        watch(&mut hub, "old");
+        assert!(hub.poll().await);
+        assert_eq!(hub.desired_places().await, ["old/edge platform -", "old/edge/web platform -"]);
+        if is_configured_first {
+            watch(&mut hub, "new");
+            assert!(hub.poll().await);
+        }
+        commit(&hub, "new", &[first]);
+        assert!(hub.poll().await);
+        if !is_configured_first {
+            assert_eq!(hub.desired_places().await, [""; 0]);
+            watch(&mut hub, "new");
+            assert!(hub.poll().await);
+        }
+        assert_eq!(hub.desired_places().await, ["new/edge platform -", "new/edge/web platform -"]);
+        // Without a change, nothing is recorded again.
+        let revisions = hub.rows("select id from place_revision").await.len();
+        assert!(hub.poll().await);
+        assert_eq!(hub.rows("select id from place_revision").await.len(), revisions);
+    }
+}
+
+#[tokio::test]
 async fn what_can_not_be_read_is_not_gone() {
     let mut hub = Hub::watching(&[URL]).await;
     let [good, other] = ["web", "api"].map(|target| descriptor(target, "1.0.0", URL));

@@ -1,7 +1,7 @@
 //! Branches of GitOps repositories: their commits in order, and the commit up to which each was read.
 
 use hub_api::limits::FUTURE_MAX;
-use hub_api::publication::{BranchContent, PublicationQuery, ReadProgress, Role};
+use hub_api::publication::{BranchContent, BranchRead, PublicationQuery, ReadProgress, Role};
 use hub_api::timestamp::Timestamp;
 
 use super::CompletedOutput;
@@ -132,11 +132,15 @@ impl Branch {
         transaction.execute(sql, values).await
     }
 
-    /// Stores the commit up to which the branch was read.
-    pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
-        let dialect = transaction.dialect();
-        let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
-        let values = vec![commit.into(), self.id.into(), Timestamp::now().into()];
+    /// Stores the commit up to which the branch was read, and the folder of the output.
+    pub(super) async fn set_read(
+        &self,
+        transaction: &mut Transaction,
+        (commit, folder): (&str, &str),
+    ) -> Result<(), DatabaseError> {
+        let now = transaction.dialect().instant("$4");
+        let sql = format!("update gitops_branch set head = $1, folder = $2, read_on = {now} where id = $3");
+        let values = vec![commit.into(), folder.into(), self.id.into(), Timestamp::now().into()];
         transaction.execute(&sql, values).await
     }
 }
@@ -158,14 +162,19 @@ pub async fn published_up_to(database: &Database, query: &PublicationQuery) -> R
     database.first(sql, values).await
 }
 
-/// The commit up to which a branch was read; none if it was never read.
+/// How far a branch was read; none if it was never read.
 ///
 /// # Errors
 /// The database cannot be reached.
-pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> Result<Option<String>, DatabaseError> {
-    let sql = "select head from gitops_branch where repository = $1 and branch = $2";
+pub async fn read_up_to(
+    database: &Database,
+    repository: &str,
+    branch: &str,
+) -> Result<Option<BranchRead>, DatabaseError> {
+    let sql = "select head, folder from gitops_branch where repository = $1 and branch = $2 and head is not null";
     let names = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
-    Ok(database.first(sql, names).await?.flatten())
+    let read: Option<(String, Option<String>)> = database.first(sql, names).await?;
+    Ok(read.map(|(commit, folder)| BranchRead { commit, folder }))
 }
 
 /// The paths of places of a branch at which content of a role is desired: in order, only those after `after`, and at most `count` of them.

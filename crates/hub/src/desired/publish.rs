@@ -93,7 +93,7 @@ pub(crate) async fn update(
             }
             let published = publish(transaction, contents, publication, (&branch, By::Watcher)).await?;
             if seen.is_last {
-                branch.set_read(transaction, &publication.commit).await?;
+                branch.set_read(transaction, (&publication.commit, &seen.folder)).await?;
             }
             Ok(published)
         }

@@ -135,7 +135,7 @@ async fn no_assignment_is_there_twice(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let mut before = None;
     for commit in [1, 2, 1, 3, 2] {
-        let seen = ReadProgress { before: before.replace(hash(commit)), is_last: true };
+        let seen = ReadProgress { before: before.replace(hash(commit)), is_last: true, ..ReadProgress::default() };
         ingest.update_desired(DesiredUpdate::Observed(publication("dev", commit), seen)).await.unwrap();
     }
     let twice = "select deployment_target_id from {deployment_assignment} \

@@ -274,7 +274,7 @@ async fn play(case: &Case, database: &Database) -> Model {
             }
             Step::Branch(commit) => {
                 let before = model.branch.last().map(|(_, commit)| hash(*commit));
-                let seen = ReadProgress { before, is_last: true };
+                let seen = ReadProgress { before, is_last: true, ..ReadProgress::default() };
                 ingest.update_desired(DesiredUpdate::Observed(publication(*commit), seen)).await.unwrap();
                 model.see(*commit);
             }

@@ -198,7 +198,7 @@ async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
 
 /// An observation of the branch: it is at that commit.
 async fn see(ingest: &Writer, before: Option<i64>, publication: BranchContent) {
-    let seen = ReadProgress { before: before.map(hash), is_last: true };
+    let seen = ReadProgress { before: before.map(hash), is_last: true, ..ReadProgress::default() };
     ingest.update_desired(DesiredUpdate::Observed(publication, seen)).await.unwrap();
 }
 
@@ -355,6 +355,7 @@ async fn turn_back(ground: &Ground) {
         "alter table reconciler drop column registered_by",
         "alter table token drop column workspaces",
         "alter table token drop column environments",
+        "alter table gitops_branch drop column folder",
         "delete from _sqlx_migrations where version >= 14",
         "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
          select deployment_target_id, workload_version_id, gitops_commit_id from deployment_assignment",

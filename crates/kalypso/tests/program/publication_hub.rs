@@ -72,6 +72,32 @@ fn a_publication_says_what_its_folders_are_for() {
 }
 
 #[test]
+fn folders_at_an_earlier_path_are_not_desired_any_more() {
+    for is_direct in [true, false] {
+        let world = World::new();
+        world.run("publish -e dev --direct").ends(0);
+        assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
+        world.company.change("control-plane@dev", "gitops.yaml", &objects::gitops("dev", "dev", "./fleet"));
+        if is_direct {
+            let confirmed = format!("publish -e dev --direct --confirm {}", world.company.word());
+            world.run(&confirmed).ends(0).says(&["to the hub"]);
+        } else {
+            world.run("publish -e dev").ends(0);
+            world.company.merge("gitops", "dev", "kalypso/dev");
+            world.run("publish -e dev").ends(0).says(&["to the hub"]);
+        }
+        let row = world.applied("fleet/west/shop-test");
+        assert_eq!((&row["state"], &row["clusterType"]), (&"succeeded".into(), &"west".into()), "{is_direct}: {row}");
+        let rows = world.run("deployments --host berlin -o json").ends(0).json();
+        let earlier =
+            rows["items"].as_array().unwrap().iter().find(|row| row["reconciler"] == "west/shop-test").unwrap();
+        assert_eq!(earlier["state"], Json::Null, "{is_direct}: {earlier}");
+        let drift = world.run("drift -o json").ends(0).json();
+        assert_eq!(drift["removedPlace"], 1, "{is_direct}: {drift}");
+    }
+}
+
+#[test]
 fn values_that_differ_between_environments_are_compared_by_key() {
     let company = two_environments();
     let both = objects::workload("shop");
