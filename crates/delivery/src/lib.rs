@@ -25,6 +25,7 @@ pub mod heads;
 pub mod held_assignments;
 pub mod hub_publication;
 mod kept_folders;
+mod left_outputs;
 pub mod loaded;
 pub mod memo_file;
 pub mod named_releases;

@@ -23,11 +23,11 @@ use crate::error::DestinationError;
 pub(crate) use crate::gitops_destination::each_target;
 pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
-use crate::kept_folders;
 use crate::loaded::Loaded;
 use crate::open_proposal::{self, OpenProposal};
 use crate::renderer::Pending;
 use crate::rings::{BranchSide, Rings};
+use crate::{kept_folders, left_outputs};
 
 /// The plan for one destination.
 pub struct Planned {
@@ -56,6 +56,8 @@ pub struct Planned {
     proposed: Option<OpenProposal>,
     /// The newest publication on the branch, which has the last good output. None: there is none, or no branch was read.
     published: Option<GitId>,
+    /// The warnings about output that no `GitOpsRepo` names any more.
+    left: Vec<Diagnostic>,
 }
 
 /// An earlier state of an environment, compiled from its sources.
@@ -100,6 +102,7 @@ impl Planned {
         });
         let before = earlier.as_ref().map(|(_, earlier)| &*earlier.loaded);
         let relocation = before.map(|before| target.relocate((before, loaded))).transpose()?.flatten();
+        let left = left_outputs::diagnostics(loaded, &target, before)?;
         let ids = || compiled.failing().collect();
         let failing = Failing { prepared: compiled.prepared(), ids: &ids };
         let newest = earlier.as_ref().map(|(publication, earlier)| (publication.commit, earlier.compiled.prepared()));
@@ -118,7 +121,7 @@ impl Planned {
         // With rings, the states of the rollouts say what each place has.
         let proposed = if rings.is_none() { open_proposal::read(loaded, &target)? } else { None };
         let sides = Sides { target, earlier, held, rings, kept, proposed, relocation };
-        Ok(Self { published, ..Self::compared(loaded, compiled, sides, adopt)? })
+        Ok(Self { published, left, ..Self::compared(loaded, compiled, sides, adopt)? })
     }
 
     /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
@@ -190,6 +193,7 @@ impl Planned {
             held_before: before,
             proposed,
             published: None,
+            left: Vec::new(),
         })
     }
 
@@ -207,6 +211,7 @@ impl Planned {
     pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
         let mut found = compilation::diagnostics(loaded, &self.compiled, &self.output);
         found.extend(self.rings.iter().flat_map(Rings::diagnostics));
+        found.extend(self.left.iter().cloned());
         found
     }
 

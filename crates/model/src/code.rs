@@ -1472,6 +1472,15 @@ codes! {
     ///
     /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
     NewBranch = "K0511",
+    /// Output stays published, although no `GitOpsRepo` of the environment names its place any more.
+    ///
+    /// A `GitOpsRepo` was removed, or names another branch. Kalypso does not remove what it published there: clusters may still pull it, and Flux with `prune: true` would
+    /// delete everything that it contained. Such clusters get no later change. (If only the path of the single `GitOpsRepo` of a branch changes, the folders move, with
+    /// a confirmation.)
+    ///
+    /// Point the clusters to the new place. Then remove the folders in a commit of the GitOps repository, with `.kalypso` beside them, or delete the branch. Another branch
+    /// is named only until the next publication.
+    LeftOutput = "K0512",
     /// An environment follows the head of the main branch, although a gate is before it.
     ///
     /// A `BaseRepo` of the main branch without `commit` brings each change at once. So no environment could prove a change before, and no gate could hold it.

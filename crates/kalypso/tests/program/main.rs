@@ -32,6 +32,7 @@ mod hostile;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod left_outputs;
 mod listing;
 #[cfg(test)]
 mod memos;
