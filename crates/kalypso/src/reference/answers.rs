@@ -194,12 +194,26 @@ const PLAN: &[Described] = &[
         "assignments that change, and are selected by `--workload`, `--cluster-type` and `--selector`",
     ),
     (
-        "plans[].groups[].workload",
-        "a workload, of the selected changes; those with most first; `null` if it is not known whose they were",
+        "plans[].groups[].kind",
+        "`groups` has the rows of the text: one for all selected assignments with the same change for the same reason. `added`, `changed` or `removed`",
     ),
-    ("plans[].groups[].clusterType", "a cluster type"),
-    ("plans[].groups[].kind", "`added`, `changed` or `removed`"),
-    ("plans[].groups[].assignments", "how many assignments of the workload change so on the cluster type"),
+    (
+        "plans[].groups[].workloads[]",
+        "the workloads with this change, at most 100; of removed assignments whose workload is not known, the deployment targets",
+    ),
+    ("plans[].groups[].moreWorkloads", "how many workloads are not listed"),
+    ("plans[].groups[].key", "the changed value; `null` if it is another change"),
+    ("plans[].groups[].change", "the change in words, as in the text: `DATABASE_URL  a → b`; long values are cut"),
+    (
+        "plans[].groups[].because",
+        "where the cause is: `control-plane@prod:configs/central.yaml:11`; `null` if it is not known. A label may have several places: then that of the first assignment",
+    ),
+    (
+        "plans[].groups[].label",
+        "the label of a cluster type, cluster or target that is the cause; `null` if it is another one",
+    ),
+    ("plans[].groups[].assignments", "how many assignments change so"),
+    ("plans[].groups[].places", "on how many cluster types and clusters they are"),
     (
         "plans[].rollouts",
         "how far the rollout of each workload is, and what stays because a version of Kalypso is not admitted yet, in words; `null` if there is neither",

@@ -199,5 +199,5 @@ fn what_is_removed_is_named_where_nobody_knows_whose_it_was() {
     assert!(!plan.out.contains("workload"), "{}", plan.out);
     let plan = company.kalypso("plan --from here -e dev --against out -o json").ends(2).json();
     assert_eq!(plan["plans"][0]["changes"][0]["workload"], serde_json::Value::Null);
-    assert_eq!(plan["plans"][0]["groups"][0]["workload"], serde_json::Value::Null);
+    assert_eq!(plan["plans"][0]["groups"][0]["workloads"], serde_json::json!(["shop-test"]));
 }

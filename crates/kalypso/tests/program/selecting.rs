@@ -1,7 +1,7 @@
 //! Tests of parts of a plan: the selected changes, and the limits of lists.
 
 use crate::company::Company;
-use crate::objects::{config, registration, workload};
+use crate::objects::{cluster_type, config, registration, workload};
 
 /// A company with two workloads on two cluster types each. All of them change.
 fn company() -> Company {
@@ -54,13 +54,13 @@ fn what_is_not_listed_is_counted() {
     let json = company.kalypso("plan -e dev --limit 1 -o json").ends(2).json();
     let plan = &json["plans"][0];
     assert_eq!(plan["changes"].as_array().unwrap().len(), 1);
-    assert_eq!((&plan["truncated"]["changes"], &plan["truncated"]["groups"]), (&3.into(), &3.into()));
-    let group = serde_json::json!({"workload": "bank", "clusterType": "east", "kind": "changed", "assignments": 1});
-    assert_eq!(plan["groups"], serde_json::json!([group]));
+    assert_eq!((&plan["truncated"]["changes"], &plan["truncated"]["groups"]), (&3.into(), &0.into()));
     let all = company.kalypso("plan -e dev -o json").ends(2).json();
     assert!(all["plans"][0]["truncated"].is_null());
     company.change("control-plane@dev", "configs/bank.yaml", &config("bank", "workload: bank", "OWN: value"));
     company.kalypso("plan -e dev --limit 1").ends(2).says(&["and 1 more group: --limit 2 shows all"]);
+    let json = company.kalypso("plan -e dev --limit 1 -o json").ends(2).json();
+    assert_eq!(json["plans"][0]["truncated"]["groups"], 1);
     company.kalypso("plan -e dev --limit 1 --diff").ends(2).says(&["and 3 more differences"]);
 }
 
@@ -85,6 +85,28 @@ fn what_happens_to_many_workloads_is_said_once() {
     plan.says(&["  of a ~ 2 · b ~ 2 · c ~ 2 · d ~ 2 · e ~ 2 · 1 more\n  on east ~ 6 · west ~ 6\n"]);
     let one = company.kalypso("plan -e dev --workload a").ends(2);
     one.says(&["  a  ~ 2  NEW  (new) \"value\""]);
+}
+
+#[test]
+fn groups_of_structured_output_are_those_of_the_text() {
+    let company = company();
+    company.change("control-plane@dev", "configs/bank.yaml", &config("bank", "workload: bank", "OWN: value"));
+    let json = company.kalypso("plan -e dev -o json").ends(2).json();
+    let group = |workloads: &[&str], (key, file): (&str, &str), assignments: usize| {
+        serde_json::json!({
+            "kind": "changed", "workloads": workloads, "moreWorkloads": 0, "key": key,
+            "change": format!("{key}  (new) \"value\""), "because": format!("control-plane@dev:configs/{file}.yaml:7"), "label": null,
+            "assignments": assignments, "places": 2,
+        })
+    };
+    let expected = [group(&["bank", "shop"], ("NEW", "new"), 4), group(&["bank"], ("OWN", "bank"), 2)];
+    assert_eq!(json["plans"][0]["groups"], serde_json::json!(expected));
+    company.change("control-plane@dev", "cluster-types/west.yaml", &cluster_type("west", "east-us"));
+    let json = company.kalypso("plan -e dev -o json").ends(2).json();
+    let groups = json["plans"][0]["groups"].as_array().unwrap();
+    let group = groups.iter().find(|group| group["key"] == "DATABASE").unwrap();
+    assert_eq!((&group["label"], &group["assignments"], &group["places"]), (&"region".into(), &2.into(), &1.into()));
+    assert!(group["because"].as_str().unwrap().starts_with("control-plane@dev:cluster-types/west.yaml:"), "{group}");
 }
 
 #[test]

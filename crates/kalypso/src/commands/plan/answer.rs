@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use delivery::changes::folding::{Folded, folded};
 use delivery::changes::places::Places;
+use delivery::changes::{Group, groups};
 use delivery::loaded::Loaded;
 use engine::hold::HeldFolder;
 use engine::output::Relocation;
@@ -25,6 +26,8 @@ const REPEATED_MAX: usize = 20;
 const VALUES_MAX: usize = 1_000;
 /// The maximum number of changed values that are listed for all assignments together.
 const ALL_VALUES_MAX: usize = 20_000;
+/// The maximum number of workloads that are listed for a group.
+const WORKLOADS_MAX: usize = 100;
 /// Advice: how to see entries that are not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
@@ -48,7 +51,8 @@ impl View<'_> {
         let other_files = plan.other_files.iter().take(limit);
         let other_files = other_files.map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
         let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().take(limit).map(ToString::to_string).collect::<Vec<_>>();
-        let groups = self.group_counts();
+        let groups = groups(&self.changes);
+        let groups_json: Vec<_> = groups.iter().take(limit).map(|(group, ids)| values.group(group, ids)).collect();
         let left_out = [
             groups.len(),
             self.changes.len(),
@@ -81,7 +85,7 @@ impl View<'_> {
             "rollouts": planned.rollout_lines(),
             "needsConfirmation": plan.needs_confirmation(),
             "confirmation": confirmation(planned, limit),
-            "groups": groups.iter().take(limit).map(group_json).collect::<Vec<_>>(),
+            "groups": groups_json,
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),
             "kept": ids(&plan.kept),
@@ -94,21 +98,7 @@ impl View<'_> {
             "truncated": truncated_json(left_out),
         }))
     }
-
-    /// The number of changes of each kind by workload and cluster type, largest numbers first.
-    fn group_counts(&self) -> Vec<(Group<'_>, usize)> {
-        let mut counts: BTreeMap<Group<'_>, usize> = BTreeMap::new();
-        for (id, change) in &self.changes {
-            *counts.entry((&*change.workload, &*id.place, change.kind)).or_default() += 1;
-        }
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        counts
-    }
 }
-
-/// A workload, a cluster type, and a kind of change.
-type Group<'a> = (&'a str, &'a str, ChangeKind);
 
 fn relocation_json(relocation: &Relocation) -> Json {
     let Relocation { from, to, places } = relocation;
@@ -123,11 +113,6 @@ fn adopted_json((place, files): (&Arc<str>, &Vec<FileChange>)) -> Json {
 fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
     let pins: Vec<_> = held.pins.iter().map(|pin| pin.name.as_str()).collect();
     json!({"assignment": id.to_string(), "from": held.from.to_string(), "pins": pins})
-}
-
-fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)) -> Json {
-    let workload = Some(*workload).filter(|name| !name.is_empty());
-    json!({"workload": workload, "clusterType": cluster_type, "kind": kind_word(*kind), "assignments": assignments})
 }
 
 /// The numbers of entries that are not listed. Null if all are listed.
@@ -188,12 +173,36 @@ impl<'a> ValuesJson<'a> {
             }
         };
         json["because"] = because.and_then(|because| self.places.whole(id, because)).into();
-        let label = because.and_then(|because| match because {
-            Cause::Label(_, key) => Some(key.to_string()),
-            _ => None,
-        });
-        json["label"] = label.into();
+        json["label"] = because.and_then(label).into();
         json
+    }
+
+    /// A change with its cause, and the workloads and assignments that it is the same for.
+    fn group(&mut self, group: &Group, ids: &[&PlannedId]) -> Json {
+        let (kind, path, change, because) = &group.what;
+        let names = if group.are_many() { &*group.workloads } else { std::slice::from_ref(&group.workload) };
+        let places: BTreeSet<_> = ids.iter().map(|id| &id.place).collect();
+        let key = path.to_string();
+        let at = ids.first().zip(because.as_ref()).and_then(|(id, because)| self.places.whole(id, because));
+        json!({
+            "kind": kind_word(*kind),
+            "workloads": names.iter().take(WORKLOADS_MAX).map(|name| &**name).collect::<Vec<_>>(),
+            "moreWorkloads": names.len().saturating_sub(WORKLOADS_MAX),
+            "key": Some(key).filter(|key| !key.is_empty()),
+            "change": change,
+            "because": at,
+            "label": because.as_ref().and_then(label),
+            "assignments": ids.len(),
+            "places": places.len(),
+        })
+    }
+}
+
+/// The key of the label that is a cause. None for other causes.
+fn label(because: &Cause) -> Option<String> {
+    match because {
+        Cause::Label(_, key) => Some(key.to_string()),
+        _ => None,
     }
 }
 
