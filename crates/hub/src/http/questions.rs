@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use super::App;
 use super::problem::{Kind, ProblemResponse};
 use crate::limits::COUNT_WAIT;
-use crate::questions::QuestionError;
+use crate::questions::{QuestionError, labels_hint};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -62,7 +62,10 @@ impl From<QuestionError> for ProblemResponse {
         let text = error.to_string();
         match error {
             QuestionError::Wrong { .. } => Self::new(Kind::Malformed, text),
-            QuestionError::Unknown { .. } => Self::new(Kind::NotFound, text),
+            QuestionError::Unknown { what, .. } => {
+                let problem = Self::new(Kind::NotFound, text);
+                labels_hint(what).into_iter().fold(problem, Self::hint)
+            }
             QuestionError::Outside { .. } => {
                 Self::new(Kind::Forbidden, text).hint("ask without it, or use a token that may")
             }

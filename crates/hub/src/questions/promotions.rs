@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
 use super::cursor::Cursor;
-use super::scope::similar;
+use super::similar_names::similar;
 use super::{Question, QuestionError, conditions, workspaces};
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, Transaction};
 

@@ -5,7 +5,7 @@ use hub_api::rollouts::RolloutOf;
 use model::object::release;
 
 use super::released::{Content, Released};
-use super::scope::similar;
+use super::similar_names::similar;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions};
 use crate::store::{

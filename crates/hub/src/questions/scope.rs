@@ -8,7 +8,8 @@ use model::rollout::RolloutState;
 use super::conditions;
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
-use super::{Question, QuestionError, rollout_state};
+use super::similar_names::similar;
+use super::{Question, QuestionError, labels, rollout_state};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{
     Database, DatabaseError, EnvironmentId, FromColumn, HostId, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -93,10 +94,14 @@ impl Scope {
         let host = named::<HostId>(transaction, "host", "host", question.filter.host.as_deref()).await?;
         let cluster_type = cluster_type(transaction, question).await?;
         let kind = HostKind { labels: question.host_labels()?, cluster_type, environment_id };
+        labels::check_hosts(transaction, &kind.labels).await?;
         let hosts = match host {
             Some(host) => kind.among(transaction, vec![host]).await.map(Some)?,
             None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
+        if host.is_none() && kind.cluster_type.is_none() {
+            labels::check_selected(&kind.labels, hosts.as_ref())?;
+        }
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
@@ -220,11 +225,6 @@ pub(super) async fn named<T: FromColumn>(
     }
 }
 
-/// Maximum number of names that are compared with an unknown name.
-const NAMES_COMPARED: i64 = 2_000;
-/// Minimum similarity of two names (0 to 1) for one to be suggested instead of the other.
-const ALIKE: f64 = 0.8;
-
 /// The error for an unknown name, with similar names.
 async fn unknown(
     transaction: &mut Transaction,
@@ -234,25 +234,6 @@ async fn unknown(
 ) -> Result<QuestionError, QuestionError> {
     let similar = similar(transaction, column, name).await?;
     Ok(QuestionError::Unknown { what, name: name.to_owned(), similar })
-}
-
-/// Names in a column of a table that are similar to a name: at most three, the most similar first.
-pub(crate) async fn similar(
-    transaction: &mut Transaction,
-    (table, column): (&'static str, &'static str),
-    name: &str,
-) -> Result<Vec<String>, DatabaseError> {
-    // The neighbours of the name in the order of names: names with the same beginning are there, in a table of any size.
-    let around = format!(
-        "select name from (select distinct {column} as name from {table} where {column} >= $1 order by name limit $2) as later \
-         union select name from (select distinct {column} as name from {table} where {column} < $1 order by name desc limit $2) as earlier"
-    );
-    let mut similar: Vec<String> = transaction.query(&around, vec![name.into(), NAMES_COMPARED.into()]).await?;
-    let alike = |known: &str| strsim::jaro_winkler(name, known);
-    similar.retain(|known| alike(known) >= ALIKE);
-    similar.sort_by(|one, other| alike(other).total_cmp(&alike(one)).then_with(|| one.cmp(other)));
-    similar.truncate(3);
-    Ok(similar)
 }
 
 /// The targets with the names and labels of the filter; none if the filter has no condition on targets.
@@ -288,8 +269,13 @@ async fn targets(
         conditions::all(conditions)
     );
     let targets = transaction.query::<(TargetId, Option<String>)>(&sql, parameters.into_values()).await?;
-    let matches = |(_, text): &(_, Option<String>)| labels.matches(&labels_of(text.as_deref()));
-    Ok(Some(targets.into_iter().filter(matches).map(|(id, _)| id).collect()))
+    let targets: Vec<_> = targets.into_iter().map(|(id, text)| (id, labels_of(text.as_deref()))).collect();
+    let selected: BTreeSet<_> = targets.iter().filter(|(_, own)| labels.matches(own)).map(|(id, _)| *id).collect();
+    if selected.is_empty() {
+        let all: Vec<_> = targets.into_iter().map(|(_, own)| own).collect();
+        labels::of_targets(&labels, &all).map_or(Ok(()), Err)?;
+    }
+    Ok(Some(selected))
 }
 
 /// Parses the labels in a column.

@@ -114,7 +114,7 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
     check(&["history", "--since", "1h", "--until", "2h"], 64, "`--since` is not before `--until`");
     check(&["history", "--since", "1h", "--until", "0s"], 0, "berlin");
     check(&["history", "--until", "2000-01-01T06:00"], 0, "nothing of this kind has happened");
-    check(&["status", "-l", "region=west"], 0, "no host matches the filter");
+    check(&["status", "-l", "region=west"], 1, "there is no host with label `region`");
     let made = hub.ask(&["hub", "token", "create", "ci", "--role", "read"]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
     // Clients on the hub's own machine may continue without a token until the hub notices the new token.
@@ -176,6 +176,8 @@ fn unknown_environments_and_hosts_are_errors_with_the_nearest_name() {
     {
         let words: Vec<&str> = question.split(' ').collect();
         check(&[&words[..], &["--host", "berlni"]].concat(), "there is no host `berlni`; did you mean `berlin`?");
+        check(&[&words[..], &["-l", "zone=3"]].concat(), "there is no host with label `zone`");
+        check(&[&words[..], &["-l", "zone"]].concat(), "the labels of a host come with its reports");
     }
     check(&["compare", "prodd", "prod"], "there is no environment `prodd`; did you mean `prod`?");
     check(&["compare", "prod", "prodd"], "there is no environment `prodd`; did you mean `prod`?");

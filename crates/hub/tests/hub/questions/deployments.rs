@@ -1,6 +1,6 @@
 //! The present deployments.
 
-use hub::questions::deployments;
+use hub::questions::{deployments, environment_targets, environments, rollout_hosts};
 use hub_api::deployments::Deployment;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -16,6 +16,7 @@ twins![
     what_a_host_has_is_not_what_is_desired,
     what_was_where_at_a_moment_can_be_asked_for,
     names_and_labels_select,
+    labels_that_nothing_has_are_said_with_those_that_are_like_them,
     a_cluster_type_selects_hosts_with_everything_on_them,
     a_name_that_is_not_known_is_said_with_those_that_are_like_it,
     pages_follow_each_other_whatever_is_added_meanwhile,
@@ -94,6 +95,30 @@ async fn names_and_labels_select(ground: Ground) {
     assert_eq!(hosts(succeeded).await, "h'-3");
     let of_workload = Filter { workload: text(WORKLOAD), environment: text("prod"), ..Filter::default() };
     assert_eq!(hosts(of_workload).await, "h-1, h_%-2, h'-3");
+}
+
+async fn labels_that_nothing_has_are_said_with_those_that_are_like_them(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    for host in ["h-1", "h-2"] {
+        fleet.application(host, 21, (11, Status::Success)).await;
+    }
+    let said = async |filter: Filter| check(&fleet, &filter, None).await.join(", ");
+    let hosts = |selector: &str| Filter { selector: Some(selector.to_owned()), ..Filter::default() };
+    assert_eq!(said(hosts("regoin=west")).await, "there is no host with label `regoin`; did you mean `region`?");
+    assert_eq!(said(hosts("zone")).await, "there is no host with label `zone`");
+    assert_eq!(
+        said(hosts("number in (3,4)")).await,
+        "there is no host with label `number in (3,4)`; did you mean `number=1`, `number=2`?"
+    );
+    assert_eq!(said(hosts("number=1,number=2")).await, "there is no host with labels `number=1,number=2`");
+    let unknown = Filter { target_selector: Some("purpose=prd".into()), ..Filter::default() };
+    let expected = "there is no deployment target with label `purpose=prd`; did you mean `purpose=prod`?";
+    assert_eq!(said(unknown.clone()).await, expected);
+    for filter in [hosts("number=3"), unknown] {
+        assert!(environments(&fleet.database, &filter).await.is_err());
+        assert!(environment_targets(&fleet.database, &filter, &Page::default(), None).await.is_err());
+        assert!(rollout_hosts(&fleet.database, WORKLOAD, &filter, &Page::default()).await.is_err());
+    }
 }
 
 async fn a_cluster_type_selects_hosts_with_everything_on_them(ground: Ground) {
