@@ -47,21 +47,25 @@ pub(crate) struct ConfigHistory {
     pub(crate) output: Format,
 }
 
-/// Restore the values that an environment's branch had at an earlier commit
+/// Restore the values that a branch of an environment had at an earlier commit
 #[derive(Args, Debug)]
 #[command(after_help = "\
 All ConfigMaps of the branch get the content of that commit, by a new commit: the history stays, and the change goes through the rings like any other.
-If a version needs values of other branches, it is refused, and the branches are named with their commits.
-Values of the main branch are restored there: leave out -e.
+If a version needs values of other branches, it is refused, and the branches are named with the commands that restore them.
+Values of the main branch are restored there: leave out -e. Values of another repository are restored with --repo.
 
 Examples:
   kalypso config rollback -e prod --to 77aa012 --dry-run
   kalypso config rollback -e prod --to 3f1c09aa51d24b7e --of chicago-edge/checkout-eu --propose
-  kalypso config rollback --to HEAD~1")]
+  kalypso config rollback --to HEAD~1
+  kalypso config rollback -e prod --repo germany --to HEAD~1 --propose    values that the BaseRepo `germany` brings")]
 pub(crate) struct ConfigRollback {
     /// The environment; without it, the main branch
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: Option<String>,
+    /// Restore in another repository that the environment reads: the name of its `BaseRepo`, or its URL [default: the environment's own branch]
+    #[arg(long, value_name = "REPOSITORY", requires = "environment")]
+    pub(crate) repo: Option<String>,
     /// A commit of the branch; with --of, also a version from `config history`
     #[arg(long, value_name = "COMMIT|VERSION")]
     pub(crate) to: String,

@@ -7,8 +7,9 @@ use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
 use git::load::{Read, ReadRole};
 use git::publications::SourceName;
-use git::{Commit, CommitInfo, Revision};
+use git::{Commit, CommitInfo, RepositoryUrl, Revision};
 use model::git_id::GitId;
+use model::name::BaseRepoName;
 
 use super::Now;
 use crate::arguments::SourceOptions;
@@ -103,6 +104,24 @@ impl EarlierStates {
     /// The branches as they are now, the environment's own one first.
     pub(crate) fn branches(&self) -> &[Commit] {
         &self.branches
+    }
+
+    /// The branch of a repository, if its head gives values.
+    pub(crate) fn find_branch(&self, url: &RepositoryUrl, name: &str) -> Option<&Commit> {
+        let settings = &self.now.access.settings.git;
+        let is_it =
+            |branch: &&Commit| *branch.revision.name() == *name && settings.is_same_repository(&branch.url, url);
+        self.branches.iter().find(is_it)
+    }
+
+    /// The `BaseRepo` of the environment that names a branch. None: another object does.
+    pub(crate) fn base_repo(&self, branch: &Commit) -> Option<&BaseRepoName> {
+        let is_of_branch = |read: &&Read| read.url == branch.url && *read.revision == *branch.revision.name();
+        let mut reads = self.now.loaded.reads.iter().filter(|read| gives_values(read)).filter(is_of_branch);
+        reads.find_map(|read| match &read.role {
+            ReadRole::Base(name) => Some(name),
+            _ => None,
+        })
     }
 
     /// Whether a branch is the main branch of the control plane.

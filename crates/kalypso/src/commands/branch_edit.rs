@@ -105,6 +105,11 @@ impl OpenBranch {
         Ok(Self { branch, watch })
     }
 
+    /// The progress of the command.
+    pub(super) fn watch(&mut self) -> &mut Watch {
+        &mut self.watch
+    }
+
     /// The files of the branch with their objects.
     pub(super) fn files(&self) -> BranchFiles<'_> {
         self.files_of(self.branch.files())

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::branch_edit::{BranchEdit, OpenBranch, Verb};
 use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format, SourceOptions};
 use crate::change::{EarlierState, EarlierStates, Heads, source_name};
+use crate::control_plane_branch::ControlPlaneBranch;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{hub_client, loading, table, terminal};
@@ -106,16 +107,16 @@ fn version_at(states: &EarlierStates, heads: &Heads, id: &AssignmentId) -> Optio
 }
 
 fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
-    let source = SourceOptions { config: options.edit.config.clone(), ..SourceOptions::default() };
-    let of_version = match (&options.of, &options.environment) {
-        (Some(assignment), Some(environment)) => {
-            let id = loading::parse_assignment(assignment)?;
-            Some(commit_of_version((&source, environment), (&id, &options.to))?)
+    let id = options.of.as_deref().map(loading::parse_assignment).transpose()?;
+    let mut open = OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref())?;
+    let commit = match (&id, &options.environment) {
+        (Some(id), Some(environment)) => {
+            let source = SourceOptions { config: options.edit.config.clone(), ..SourceOptions::default() };
+            let states = EarlierStates::read(&source, environment, open.watch())?;
+            commit_of_version((&states, environment), (id, &options.to), &open.branch)?
         }
-        _ => None,
+        _ => open.branch.find_commit(&options.to)?,
     };
-    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
-    let commit = of_version.map_or_else(|| open.branch.find_commit(&options.to), Ok)?;
     let contents = open.branch.files_at(&commit)?;
     let restored = restore(&open.files(), &open.files_of(&contents));
     let restored = match restored {
@@ -136,50 +137,67 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     open.finish(&edit, &options.edit)
 }
 
-/// The newest commit of the environment's branch with which an assignment had a version of its configuration.
+/// The newest commit of the edited branch with which an assignment had a version of its configuration.
 ///
 /// # Errors
 /// If there is none, or if that commit alone does not bring the version back, because another branch changed a value since.
 fn commit_of_version(
-    (source, environment): (&SourceOptions, &str),
+    (states, environment): (&EarlierStates, &str),
     (id, version): (&AssignmentId, &str),
+    edited: &ControlPlaneBranch,
 ) -> anyhow::Result<Commit> {
-    let mut watch = Watch::start();
-    let states = EarlierStates::read(source, environment, &mut watch)?;
+    let fixed = || {
+        let message = format!("{environment} does not follow {}", edited.description());
+        Failure::refused(message).help("name a commit, without --of: its values count when the environment reads them")
+    };
+    let edited = states.find_branch(edited.url(), &edited.name()).ok_or_else(fixed)?;
     let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
-    let versions = versions(&states, id, SEARCHED_MAX, is_it)?;
-    watch.end();
+    let versions = versions(states, id, SEARCHED_MAX, is_it)?;
     let unknown = || {
         let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
         Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
     };
     let found = versions.into_iter().find(is_it).ok_or_else(unknown)?;
-    let own = source_name(states.own());
-    let commit =
-        found.newest.get(&own).map_or_else(|| states.own().clone(), |id| Commit { id: *id, ..states.own().clone() });
-    let with_it = states.heads().into_iter().chain([(own, commit.id)]).collect();
-    if version_at(&states, &with_it, id) == found.version {
+    let name = source_name(edited);
+    let commit = found.newest.get(&name).map_or_else(|| edited.clone(), |id| Commit { id: *id, ..edited.clone() });
+    let with_it = states.heads().into_iter().chain([(name, commit.id)]).collect();
+    if version_at(states, &with_it, id) == found.version {
         return Ok(commit);
     }
-    Err(of_other_branches(&states, (environment, version), &found).into())
+    Err(of_other_branches((states, environment), (version, &found), edited).into())
 }
 
-/// The error for a version that a commit of the environment's branch does not bring back.
-fn of_other_branches(states: &EarlierStates, (environment, version): (&str, &str), found: &Configuration) -> Failure {
+/// The error for a version that a commit of the edited branch does not bring back.
+fn of_other_branches(
+    (states, environment): (&EarlierStates, &str),
+    (version, found): (&str, &Configuration),
+    edited: &Commit,
+) -> Failure {
     let moved = states.branches().iter().filter_map(|branch| {
         let then = found.newest.get(&source_name(branch)).filter(|then| **then != branch.id)?;
-        Some((branch, then))
+        Some((branch, then.short()))
     });
-    let others: Vec<_> = moved.filter(|(branch, _)| source_name(branch) != source_name(states.own())).collect();
-    let named = others.iter().map(|(branch, then)| format!("{} at {}", states.branch_text(branch), then.short()));
-    let failure = Failure::refused(format!(
-        "version `{version}` had values of other branches than that of {environment}: {}",
-        named.collect::<Vec<_>>().join(", ")
-    ));
-    match others.iter().find(|(branch, _)| states.is_main(branch)) {
-        Some((_, then)) => {
-            failure.help(format!("`kalypso config rollback --to {}` restores those of the main branch", then.short()))
+    let others: Vec<_> = moved.filter(|(branch, _)| source_name(branch) != source_name(edited)).collect();
+    let named = others.iter().map(|(branch, then)| format!("{} at {then}", states.branch_text(branch)));
+    let own = if source_name(edited) == source_name(states.own()) {
+        format!("that of {environment}")
+    } else {
+        states.branch_text(edited)
+    };
+    let named = named.collect::<Vec<_>>().join(", ");
+    let failure = Failure::refused(format!("version `{version}` had values of other branches than {own}: {named}"));
+    let commands = others.iter().map(|(branch, then)| {
+        let of = |branch: String| format!("`kalypso config rollback {branch}--to {then}`");
+        if states.is_main(branch) {
+            return of(String::new()) + " restores those of the main branch";
         }
-        None => failure.help("restore the files there: `git checkout COMMIT -- PATH`, and commit them"),
-    }
+        if source_name(branch) == source_name(states.own()) {
+            return of(format!("-e {environment} ")) + &format!(" restores those of {environment}");
+        }
+        match states.base_repo(branch) {
+            Some(name) => of(format!("-e {environment} --repo {name} ")) + &format!(" restores those of {name}"),
+            None => format!("in a clone of {}, `git checkout {then} -- PATH` restores files", branch.url.label()),
+        }
+    });
+    failure.help(commands.collect::<Vec<_>>().join("; "))
 }

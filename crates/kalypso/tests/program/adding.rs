@@ -1,7 +1,7 @@
 //! Tests of `add` and `remove` in working trees of the control plane, and in checkouts of applications.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::company::{Company, HOST, git};
 use crate::objects::{self, registration, workload};
@@ -9,20 +9,41 @@ use crate::serving::Hosted;
 
 /// The company with working trees of `main` and `dev`.
 pub(crate) struct Edited {
-    company: Company,
+    pub(crate) company: Company,
+}
+
+/// Sets the author of commits in a repository.
+pub(crate) fn identify(repository: &Path) {
+    git(repository, &["config", "user.name", "Ann"]);
+    git(repository, &["config", "user.email", "ann@example.com"]);
 }
 
 impl Edited {
     pub(crate) fn new() -> Self {
         let company = Company::new().published();
         let repository = company.repository("control-plane");
-        for setting in [["user.name", "Ann"], ["user.email", "ann@example.com"]] {
-            git(&repository, &["config", setting[0], setting[1]]);
-        }
+        identify(&repository);
         for branch in ["main", "dev"] {
             git(&repository, &["worktree", "add", "--quiet", company.path(branch).to_str().unwrap(), branch]);
         }
         Self { company }
+    }
+
+    /// The same with a `BaseRepo` germany, which may only set VAT in one region. The branch of its repository is checked out in `country`.
+    pub(crate) fn with_country() -> Self {
+        let edited = Self::new();
+        let first = objects::config("west-vat", "region: west-us", "VAT: \"7\"");
+        edited.company.commit("country", "main", &[("values/vat.yaml", first)]);
+        let allow = "allow: {labels: {region: west-us}, keys: [VAT], priority: {min: 0, max: 9}}";
+        let spec = format!("repo: {HOST}country\nbranch: main\npath: ./values\n{allow}");
+        fs::write(edited.path("dev/germany.yaml"), objects::object("BaseRepo", "germany", &spec)).unwrap();
+        git(&edited.path("dev"), &["add", "."]);
+        git(&edited.path("dev"), &["commit", "--quiet", "-m", "Germany"]);
+        let country = edited.path("country");
+        let repository = edited.company.repository("country");
+        identify(&repository);
+        git(&repository, &["worktree", "add", "--quiet", country.to_str().unwrap(), "main"]);
+        edited
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -160,17 +181,8 @@ fn a_value_that_no_assignment_would_use_is_refused_with_the_ways_out() {
 
 #[test]
 fn a_country_adds_values_in_its_own_repository_within_its_limits() {
-    let edited = Edited::new();
-    let first = objects::config("west-vat", "region: west-us", "VAT: \"7\"");
-    edited.company.commit("country", "main", &[("values/vat.yaml", first)]);
-    let allow = "allow: {labels: {region: west-us}, keys: [VAT], priority: {min: 0, max: 9}}";
-    let spec = format!("repo: {HOST}country\nbranch: main\npath: ./values\n{allow}");
-    fs::write(edited.path("dev/germany.yaml"), objects::object("BaseRepo", "germany", &spec)).unwrap();
-    git(&edited.path("dev"), &["add", "."]);
-    git(&edited.path("dev"), &["commit", "--quiet", "-m", "Germany"]);
+    let edited = Edited::with_country();
     let country = edited.path("country");
-    let repository = edited.company.repository("country");
-    git(&repository, &["worktree", "add", "--quiet", country.to_str().unwrap(), "main"]);
     let add = |rest: &str| edited.run(&format!("add config -e dev --working-tree country --repo {rest}"));
     let ran = add("germany VAT=19 --for region=west-us").ends(0);
     ran.says(&["Changed ConfigMap west-vat in country/values/vat.yaml", "VAT  7 → 19", "~ 1 assignment changes"]);

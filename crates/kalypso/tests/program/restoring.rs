@@ -1,7 +1,7 @@
 //! Tests of `config history` and `config rollback`.
 
 use crate::adding::Edited;
-use crate::company::git;
+use crate::company::{HOST, git};
 
 /// The environment's branch with three versions of a value, newest last.
 fn edited() -> Edited {
@@ -18,6 +18,15 @@ fn versions(edited: &Edited) -> Vec<(String, String)> {
     let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let text = |item: &serde_json::Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
     answer["items"].as_array().unwrap().iter().map(|item| (text(item, "version"), text(item, "commit"))).collect()
+}
+
+/// Commits all files of a working tree: later than all commits of other branches, on a day of their own.
+fn commit_later(edited: &Edited, tree: &str, day: usize) {
+    git(&edited.path(tree), &["add", "--all"]);
+    let mut commit = std::process::Command::new("git");
+    commit.current_dir(edited.path(tree)).args(["commit", "--quiet", "-m", "Values"]);
+    let date = format!("2040-01-0{day}T00:00:00Z");
+    assert!(commit.env("GIT_COMMITTER_DATE", date).status().unwrap().success());
 }
 
 #[test]
@@ -50,12 +59,7 @@ fn a_version_from_another_branch_is_found_and_named() {
     let head = git(&edited.path("dev"), &["rev-parse", "HEAD"]);
     for (value, day) in [("one", 1), ("two", 2)] {
         edited.run(&format!("add config EXTRA={value}")).ends(0);
-        git(&edited.path("main"), &["add", "--all"]);
-        let mut commit = std::process::Command::new("git");
-        commit.current_dir(edited.path("main")).args(["commit", "--quiet", "-m", value]);
-        // Later than all commits of the other branch.
-        let date = format!("2040-01-0{day}T00:00:00Z");
-        assert!(commit.env("GIT_COMMITTER_DATE", date).status().unwrap().success());
+        commit_later(&edited, "main", day);
     }
     let found = versions(&edited);
     let commits: Vec<_> = found.iter().map(|(_, commit)| commit.as_str()).collect();
@@ -72,4 +76,32 @@ fn a_version_from_another_branch_is_found_and_named() {
     ]);
     edited.run(&format!("config rollback --to {short} --commit")).ends(0);
     assert_eq!(&versions(&edited)[0].0, version);
+}
+
+#[test]
+fn values_of_another_repository_are_restored_there() {
+    let edited = Edited::with_country();
+    for (vat, day) in [("16", 1), ("19", 2)] {
+        let to = "--for region=west-us --working-tree country";
+        edited.run(&format!("add config VAT={vat} -e dev --repo germany {to}")).ends(0);
+        commit_later(&edited, "country", day);
+    }
+    let before = versions(&edited);
+    let version = &before[1].0;
+    let commit = git(&edited.path("country"), &["rev-parse", "--short=7", "HEAD~1"]);
+    let of_version = format!("--to {version} --of west/shop-test");
+    edited.run(&format!("config rollback -e dev {of_version}")).ends(1).says(&[
+        &format!("had values of other branches than that of dev: country@main at {commit}"),
+        &format!("`kalypso config rollback -e dev --repo germany --to {commit}` restores those of germany"),
+    ]);
+    let rollback = |rest: &str| edited.run(&format!("config rollback -e dev --working-tree country --repo {rest}"));
+    rollback(&format!("gremany {of_version}")).ends(1).says(&["did you mean `germany`?"]);
+    rollback("germany --to HEAD~99").ends(1).says(&["HEAD~99"]);
+    let said =
+        ["ConfigMap west-vat in country/values/vat.yaml", &format!("the values of commit {commit} are restored")];
+    rollback(&format!("{HOST}country --to HEAD~1 --dry-run")).ends(0).says(&said);
+    let ran = rollback(&format!("germany {of_version} --commit")).ends(0);
+    ran.says(&said).says(&["~ 1 assignment changes", "\"19\" → \"16\""]);
+    assert_eq!(&versions(&edited)[0].0, version);
+    assert_eq!(edited.status("dev"), "");
 }
