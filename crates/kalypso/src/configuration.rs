@@ -10,6 +10,7 @@ mod variables;
 mod wrong;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -243,6 +244,17 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings
     Ok(ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys })
 }
 
+/// The settings for a checkout on this machine without a configuration file. They lead to no repository elsewhere.
+pub(crate) fn settings_of_git() -> git::Settings {
+    git::Settings { withheld: withheld_variables(), ..git::Settings::new("") }
+}
+
+/// The variables of this process that git does not get.
+fn withheld_variables() -> Vec<OsString> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| !name.to_str().is_none_or(git::is_kept_variable)).collect()
+}
+
 /// The settings for access to repositories.
 fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
     let cache = match options.cache {
@@ -250,10 +262,8 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
         None => default_cache()?,
     };
     let key = cache_key::of(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
-    let withheld =
-        std::env::vars_os().map(|(name, _)| name).filter(|name| !name.to_str().is_none_or(git::is_kept_variable));
     let ssh_command = std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
-    let mut git = git::Settings { key, withheld: withheld.collect(), ssh_command, ..git::Settings::new(cache) };
+    let mut git = git::Settings { key, withheld: withheld_variables(), ssh_command, ..git::Settings::new(cache) };
     base.clone_into(&mut git.base);
     git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
     for credential in options.credentials {

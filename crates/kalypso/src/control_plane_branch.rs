@@ -23,8 +23,8 @@ use model::name::EnvironmentName;
 
 pub(crate) use self::changes::Changes;
 pub(crate) use self::comparison::Comparison;
-pub(crate) use self::proposal::{ProposalText, Proposed, author, decider};
-pub(crate) use self::writing::unfinished;
+pub(crate) use self::proposal::{ProposalText, Proposed, author, decider, propose};
+pub(crate) use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;
 use crate::range::Branches;

@@ -38,6 +38,16 @@ pub fn checkouts(settings: &Settings, url: &RepositoryUrl, folder: &Path) -> Res
     Ok(checkouts)
 }
 
+/// The working tree with this root.
+///
+/// # Errors
+/// If the folder contains no repository that can be read, or no working tree.
+pub fn checkout_at(root: &Path) -> Result<Checkout, CheckoutError> {
+    let failed = |reason: String| CheckoutError::Repository { path: root.to_owned(), reason };
+    let found = gix::open_opts(root, open_options()).map_err(|error| failed(error.to_string()))?;
+    checkout(root, &found).ok_or_else(|| failed("it has no working tree".to_owned()))
+}
+
 /// The folder of a repository on this machine. None if the URL leads to another machine.
 pub fn local_folder(settings: &Settings, url: &RepositoryUrl) -> Option<PathBuf> {
     match settings.locate(url).ok()? {

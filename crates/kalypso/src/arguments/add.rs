@@ -119,16 +119,25 @@ pub(crate) struct EditOptions {
     pub(crate) output: Format,
 }
 
-/// The checkout of an application that is edited.
+/// The repository of an application that is edited, and what is done there.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ApplicationOptions {
-    /// A checkout of the application
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) checkout: PathBuf,
+    /// A checkout of the application [default: the current directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "propose")]
+    pub(crate) checkout: Option<PathBuf>,
+    /// Commit the edited files in the checkout, and no others
+    #[arg(long, conflicts_with_all = ["propose", "dry_run"])]
+    pub(crate) commit: bool,
+    /// Change no checkout: push a new branch to the repository that is registered for the workload, and open a pull request if kalypso.toml has a `[host]` for it
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) propose: bool,
+    /// The message of the commit, and the title of the pull request [default: what is added, changed or removed]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The configuration file, to show the plan [default: kalypso.toml here or in a directory above]
+    /// The configuration file, to show the plan, and to find the repository [default: kalypso.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The format of the answer

@@ -105,13 +105,14 @@ pub(crate) struct SetPolicy {
     pub(crate) edit: EditOptions,
 }
 
-/// Change labels and manifests of a deployment target, such as its release, in a checkout of the application
+/// Change labels and manifests of a deployment target, such as its release, in the application's repository
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso set target checkout api -e dev -m tag=2.4.0                 a release, in the checkout of the current directory
   kalypso set target checkout api -e dev -m tag=2.4.0 -m branch-      set a key, and remove one
-  kalypso set target checkout api -e prod -l role=api --checkout ../checkout")]
+  kalypso set target checkout api -e prod -l role=api --checkout ../checkout --commit
+  kalypso set target checkout api -e dev -m tag=2.4.0 --propose       as a pull request of the application, without a checkout")]
 pub(crate) struct SetTarget {
     /// The workload
     #[arg(value_name = "WORKLOAD")]

@@ -1,11 +1,11 @@
 //! `kalypso add`: adds objects to the control plane and to applications.
 
 mod application;
-mod application_plan;
 mod cluster;
 mod cluster_type;
 mod config;
 mod policy;
+mod registered_application;
 mod schema;
 mod target;
 mod workload;

@@ -28,9 +28,9 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{loading, reporting, terminal};
 
-pub(super) use self::answer::plan;
+pub(super) use self::answer::{plan, proposal};
 pub(super) use self::value_effect::ExpectedValues;
-pub(super) use self::words::plan_text;
+pub(super) use self::words::{body, plan_text};
 
 /// What is done with the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +181,8 @@ impl OpenBranch {
             };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
             let of = self.branch.description();
-            let body = |characters_max| words::body((edit, &of), comparisons, characters_max);
+            let what = words::title(edit);
+            let body = |characters_max| words::body((&what, &of), &edit.files, comparisons, characters_max);
             let text = ProposalText { branch: &branch, title: &title, body: &body };
             return Ok(Done::Proposed(self.branch.propose(edits, text, options.config.as_deref())?));
         }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use delivery::access::RepositoryAccess;
-use delivery::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
+use delivery::change_proposal::{self, ChangeProposal, ChangeProposalError, ProposedChange};
 use delivery::pull_requests::Proposal;
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
-use git::{Edits, Person};
+use git::{Commit, Edits, Person};
 
 use super::ControlPlaneBranch;
 use crate::configuration;
@@ -34,12 +34,10 @@ pub(crate) struct Proposed {
 }
 
 impl ControlPlaneBranch {
-    /// Pushes a branch with one commit on top of the head, and opens a pull request if kalypso.toml has a `[host]` for the repository. No working tree is
-    /// changed. The same call again updates both.
+    /// Proposes edits of this branch: see [`propose`]. No working tree is changed.
     ///
     /// # Errors
-    /// If the branch exists and is not from an earlier proposal, or if it can't be pushed. If uncommitted changes of a working tree are edited: open the
-    /// branch with [`EditPlace::Head`](super::EditPlace::Head).
+    /// As in [`propose`]. If uncommitted changes of a working tree are edited: open the branch with [`EditPlace::Head`](super::EditPlace::Head).
     pub(crate) fn propose(
         &self,
         edits: &Edits,
@@ -51,14 +49,27 @@ impl ControlPlaneBranch {
                 Failure::refused("a proposal is made from the head of the branch, not from a working tree").into()
             );
         }
-        let author = author(&self.access);
-        let hosts = configuration::read_hosts(config)?.for_deliveries();
-        let ProposalText { branch, title, body } = text;
-        let seconds = jiff::Timestamp::now().as_second();
-        let proposal = ChangeProposal { base: &self.head, branch, edits, title, body, author: &author, seconds };
-        let change = propose(&*self.access.repositories, hosts.as_ref(), &proposal).map_err(failure)?;
-        Ok(Proposed { branch: branch.to_owned(), base: self.name().to_string(), change })
+        propose((&self.access, &self.head), edits, text, config)
     }
+}
+
+/// Pushes a branch with one commit on top of a head, and opens a pull request if kalypso.toml has a `[host]` for the repository. The same call again updates both.
+///
+/// # Errors
+/// If the branch exists and is not from an earlier proposal, or if it can't be pushed.
+pub(crate) fn propose(
+    (access, base): (&RepositoryAccess, &Commit),
+    edits: &Edits,
+    text: ProposalText<'_>,
+    config: Option<&Path>,
+) -> anyhow::Result<Proposed> {
+    let author = author(access);
+    let hosts = configuration::read_hosts(config)?.for_deliveries();
+    let ProposalText { branch, title, body } = text;
+    let seconds = jiff::Timestamp::now().as_second();
+    let proposal = ChangeProposal { base, branch, edits, title, body, author: &author, seconds };
+    let change = change_proposal::propose(&*access.repositories, hosts.as_ref(), &proposal).map_err(failure)?;
+    Ok(Proposed { branch: branch.to_owned(), base: base.revision.name().to_string(), change })
 }
 
 /// The user of git, and how the history of decisions names this person.

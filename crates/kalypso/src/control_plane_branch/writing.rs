@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::checkout::Committed;
+use git::checkout::{Checkout, CheckoutError, Committed};
 use git::{Edit, Edits};
 
 use super::ControlPlaneBranch;
@@ -54,16 +54,7 @@ impl ControlPlaneBranch {
         let working = self.writable()?;
         let paths: Vec<_> = edits.paths().map(|path| &**path).collect();
         let committed = git::checkout::commit(&self.access.settings.git, &working.checkout, &paths, message);
-        let failed = |error: git::checkout::CheckoutError| {
-            let root = from_here(working.checkout.root());
-            let help = format!("the files are changed, but not committed: see `git -C {} status`", root.display());
-            let help = match &error {
-                git::checkout::CheckoutError::Locked { lock, .. } => format!("{help}; {}", lock.advice()),
-                _ => help,
-            };
-            Failure::refused(error.to_string()).help(help)
-        };
-        Ok(committed.map_err(failed)?)
+        Ok(committed.map_err(|error| not_committed(working.checkout.root(), &error))?)
     }
 
     fn writable(&self) -> Result<&WorkingBranch, Failure> {
@@ -76,17 +67,33 @@ impl ControlPlaneBranch {
     }
 }
 
+/// The failure for files that are written, and that git does not commit.
+pub(crate) fn not_committed(root: &Path, error: &CheckoutError) -> Failure {
+    let help = format!("the files are changed, but not committed: see `git -C {} status`", from_here(root).display());
+    let help = match error {
+        CheckoutError::Locked { lock, .. } => format!("{help}; {}", lock.advice()),
+        _ => help,
+    };
+    Failure::refused(error.to_string()).help(help)
+}
+
 /// The failure for an operation of git that is not finished in a working tree. None if there is none.
+pub(crate) fn unfinished_operation(checkout: &Checkout) -> Option<Failure> {
+    let root = from_here(checkout.root());
+    let root = root.display();
+    let command = checkout.operation()?.kind.command();
+    let message = format!("a `git {command}` is not finished in `{root}`");
+    let help = format!("finish it: `git -C {root} {command} --continue`, or end it: `git -C {root} {command} --abort`");
+    Some(Failure::refused(message).help(help))
+}
+
+/// The failure for an operation of git or for conflicts that are not finished in a working tree. None if there are none.
 pub(crate) fn unfinished(branch: &WorkingBranch) -> Option<Failure> {
+    if let Some(failure) = unfinished_operation(&branch.checkout) {
+        return Some(failure);
+    }
     let root = from_here(branch.checkout.root());
     let root = root.display();
-    if let Some(operation) = branch.checkout.operation() {
-        let command = operation.kind.command();
-        let message = format!("a `git {command}` is not finished in `{root}`");
-        let help =
-            format!("finish it: `git -C {root} {command} --continue`, or end it: `git -C {root} {command} --abort`");
-        return Some(Failure::refused(message).help(help));
-    }
     let path = branch.state.unmerged.first()?;
     let message = format!("`{path}` in `{root}` has conflicts");
     Some(Failure::refused(message).help(format!("decide them, then `git -C {root} add {path}`")))

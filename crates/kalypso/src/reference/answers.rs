@@ -50,7 +50,7 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("releases diff", edits::RELEASES_DIFF),
     ("add environment", edits::ENVIRONMENT),
     ("add template --list", edits::PACKS),
-    ("add target, remove target", edits::TARGET),
+    ("add target, set target, remove target", edits::TARGET),
     ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),

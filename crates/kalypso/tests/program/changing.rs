@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::adding::Edited;
+use crate::adding::{Edited, identify};
 use crate::company::git;
 use crate::objects::workload;
 
@@ -66,4 +66,61 @@ fn a_release_of_a_target_is_set_in_a_checkout() {
     assert_eq!(edited.text("app/shop.yaml"), expected);
     edited.run("set target shop test -e dev -m tag=2.4.0 --checkout app").ends(0).says(&["Nothing to change"]);
     edited.run("set target shop tset -e dev -m tag=2 --checkout app").ends(1).says(&["did you mean `test`?"]);
+    let refused = edited.run("set target shop test -e dev -m tag=2 --checkout app --commit").ends(1);
+    refused.says(&["`app` can't be committed", "--checkout DIR"]);
+    assert_eq!(edited.text("app/shop.yaml"), expected);
+}
+
+#[test]
+fn a_release_of_a_target_is_committed_in_a_clone() {
+    let edited = Edited::new();
+    git(&edited.path("."), &["clone", "--quiet", edited.company.repository("shop").to_str().unwrap(), "app"]);
+    let app = edited.path("app");
+    identify(&app);
+    fs::write(edited.path("app/notes.md"), "Not of this change").unwrap();
+    git(&app, &["add", "notes.md"]);
+    let set = |rest: &str| edited.run(&format!("set target shop test -e dev --checkout app --commit {rest}"));
+    set("-m repo=https://git.example/acme/next -m branch-").ends(0).says(&[
+        "Changed target test of shop for dev in app/shop.yaml",
+        "~ 2 assignments change",
+        "Committed to main as ",
+        "it takes effect when it is pushed",
+    ]);
+    let title = "Change target test of shop for dev: repo=https://git.example/acme/next, branch removed";
+    assert_eq!(git(&app, &["log", "-1", "--format=%s"]), title);
+    assert_eq!(git(&app, &["status", "--porcelain"]), "A  notes.md");
+    git(&app, &["switch", "--quiet", "-c", "topic"]);
+    let answer = set("-m tag=2.5.0 --message Faster -o json").ends(0).json();
+    assert_eq!(answer["commit"], git(&app, &["rev-parse", "HEAD"]));
+    assert_eq!((&answer["isWritten"], &answer["proposal"]), (&true.into(), &serde_json::Value::Null));
+    assert_eq!(git(&app, &["log", "-1", "--format=%s"]), "Faster");
+    set("-m tag=2.6.0")
+        .ends(0)
+        .says(&["Committed to topic as ", "when it is merged into main, the branch that is registered"]);
+}
+
+#[test]
+fn a_release_of_a_target_is_proposed_where_the_workload_is_registered() {
+    let edited = Edited::new();
+    let before = edited.company.file("shop", "main", "shop.yaml");
+    let set = |rest: &str| edited.run(&format!("set target {rest} --propose"));
+    let next = "shop test -e dev -m repo=https://git.example/acme/next";
+    set(next).ends(0).says(&[
+        "Changed target test of shop for dev in shop@main:shop.yaml",
+        "~ 2 assignments change",
+        "Proposed for main on branch change/dev-target-shop-test",
+        "Merge change/dev-target-shop-test into main to apply it",
+    ]);
+    let proposed = edited.company.file("shop", "change/dev-target-shop-test", "shop.yaml");
+    assert_eq!(proposed.replace("acme/next", "acme/shop-deploy"), before);
+    assert_eq!(edited.company.file("shop", "main", "shop.yaml"), before);
+    // The same again is known.
+    let answer = set(&format!("{next} -o json")).ends(0).json();
+    assert_eq!((&answer["isWritten"], &answer["proposal"]["base"]), (&false.into(), &"main".into()));
+    assert_eq!(answer["plan"]["counts"]["changed"], 2);
+    set("shop tset -e dev -m tag=2").ends(1).says(&["did you mean `test`?"]);
+    set("shpo test -e dev -m tag=2").ends(1).says(&["dev reads no workload `shpo`", "did you mean `shop`?"]);
+    set("shop test -e dve -m tag=2").ends(1).says(&["there is no environment `dve`", "did you mean `dev`?"]);
+    set("shop test -e dev -m tag=2 --commit").ends(64).says(&["--propose"]);
+    set("shop test -e dev -m tag=2 --checkout app").ends(64).says(&["--propose"]);
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use authoring::branch_files::BranchFiles;
 use authoring::file_edits::FileEdits;
-use git::checkout::repository_above;
+use git::checkout::{Checkout, CheckoutError, Committed, checkout_at, repository_above};
 use model::read::is_read;
 use model::source::Source;
 
 use crate::beneath;
+use crate::control_plane_branch::{not_committed, unfinished_operation};
 use crate::exit::Failure;
 use crate::working_trees::from_here;
 
@@ -81,6 +82,35 @@ impl Application {
         let failed =
             |error: std::io::Error| Failure::outside(format!("`{}` can't be changed: {error}", self.root.display()));
         beneath::replace_all(&self.root, &files).map_err(failed)
+    }
+
+    /// The working tree, if edits of it can be committed.
+    ///
+    /// # Errors
+    /// If the folder is in no repository, or if an operation of git waits there for an end.
+    pub(super) fn committable(&self) -> Result<Checkout, Failure> {
+        let shown = from_here(&self.root);
+        let failed = |error: CheckoutError| {
+            Failure::refused(format!("`{}` can't be committed: {error}", shown.display()))
+                .help("name a clone of the application's repository with --checkout DIR, or leave out --commit")
+        };
+        let checkout = checkout_at(&self.root).map_err(failed)?;
+        unfinished_operation(&checkout).map_or(Ok(checkout), Err)
+    }
+
+    /// Commits exactly the edited files with `git commit`: with the user's identity, settings and hooks. Other staged changes stay staged.
+    ///
+    /// # Errors
+    /// If git or a hook refuses. Then the files stay edited.
+    pub(super) fn commit(
+        &self,
+        (checkout, settings): (&Checkout, &git::Settings),
+        edits: &FileEdits,
+        message: &str,
+    ) -> Result<Committed, Failure> {
+        let paths: Vec<_> = edits.iter().map(|(path, _)| &**path).collect();
+        let committed = git::checkout::commit(settings, checkout, &paths, message);
+        committed.map_err(|error| not_committed(&self.root, &error))
     }
 
     /// The path of a file for people.

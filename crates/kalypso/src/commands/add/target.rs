@@ -1,17 +1,22 @@
 //! `kalypso add target`, `kalypso set target` and `kalypso remove target`, in a checkout of an application.
 
-use authoring::branch_files::Refusal;
+use std::path::Path;
+use std::sync::Arc;
+
+use authoring::branch_files::{BranchFiles, Refusal};
 use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange};
+use git::checkout::Committed;
 use serde_json::json;
 
 use super::application::Application;
-use super::application_plan;
 use super::labels;
+use super::registered_application::RegisteredApplication;
 use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
 use crate::commands::branch_edit;
-use crate::commands::branch_edit::pair_changes::{label_changes, nothing, pair_changes};
-use crate::control_plane_branch::Comparison;
+use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
+use crate::configuration;
+use crate::control_plane_branch::{Comparison, ProposalText, Proposed};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{loading, terminal};
@@ -24,52 +29,130 @@ pub(super) fn run(options: &AddTarget) -> anyhow::Result<Exit> {
         labels: some(labels(&options.labels)?),
         manifests: some(manifests(&options.manifests)?),
     };
-    let application = Application::read(&options.application.checkout)?;
-    let change = targets::add(&application.files(), &options.workload, &target);
-    let what =
-        What { verb: "add", workload: &options.workload, name: &options.name, environment: &options.environment };
-    finish((&application, change), &what, &options.application)
+    let AddTarget { workload, name, environment, .. } = options;
+    let what = What { verb: Verb::Add, workload, name, environment, notes: Vec::new() };
+    edit(&options.application, &what, |files| targets::add(files, workload, &target))
 }
 
 pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
-    let environment = loading::environment_name(&options.environment)?;
+    let SetTarget { workload, name, environment, .. } = options;
+    let of = loading::environment_name(environment)?;
     let labels = label_changes(&options.labels)?;
     let manifests = pair_changes(options.manifests.iter().map(String::as_str), manifests)?;
     if labels.is_empty() && manifests.is_empty() {
         return Err(nothing().into());
     }
-    let application = Application::read(&options.application.checkout)?;
-    let target = (&*options.name, &environment);
-    let change = targets::set(&application.files(), &options.workload, target, (labels, manifests));
-    let what =
-        What { verb: "set", workload: &options.workload, name: &options.name, environment: &options.environment };
-    finish((&application, change), &what, &options.application)
+    let changes = notes(&manifests).chain(notes(&labels)).collect();
+    let what = What { verb: Verb::Set, workload, name, environment, notes: changes };
+    edit(&options.application, &what, |files| targets::set(files, workload, (&**name, &of), (labels, manifests)))
 }
 
 pub(in crate::commands) fn remove(options: &RemoveTarget) -> anyhow::Result<Exit> {
-    let environment = loading::environment_name(&options.environment)?;
-    let application = Application::read(&options.application.checkout)?;
-    let change = targets::remove(&application.files(), &options.workload, (&options.name, &environment));
-    let what =
-        What { verb: "remove", workload: &options.workload, name: &options.name, environment: &options.environment };
-    finish((&application, change), &what, &options.application)
+    let RemoveTarget { workload, name, environment, .. } = options;
+    let of = loading::environment_name(environment)?;
+    let what = What { verb: Verb::Remove, workload, name, environment, notes: Vec::new() };
+    edit(&options.application, &what, |files| targets::remove(files, workload, (name, &of)))
+}
+
+/// What is done with the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Add,
+    Set,
+    Remove,
 }
 
 /// The target on the command line.
 struct What<'a> {
-    verb: &'static str,
+    verb: Verb,
     workload: &'a str,
     name: &'a str,
     environment: &'a str,
+    /// The labels and keys that change.
+    notes: Vec<String>,
 }
 
-fn finish(
-    (application, change): (&Application, Result<TargetChange, Refusal>),
-    what: &What<'_>,
+impl What<'_> {
+    /// The first line of a commit message: `Change target api of checkout for dev: tag=2.4.0`.
+    fn title(&self) -> String {
+        let Self { verb, workload, name, environment, notes } = self;
+        let verb = match verb {
+            Verb::Add => "Add",
+            Verb::Set => "Change",
+            Verb::Remove => "Remove",
+        };
+        let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
+        format!("{verb} target {name} of {workload} for {environment}{notes}")
+    }
+
+    /// The name of the branch of a proposal.
+    fn branch(&self) -> String {
+        let Self { verb, workload, name, environment, .. } = self;
+        let verb = match verb {
+            Verb::Add => "add",
+            Verb::Set => "change",
+            Verb::Remove => "remove",
+        };
+        format!("{verb}/{environment}-target-{workload}-{name}")
+    }
+}
+
+/// The files of an application that are edited.
+enum Place {
+    /// In a checkout on this machine.
+    Checkout(Application),
+    /// At the head of the branch that is registered.
+    Head(RegisteredApplication),
+}
+
+/// What was done with the edits.
+enum Done {
+    Shown,
+    Written,
+    Committed(Committed, Option<Arc<str>>),
+    Proposed(Proposed),
+}
+
+impl Place {
+    fn open(options: &ApplicationOptions, what: &What<'_>, watch: &Watch) -> anyhow::Result<Self> {
+        if options.propose {
+            return Ok(Self::Head(find(options, what, watch)??.with_files(what.workload)?));
+        }
+        let folder = options.checkout.as_deref().unwrap_or(Path::new("."));
+        Ok(Self::Checkout(Application::read(folder)?))
+    }
+
+    fn files(&self) -> BranchFiles<'_> {
+        match self {
+            Self::Checkout(application) => application.files(),
+            Self::Head(registered) => registered.files(),
+        }
+    }
+
+    fn shown(&self, path: &str) -> String {
+        match self {
+            Self::Checkout(application) => application.shown(path),
+            Self::Head(registered) => registered.shown(path),
+        }
+    }
+}
+
+fn find(
     options: &ApplicationOptions,
+    what: &What<'_>,
+    watch: &Watch,
+) -> anyhow::Result<Result<RegisteredApplication, Failure>> {
+    RegisteredApplication::find((what.environment, what.workload), (options.config.as_deref(), watch))
+}
+
+fn edit(
+    options: &ApplicationOptions,
+    what: &What<'_>,
+    change: impl FnOnce(&BranchFiles<'_>) -> Result<TargetChange, Refusal>,
 ) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let edits = match change {
+    let place = Place::open(options, what, &watch)?;
+    let edits = match change(&place.files()) {
         Ok(change) => change.edits,
         Err(refusal) => return branch_edit::refuse(watch, &refusal, options.output),
     };
@@ -79,60 +162,122 @@ fn finish(
         terminal::answer(&format!("Nothing to change: target {name} of {workload} for {environment} is so already\n"))?;
         return Ok(Exit::Good);
     }
-    let change =
-        application_plan::change((what.environment, what.workload), &edits, (options.config.as_deref(), &watch))?;
+    let found = match &place {
+        Place::Checkout(_) => find(options, what, &watch)?.ok(),
+        Place::Head(_) => None,
+    };
+    let registered = match &place {
+        Place::Checkout(_) => found.as_ref(),
+        Place::Head(registered) => Some(registered),
+    };
+    let change = registered.map(|registered| registered.change(&edits));
     let comparison = change.as_ref().map(|change| Comparison::of(change, &watch)).transpose()?;
     watch.end();
     if let Some(comparison) = comparison.as_ref().filter(|comparison| !comparison.new_errors().is_empty()) {
         return branch_edit::refuse_errors(std::slice::from_ref(comparison), options.output);
     }
-    if !options.dry_run {
-        application.write(&edits)?;
-    }
-    show((application, &edits), (what, comparison.as_ref()), options)?;
+    let outcome = Outcome { place: &place, registered, edits: &edits, comparison: comparison.as_ref() };
+    let done = outcome.carry_out(options, what)?;
+    outcome.show(options, what, &done)?;
     Ok(Exit::Good)
 }
 
-fn show(
-    (application, edits): (&Application, &FileEdits),
-    (what, comparison): (&What<'_>, Option<&Comparison<'_>>),
-    options: &ApplicationOptions,
-) -> anyhow::Result<()> {
-    let What { verb, workload, name, environment } = what;
-    let paths: Vec<_> = edits.iter().map(|(path, _)| application.shown(path)).collect();
-    if options.output != Format::Human {
-        let answer = json!({
-            "action": verb,
-            "workload": workload,
-            "target": name,
-            "environment": environment,
-            "files": paths,
-            "isWritten": !options.dry_run,
-            "plan": comparison.map(branch_edit::plan).transpose()?,
-        });
-        terminal::answer(&terminal::structured(&answer, options.output))?;
-        return Ok(());
+/// The edits of an application, and what they do.
+struct Outcome<'a> {
+    place: &'a Place,
+    /// The application as it is registered. None: it is not known.
+    registered: Option<&'a RegisteredApplication>,
+    edits: &'a FileEdits,
+    comparison: Option<&'a Comparison<'a>>,
+}
+
+impl Outcome<'_> {
+    fn carry_out(&self, options: &ApplicationOptions, what: &What<'_>) -> anyhow::Result<Done> {
+        if options.dry_run || self.edits.is_empty() {
+            return Ok(Done::Shown);
+        }
+        let title = options.message.clone().unwrap_or_else(|| what.title());
+        let application = match self.place {
+            Place::Checkout(application) => application,
+            Place::Head(registered) => {
+                let (of, branch) = (registered.description(), what.branch());
+                let plans = self.comparison.map(std::slice::from_ref).unwrap_or_default();
+                let body = |characters_max| branch_edit::body((&what.title(), &of), self.edits, plans, characters_max);
+                let text = ProposalText { branch: &branch, title: &title, body: &body };
+                return Ok(Done::Proposed(registered.propose(self.edits, text, options.config.as_deref())?));
+            }
+        };
+        let checkout = options.commit.then(|| application.committable()).transpose()?;
+        application.write(self.edits)?;
+        let Some(checkout) = checkout else { return Ok(Done::Written) };
+        let own = configuration::settings_of_git();
+        let settings = self.registered.map_or(&own, RegisteredApplication::settings);
+        let committed = application.commit((&checkout, settings), self.edits, &title)?;
+        Ok(Done::Committed(committed, checkout.branch().map(Arc::from)))
     }
-    let (verb, place) = match (*verb, options.dry_run) {
-        ("add", false) => ("Added", "to"),
-        ("add", true) => ("Would add", "to"),
-        ("set", false) => ("Changed", "in"),
-        ("set", true) => ("Would change", "in"),
-        (_, false) => ("Removed", "from"),
-        (_, true) => ("Would remove", "from"),
-    };
-    let mut text = format!("{verb} target {name} of {workload} for {environment} {place} {}\n", paths.join(", "));
-    match comparison {
-        Some(comparison) => text.push_str(&branch_edit::plan_text(comparison)),
-        None => text.push_str("\nno plan: no control plane is configured here that knows the workload\n"),
+
+    fn show(&self, options: &ApplicationOptions, what: &What<'_>, done: &Done) -> anyhow::Result<()> {
+        let What { verb, workload, name, environment, .. } = what;
+        let is_written = matches!(done, Done::Written | Done::Committed(..));
+        if options.output != Format::Human {
+            let paths = self.edits.iter().map(|(path, _)| match self.place {
+                Place::Checkout(application) => application.shown(path),
+                Place::Head(_) => path.to_string(),
+            });
+            let answer = json!({
+                "action": match verb { Verb::Add => "add", Verb::Set => "set", Verb::Remove => "remove" },
+                "workload": workload,
+                "target": name,
+                "environment": environment,
+                "files": paths.collect::<Vec<_>>(),
+                "isWritten": is_written,
+                "commit": match done { Done::Committed(committed, _) => Some(committed.id.to_string()), _ => None },
+                "proposal": match done { Done::Proposed(proposed) => Some(branch_edit::proposal(proposed)), _ => None },
+                "plan": self.comparison.map(branch_edit::plan).transpose()?,
+            });
+            terminal::answer(&terminal::structured(&answer, options.output))?;
+            return Ok(());
+        }
+        let (verb, place) = match (verb, matches!(done, Done::Shown)) {
+            (Verb::Add, false) => ("Added", "to"),
+            (Verb::Add, true) => ("Would add", "to"),
+            (Verb::Set, false) => ("Changed", "in"),
+            (Verb::Set, true) => ("Would change", "in"),
+            (Verb::Remove, false) => ("Removed", "from"),
+            (Verb::Remove, true) => ("Would remove", "from"),
+        };
+        let paths: Vec<_> = self.edits.iter().map(|(path, _)| self.place.shown(path)).collect();
+        let mut text = format!("{verb} target {name} of {workload} for {environment} {place} {}\n", paths.join(", "));
+        match self.comparison {
+            Some(comparison) => text.push_str(&branch_edit::plan_text(comparison)),
+            None => text.push_str("\nno plan: no control plane is configured here that knows the workload\n"),
+        }
+        text.push_str(&self.next(done));
+        terminal::answer_fitted(&text, crate::paint::plan)?;
+        Ok(())
     }
-    text.push_str(if options.dry_run {
-        "\nNothing is written: this was a dry run\n"
-    } else {
-        "\nIt takes effect when it is committed and pushed to the branch that is registered\n"
-    });
-    terminal::answer_fitted(&text, crate::paint::plan)?;
-    Ok(())
+
+    /// What was done, and what to do next.
+    fn next(&self, done: &Done) -> String {
+        match done {
+            Done::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
+            Done::Written => {
+                "\nIt takes effect when it is committed and pushed to the branch that is registered\n".to_owned()
+            }
+            Done::Proposed(proposed) => format!("\n{}", proposed.text()),
+            Done::Committed(committed, branch) => {
+                let on = branch.as_ref().map_or_else(String::new, |branch| format!(" to {branch}"));
+                let registered = self.registered.map(RegisteredApplication::branch);
+                let until = match &registered {
+                    Some(registered) if Some(registered) == branch.as_ref() => "pushed".to_owned(),
+                    Some(registered) => format!("merged into {registered}, the branch that is registered, and pushed"),
+                    None => "pushed to the branch that is registered".to_owned(),
+                };
+                let Committed { id, messages } = committed;
+                format!("\nCommitted{on} as {}: it takes effect when it is {until}\n{messages}", id.short())
+            }
+        }
+    }
 }
 
 /// The name of a target on the command line.

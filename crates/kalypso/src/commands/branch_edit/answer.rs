@@ -66,7 +66,8 @@ pub(in crate::commands) fn plan(comparison: &Comparison<'_>) -> anyhow::Result<J
     Ok(answer)
 }
 
-fn proposal(proposed: &Proposed) -> Json {
+/// What is proposed.
+pub(in crate::commands) fn proposal(proposed: &Proposed) -> Json {
     let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
     let url = proposal.and_then(Proposal::open).map(|link| link.url.clone());
     json!({

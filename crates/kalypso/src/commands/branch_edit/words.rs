@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use authoring::config_values::ValueChange;
+use authoring::file_edits::FileEdits;
 use delivery::changes::markdown::{self, PlanText};
 use model::excerpt;
 use model::field_path::FieldPath;
@@ -53,12 +54,17 @@ fn renaming(edit: &BranchEdit) -> String {
 }
 
 /// The body of a pull request into the branch `of`, of at most `characters_max` characters: the files, and the plan for each environment.
-pub(super) fn body((edit, of): (&BranchEdit, &str), comparisons: &[Comparison<'_>], characters_max: usize) -> String {
-    let mut text = format!("{} in {of}.\n\nFiles:\n", title(edit));
-    for (path, _) in edit.files.iter().take(LISTED_MAX) {
+pub(in crate::commands) fn body(
+    (title, of): (&str, &str),
+    files: &FileEdits,
+    comparisons: &[Comparison<'_>],
+    characters_max: usize,
+) -> String {
+    let mut text = format!("{title} in {of}.\n\nFiles:\n");
+    for (path, _) in files.iter().take(LISTED_MAX) {
         let _ = writeln!(text, "- {}", markdown::code(path));
     }
-    if let Some(more) = edit.files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+    if let Some(more) = files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
         let _ = writeln!(text, "- and {more} more");
     }
     let rest = characters_max.saturating_sub(text.chars().count());

@@ -33,14 +33,20 @@ pub(super) const EDIT: &[Described] = &[
     ("report", "the new warnings, as in `check -o json`; the errors, if the edit is refused"),
 ];
 
-/// The fields of edits in a checkout of an application.
+/// The fields of edits in the repository of an application.
 pub(super) const TARGET: &[Described] = &[
-    ("action", "`add` or `remove`"),
+    ("action", "`add`, `set` or `remove`"),
     ("workload", "the workload"),
     ("target", "the deployment target"),
     ("environment", "the environment"),
     ("files[]", "the path of each changed file"),
-    ("isWritten", "whether the files are changed"),
+    ("isWritten", "whether the files of the checkout are changed"),
+    ("commit", "the id of the commit, with `--commit`"),
+    ("proposal", "what is proposed, with `--propose`; else `null`"),
+    ("proposal.branch", "the new branch of the application's repository"),
+    ("proposal.base", "the branch to merge it into"),
+    ("proposal.commit", "its commit"),
+    ("proposal.pullRequest", "the URL of the pull request; `null` without one"),
     ("plan", "the fields of `plans[]` of `plan`; `null` if the workload is not registered"),
 ];
 
