@@ -84,7 +84,8 @@ fn edited_paths(planned: &Planned, published: &Tree) -> Result<Vec<String>, Open
         Ok::<_, OpenError>(place.and_then(|place| id(place.child(target))))
     };
     let mut paths = Vec::new();
-    for planned_id in planned.plan.changes.keys() {
+    let earlier = planned.plan.changes.values().filter_map(|change| change.renamed_from.as_ref());
+    for planned_id in planned.plan.changes.keys().chain(earlier) {
         // Most places are as they were published, and are not opened.
         let is_same_place = id(now.get(&planned_id.place)) == id(before.get(&planned_id.place));
         if !is_same_place && folder_in(&now, planned_id)? != folder_in(&before, planned_id)? {

@@ -38,6 +38,7 @@ mod prepare;
 pub mod promotion;
 mod record;
 mod redaction;
+pub mod renames;
 pub mod render;
 mod retyped_values;
 mod rival;

@@ -5,7 +5,9 @@ use std::io::{self, Result};
 
 use engine::compile::{Compiled, Options};
 use engine::output::{Destination, assemble};
-use engine::plan::{Cause, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, plan};
+use engine::plan::{
+    AssignmentChange, Cause, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, PlannedId, plan,
+};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
@@ -236,5 +238,110 @@ fn a_new_target_that_nothing_assigns_is_named() -> Result<()> {
     let plan = planned(&old, &new).map_err(io::Error::other)?;
     let names: Vec<_> = plan.unassigned.iter().map(model::name::DeploymentTargetName::as_str).collect();
     assert_eq!((names, plan.is_empty()), (vec!["till-live"], true));
+    Ok(())
+}
+
+/// The fleet with its cluster type under the name `large`, and with this annotation. `reconciler` is the name of its template.
+fn renamed(annotation: &str, reconciler: &str) -> String {
+    let large = OTHER_TYPE.replace("{name: large}", &format!("{{name: large, annotations: {{{annotation}}}}}"));
+    let large = large.replace("reconciler: flux", &format!("reconciler: {reconciler}"));
+    let (rest, _) = FLEET.split_at(FLEET.rfind("---").unwrap());
+    format!("{rest}{large}")
+}
+
+/// The changes of a plan: their signs, and their names before and after.
+fn changes(plan: &Plan) -> Vec<String> {
+    let line = |(id, change): (&PlannedId, &AssignmentChange)| match &change.renamed_from {
+        Some(earlier) => format!("{:?} {earlier} → {id}", change.kind),
+        None => format!("{:?} {id}", change.kind),
+    };
+    plan.changes.iter().map(line).collect()
+}
+
+fn check_renamed((old, new): (&str, &str), expected: &[&str], needs_confirmation: bool) -> Result<Plan> {
+    let (old, new) = (compiled(&[old], true)?, compiled(&[new], false)?);
+    let plan = planned(&old, &new).map_err(io::Error::other)?;
+    assert_eq!(
+        (changes(&plan), plan.needs_confirmation()),
+        (expected.iter().map(ToString::to_string).collect(), needs_confirmation)
+    );
+    Ok(plan)
+}
+
+#[test]
+fn a_renamed_place_is_one_change_that_needs_no_confirmation() -> Result<()> {
+    let new = renamed("names.kalypso.io/renamed-from: 'edge'", "flux");
+    let plan = check_renamed((FLEET, &new), &["Renamed edge/shop-live → large/shop-live"], false)?;
+    assert_eq!(plan.renamed_places.iter().map(|(old, new)| format!("{old} {new}")).collect::<Vec<_>>(), ["edge large"]);
+    assert_eq!((plan.removals().len(), plan.before(), plan.unchanged), (0, 1, 0));
+    let change = plan.changes.values().next().unwrap();
+    let reasons = &change.reasons.as_ref().unwrap().others;
+    let [ChangeReason::Renamed(names, cause)] = &reasons[..] else { panic!("{reasons:?}") };
+    assert_eq!(names, &["edge".into()]);
+    assert_eq!(shown(Some(cause)), "ClusterType `large` metadata.annotations.names.kalypso.io/renamed-from Value");
+    Ok(())
+}
+
+#[test]
+fn without_the_earlier_name_a_place_is_removed_and_another_one_added() -> Result<()> {
+    let expected = ["Removed edge/shop-live", "Added large/shop-live"];
+    check_renamed((FLEET, &renamed("a: b", "flux")), &expected, true)?;
+    check_renamed((FLEET, &renamed("names.kalypso.io/renamed-from: other", "flux")), &expected, true)?;
+    Ok(())
+}
+
+#[test]
+fn an_earlier_name_that_a_place_has_changes_nothing_of_it() -> Result<()> {
+    let both =
+        format!("{FLEET}---\n{}", renamed("names.kalypso.io/renamed-from: edge", "flux").rsplit("---").next().unwrap());
+    check_renamed((FLEET, &both), &["Added large/shop-live"], false)?;
+    let found = compiled(&[&both], false)?.diagnostics();
+    let messages: Vec<_> = found.iter().map(|found| (found.code.id(), &*found.message)).collect();
+    assert_eq!(messages, [("K0164", "ClusterType `large` can't have been `edge`: ClusterType `edge` has this name")]);
+    Ok(())
+}
+
+#[test]
+fn the_folder_under_the_earlier_name_stays_while_the_one_under_the_present_name_fails() -> Result<()> {
+    let new = renamed("names.kalypso.io/renamed-from: edge", "missing");
+    let plan = check_renamed((FLEET, &new), &[], false)?;
+    assert_eq!(plan.removals(), BTreeSet::new());
+    assert_eq!(plan.missing.iter().map(ToString::to_string).collect::<Vec<_>>(), ["large/shop-live"]);
+    Ok(())
+}
+
+/// A workload with two targets.
+const WORKLOAD: &str = "
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: till, annotations: {a: b}}
+spec:
+  deploymentTargets:
+    - {name: eu, environment: prod, manifests: {repo: https://git.example/till, branch: prod}}
+    - {name: us, environment: prod, manifests: {repo: https://git.example/till, branch: prod}}
+";
+
+#[test]
+fn renamed_workloads_and_targets_are_paired() -> Result<()> {
+    let old = format!("{FLEET}{WORKLOAD}");
+    let new = old.replace(
+        "{name: till, annotations: {a: b}}",
+        "{name: pos, annotations: {names.kalypso.io/renamed-from: till}}",
+    );
+    let expected = ["Renamed edge/till-eu → edge/pos-eu", "Renamed edge/till-us → edge/pos-us"];
+    check_renamed((&old, &new), &expected, false)?;
+    let of_target = |name: &str| {
+        name.replace("a: b", "names.kalypso.io/renamed-targets: europe=eu").replace("{name: eu", "{name: europe")
+    };
+    check_renamed((&old, &of_target(&old)), &["Renamed edge/till-eu → edge/till-europe"], false)?;
+    // Both in one step.
+    let both = of_target(&old)
+        .replace("{name: till, annotations: {", "{name: pos, annotations: {names.kalypso.io/renamed-from: till, ");
+    check_renamed(
+        (&old, &both),
+        &["Renamed edge/till-eu → edge/pos-europe", "Renamed edge/till-us → edge/pos-us"],
+        false,
+    )?;
     Ok(())
 }

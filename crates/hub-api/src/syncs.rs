@@ -136,6 +136,9 @@ pub struct SyncDestination {
     pub changed: usize,
     /// The number of assignments that are added.
     pub added: usize,
+    /// The number of assignments that get another name.
+    #[serde(default)]
+    pub renamed: usize,
     /// The number of assignments that are removed.
     pub removed: usize,
     /// The number of assignments that stay as they are.

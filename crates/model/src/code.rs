@@ -842,6 +842,22 @@ codes! {
     /// Give the target of each environment a branch or a path of its own. Only `kalypso check` of all environments finds this: with `-e`, the other ones are not read.
     /// If it is intended, say so with the annotation `kalypso.io/acknowledge.K0163` on the object, whose value is the reason, or in [`kalypso.toml`](configuration.md#acknowledge).
     SharedManifests = "K0163",
+    /// An earlier name of a renamed object has no effect.
+    ///
+    /// `kalypso rename` writes the earlier name of an object into an annotation, so that its assignments move from the old folder to the new one in one step. An
+    /// earlier name has no effect while an object has this name, if several objects claim it, or if the name of a workload is registered for another application.
+    /// Then the assignments are removed and added like any others, and a removal may need a confirmation.
+    ///
+    /// ```yaml
+    /// kind: Cluster
+    /// metadata:
+    ///   name: store-007
+    ///   annotations:
+    ///     names.kalypso.io/renamed-from: store-7     # while there is a Cluster `store-7`
+    /// ```
+    ///
+    /// Remove the name from the annotation, or remove or rename the other object.
+    EarlierNameIgnored = "K0164",
 
     /// A policy selects no cluster type.
     ///

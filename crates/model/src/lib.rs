@@ -12,6 +12,7 @@ pub mod decode;
 pub mod diagnostic;
 pub mod digest;
 pub mod duration;
+pub mod earlier_names;
 pub mod excerpt;
 pub mod expiry;
 pub mod field_path;

@@ -185,6 +185,7 @@ fn destination(place: &PlaceOutcome) -> SyncDestination {
         pull_request: link.map(|link| SyncPullRequest { number: link.number, url: link.url.clone() }),
         changed: plan.count(ChangeKind::Changed),
         added: plan.count(ChangeKind::Added),
+        renamed: plan.count(ChangeKind::Renamed),
         removed: plan.count(ChangeKind::Removed),
         unchanged: plan.unchanged,
         failing: plan.kept.len() + plan.held.len() + plan.missing.len(),

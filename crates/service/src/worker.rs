@@ -239,7 +239,7 @@ fn not_synced(error: &str) -> String {
 
 /// Whether a sync looked for the next step of a promotion, and changed nothing. It comes every few seconds.
 fn is_quiet(result: &SyncResult) -> bool {
-    let is_unchanged = |one: &SyncDestination| one.changed + one.added + one.removed == 0;
+    let is_unchanged = |one: &SyncDestination| one.changed + one.added + one.renamed + one.removed == 0;
     result.reason == Reason::Promotion.to_string() && result.destinations.iter().all(is_unchanged)
 }
 

@@ -82,7 +82,12 @@ impl PlanText<'_> {
     fn counts(&self) -> String {
         let plan = &self.planned.plan;
         let mut text = String::new();
-        let kinds = [(ChangeKind::Changed, "change"), (ChangeKind::Added, "added"), (ChangeKind::Removed, "removed")];
+        let kinds = [
+            (ChangeKind::Changed, "change"),
+            (ChangeKind::Added, "added"),
+            (ChangeKind::Renamed, "renamed"),
+            (ChangeKind::Removed, "removed"),
+        ];
         for (kind, word) in kinds {
             let changes = || plan.changes.iter().filter(|(_, change)| change.kind == kind);
             let number = changes().count();

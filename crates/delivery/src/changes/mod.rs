@@ -164,11 +164,12 @@ pub fn because_words(because: &Cause, ids: &[&PlannedId], places: &mut Places<'_
     Some(format!("because label {key}: {first}{more}"))
 }
 
-/// The sign of a kind of change: `+`, `~` or `-`.
+/// The sign of a kind of change: `+`, `~`, `>` or `-`.
 pub fn sign(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Added => "+",
         ChangeKind::Changed => "~",
+        ChangeKind::Renamed => ">",
         ChangeKind::Removed => "-",
     }
 }

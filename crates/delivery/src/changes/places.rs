@@ -90,6 +90,7 @@ pub fn because(reason: &ChangeReason) -> Option<Cause> {
         | ChangeReason::OtherTemplate(_, because)
         | ChangeReason::Manifests(_, because)
         | ChangeReason::Pin(_, because)
+        | ChangeReason::Renamed(_, because)
         | ChangeReason::Label(because) => Some(because.clone()),
         ChangeReason::ClusterTypeRemoved
         | ChangeReason::ClusterRemoved
@@ -103,6 +104,7 @@ pub fn because(reason: &ChangeReason) -> Option<Cause> {
 /// A reason as text.
 pub fn words(reason: &ChangeReason) -> String {
     match reason {
+        ChangeReason::Renamed(names, _) => format!("renamed from {}", names.join(" and ")),
         ChangeReason::AssignedBy(policies) if policies.is_empty() => {
             "proposed before; its application can't be read now".to_owned()
         }

@@ -40,12 +40,13 @@ pub fn title(planned: &Planned) -> String {
     title
 }
 
-/// The changes as texts: removals first, then the changes of most assignments.
+/// The changes as texts: removals first, then renames, then the changes of most assignments.
 fn subjects(changes: &[ChangedAssignment<'_>]) -> Vec<String> {
     let of = |kind| changes.iter().copied().filter(move |(_, change)| change.kind == kind).collect::<Vec<_>>();
     let whole =
         |kind, word| Some(of(kind)).filter(|of| !of.is_empty()).map(|of| format!("{} {word}", assignments(&of)));
     let mut subjects: Vec<_> = whole(ChangeKind::Removed, "removed").into_iter().collect();
+    subjects.extend(whole(ChangeKind::Renamed, "renamed"));
     subjects.extend(changed(&of(ChangeKind::Changed)));
     subjects.extend(whole(ChangeKind::Added, "added"));
     subjects
@@ -104,6 +105,7 @@ fn subject(reason: &ChangeReason) -> String {
         ChangeReason::Label(super::Cause::Label(_, key)) => format!("label {key}"),
         ChangeReason::Label(_) => "a label".to_owned(),
         ChangeReason::AssignedBy(_)
+        | ChangeReason::Renamed(..)
         | ChangeReason::ClusterTypeRemoved
         | ChangeReason::ClusterRemoved
         | ChangeReason::TargetRemoved(_)
@@ -133,7 +135,7 @@ mod tests {
             let id = PlannedId { place: (*place).into(), target: format!("{workload}-eu").into() };
             let reasons = ChangeReasons { values: keys.iter().map(value).collect(), others: Vec::new() };
             let (workload, reasons) = ((*workload).into(), Some(Arc::new(reasons)));
-            (id, AssignmentChange { kind: *kind, workload, before: None, after: None, reasons })
+            (id, AssignmentChange { kind: *kind, workload, renamed_from: None, before: None, after: None, reasons })
         });
         let all: BTreeMap<_, _> = all.collect();
         assert_eq!(subjects(&all.iter().collect::<Vec<_>>()), expected);
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn titles_say_the_change() {
-        use ChangeKind::{Added, Changed, Removed};
+        use ChangeKind::{Added, Changed, Removed, Renamed};
         check(&[("a", Changed, "shop", &["URL"])], &["URL on 1 assignment of shop"]);
         check(
             &[("a", Changed, "shop", &["URL", "LEVEL"]), ("a", Changed, "till", &["URL", "LEVEL"])],
@@ -154,6 +156,10 @@ mod tests {
                 ("c", Changed, "shop", &["LEVEL"]),
             ],
             &["LEVEL on 2 assignments of shop", "URL Kalypso-Source: x on 1 assignment of shop"],
+        );
+        check(
+            &[("a", Renamed, "shop", &["URL"]), ("b", Removed, "till", &[])],
+            &["1 assignment of till removed", "1 assignment of shop renamed"],
         );
         check(
             &[("a", Added, "shop", &[]), ("b", Added, "till", &[]), ("c", Removed, "shop", &[])],

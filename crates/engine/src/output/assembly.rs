@@ -14,6 +14,7 @@ use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
 use crate::layout::{FolderKind, Layout, Level, is_marked, is_prefix, joined};
 use crate::own_files::TRACKING_FILE;
+use crate::renames::Renames;
 
 /// Merges the compiled folders into the tree of the branch.
 ///
@@ -157,7 +158,8 @@ impl Assembly<'_> {
                     self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
                 }
                 FolderKind::Place => {
-                    edits.push((Arc::clone(name), None));
+                    let kept = if desired.is_none() { self.kept_of_renamed(name, &folder) } else { None };
+                    edits.push((Arc::clone(name), kept));
                     // A place may have folders in both layouts. Use the one in the current layout, which clusters pull.
                     if level_of(self.destination) == level || !self.own_folders.contains_key(name) {
                         self.own_folders.insert(Arc::clone(name), folder);
@@ -222,6 +224,17 @@ impl Assembly<'_> {
         Ok(folder)
     }
 
+    /// What stays of the folder of a renamed place: the folders of assignments that fail under the present name. None: nothing.
+    fn kept_of_renamed(&mut self, name: &Arc<str>, folder: &Tree) -> Option<Child> {
+        self.unclear.renames.place(name)?;
+        let stays = |target: &str| matches!(self.reason_to_keep(name, target), Some(ReasonToKeep::Renamed));
+        let children = folder.children().filter(|(target, child)| !child.is_folder() || stays(target));
+        let kept = Tree::from_children(children.map(|(name, child)| (Arc::clone(name), child.clone())));
+        let count = kept.children().filter(|(_, child)| child.is_folder()).count();
+        self.output.assignments += count;
+        (count > 0).then_some(Child::Tree(kept))
+    }
+
     /// The new folder of a place: the desired content, and the folders that must stay.
     fn place(&mut self, name: &Arc<str>, desired: &Child) -> Result<Child, OpenError> {
         let Some(before) = self.own_folders.get(name) else { return Ok(desired.clone()) };
@@ -238,7 +251,7 @@ impl Assembly<'_> {
                     }
                     None => drop(self.output.kept.insert(id)),
                 },
-                Some(ReasonToKeep::Unknown) => {}
+                Some(ReasonToKeep::Renamed | ReasonToKeep::Unknown) => {}
                 None => continue,
             }
             has_kept = true;
@@ -296,19 +309,23 @@ fn folder_of(desired: Option<&Child>) -> Tree {
 enum ReasonToKeep {
     /// Its assignment fails.
     Failing(AssignmentId),
+    /// It is the folder of an assignment that fails under its present name.
+    Renamed,
     /// The assignment may belong to a workload that could not be read, or to an object that exists more than once.
     Unknown,
 }
 
-/// Names with an unclear definition, because objects exist more than once or are missing.
+/// Names with another meaning than their objects alone have: objects exist more than once, are missing, or have another name now.
 struct Unclear {
     places: BTreeSet<Arc<str>>,
     targets: BTreeSet<DeploymentTargetName>,
+    renames: Renames,
 }
 
 impl Unclear {
     fn of(compiled: &Compiled) -> Self {
-        Self { places: compiled.unclear_places(), targets: compiled.unclear_targets() }
+        let renames = Renames::of(compiled.prepared());
+        Self { places: compiled.unclear_places(), targets: compiled.unclear_targets(), renames }
     }
 }
 
@@ -333,12 +350,22 @@ fn reason_to_keep(
     if removed.is_some_and(|targets| targets.contains(target)) {
         return None;
     }
-    let target = DeploymentTargetName::new(target).ok()?;
-    let is_unclear = unclear.places.contains(place) || unclear.targets.contains(&target);
-    let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };
+    let id = assignment_id(place, &target.into())?;
+    let is_unclear = unclear.places.contains(place) || unclear.targets.contains(&id.target);
+    let fails = |id: &AssignmentId| compiled.get(id).is_some_and(|assignment| !assignment.is_rendered());
+    let successor = || {
+        let (place, target) = unclear.renames.successor(place, id.target.as_arc())?;
+        assignment_id(&place, &target)
+    };
     match compiled.get(&id) {
-        Some(assignment) if !assignment.is_rendered() => Some(ReasonToKeep::Failing(id)),
+        Some(_) if fails(&id) => Some(ReasonToKeep::Failing(id)),
+        Some(_) => None,
         None if compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
-        _ => None,
+        None => successor().filter(fails).map(|_| ReasonToKeep::Renamed),
     }
+}
+
+fn assignment_id(place: &Arc<str>, target: &Arc<str>) -> Option<AssignmentId> {
+    let place = PlaceName::new(Arc::clone(place)).ok()?;
+    Some(AssignmentId { place, target: DeploymentTargetName::new(Arc::clone(target)).ok()? })
 }

@@ -32,11 +32,19 @@ pub(super) struct ObjectDifferences {
 pub(super) struct Causes<'a> {
     old: &'a Compiled,
     new: &'a Compiled,
-    places: BTreeMap<Arc<str>, ObjectDifferences>,
-    targets: BTreeMap<Arc<str>, ObjectDifferences>,
+    /// By the names before and after.
+    places: BTreeMap<[Arc<str>; 2], ObjectDifferences>,
+    targets: BTreeMap<[Arc<str>; 2], ObjectDifferences>,
 }
 
 impl ObjectDifferences {
+    /// Adds a reason before the others.
+    pub(super) fn add(&mut self, reason: Option<ChangeReason>) {
+        if let Some(reason) = reason {
+            self.reasons.insert(0, reason);
+        }
+    }
+
     /// The reasons to show in addition to changed values. `because` are the causes of the changed values.
     pub(super) fn reasons<'b>(&self, causes: impl Iterator<Item = &'b Cause>) -> Vec<ChangeReason> {
         let value_causes: BTreeSet<_> = causes.collect();
@@ -55,23 +63,27 @@ impl<'a> Causes<'a> {
         Self { old, new, places: BTreeMap::new(), targets: BTreeMap::new() }
     }
 
-    /// The differences of an assignment that is in both fleets.
-    pub(super) fn of(&mut self, id: &AssignmentId) -> ObjectDifferences {
-        let sides = [self.old.prepared(), self.new.prepared()];
-        let of_place = self.places.entry(Arc::clone(id.place.as_arc()));
-        let mut found = of_place.or_insert_with(|| places_differ(sides, id).unwrap_or_default()).clone();
-        let of_target = self.targets.entry(Arc::clone(id.target.as_arc()));
-        let of_target = of_target.or_insert_with(|| targets_differ(sides, id).unwrap_or_default());
+    /// The differences of an assignment that is in both fleets, by its names before and after.
+    pub(super) fn of(&mut self, before: &AssignmentId, after: &AssignmentId) -> ObjectDifferences {
+        let sides = [(self.old.prepared(), before), (self.new.prepared(), after)];
+        let of_place = self.places.entry(sides.map(|(_, id)| Arc::clone(id.place.as_arc())));
+        let mut found = of_place.or_insert_with(|| places_differ(sides).unwrap_or_default()).clone();
+        let of_target = self.targets.entry(sides.map(|(_, id)| Arc::clone(id.target.as_arc())));
+        let of_target = of_target.or_insert_with(|| targets_differ(sides).unwrap_or_default());
         found.labels.extend(of_target.labels.iter().cloned());
         found.reasons.extend(of_target.reasons.iter().cloned());
-        found.reasons.extend(pins_differ(sides, id).unwrap_or_default());
+        found.reasons.extend(pins_differ(sides).unwrap_or_default());
         found
     }
 }
 
-fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<ObjectDifferences> {
-    let place = |side: &Prepared| Place::find(side.fleet(), id.place.as_str());
-    let (was, is) = (place(old)?, place(new)?);
+/// A fleet, and the name of an assignment in it.
+type Side<'p> = (&'p Prepared, &'p AssignmentId);
+
+fn places_differ([before, after]: [Side<'_>; 2]) -> Option<ObjectDifferences> {
+    let place = |(side, id): Side<'_>| Place::find(side.fleet(), id.place.as_str());
+    let (was, is) = (place(before)?, place(after)?);
+    let [(old, _), (new, _)] = [before, after];
     let mut reasons = Vec::new();
     let (before, after) = (&was.cluster_type.spec, &is.cluster_type.spec);
     let names = [
@@ -114,8 +126,8 @@ fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Cause {
     Cause::New(Origin::part(&is.key(), path, Part::Key))
 }
 
-fn targets_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<ObjectDifferences> {
-    let (was, is) = (find_target(old, id)?, find_target(new, id)?);
+fn targets_differ([(old, before), (new, after)]: [Side<'_>; 2]) -> Option<ObjectDifferences> {
+    let (was, is) = (find_target(old, before)?, find_target(new, after)?);
     let mut reasons = Vec::new();
     if was.manifests != is.manifests {
         let keys = was.manifests.keys().chain(is.manifests.keys());
@@ -140,16 +152,17 @@ fn labels_differ(of: LabelOf, was: &Labels, is: &Labels) -> BTreeSet<(LabelOf, A
 }
 
 /// The release pins that hold an assignment on one side only, or that differ.
-fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<ChangeReason>> {
+fn pins_differ([before, after]: [Side<'_>; 2]) -> Option<Vec<ChangeReason>> {
+    let [(old, _), (new, _)] = [before, after];
     if old.fleet().release_pins.is_empty() && new.fleet().release_pins.is_empty() {
         return None;
     }
-    let holding = |side: &'_ Prepared| {
+    let holding = |(side, id): Side<'_>| {
         let (place, target) = (Place::find(side.fleet(), id.place.as_str())?, find_target(side, id)?);
         let pins = side.pins.holding(|key| place.label(key), target);
         Some(pins.into_iter().map(|pin| (Arc::clone(pin.name.as_arc()), Arc::clone(pin))).collect::<BTreeMap<_, _>>())
     };
-    let (was, is) = (holding(old)?, holding(new)?);
+    let (was, is) = (holding(before)?, holding(after)?);
     let names: BTreeSet<_> = was.keys().chain(is.keys()).collect();
     let differs = |name: &&Arc<str>| was.get(*name).map(|pin| pin.digest) != is.get(*name).map(|pin| pin.digest);
     let origin = |pin: &Arc<Object<ReleasePin>>| Origin::field(&pin.key(), FieldPath::from(["spec"]));

@@ -108,7 +108,21 @@ impl Plan {
                 tree.put(&path, child, open)?;
             }
         }
+        self.put_markers(&mut tree, previous, open)?;
         Ok(tree)
+    }
+
+    /// Puts the markers into the folders of renamed places that keep a part of their assignments.
+    fn put_markers(&self, tree: &mut Tree, previous: &Tree, open: &Open<'_>) -> Result<(), OpenError> {
+        for folder in self.renamed_places.keys().filter_map(|place| self.folders.get(place)) {
+            let path = format!("{folder}/README.md");
+            if tree.find(folder, open)?.is_some()
+                && let Some(marker) = previous.find(&path, open)?
+            {
+                tree.put(&path, marker, open)?;
+            }
+        }
+        Ok(())
     }
 
     /// The word that confirms exactly these removals at this destination: 8 hexadecimal digits of a digest.

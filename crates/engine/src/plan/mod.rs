@@ -6,6 +6,7 @@ mod causes;
 mod folders;
 mod guard;
 mod places;
+mod renamed;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +66,8 @@ pub struct Plan {
     pub adopted: BTreeMap<Arc<str>, Vec<FileChange>>,
     /// Cluster types whose folders are removed and contained assignments.
     pub removed_places: Vec<Arc<str>>,
+    /// Cluster types and clusters whose folders get other names: the earlier name, and the present one.
+    pub renamed_places: BTreeMap<Arc<str>, Arc<str>>,
     /// Workloads that lose all assignments.
     pub removed_workloads: RemovedWorkloads,
     /// Assignments that fail and keep their folder. An assignment is in exactly one of `changes`, `kept`, `missing`, `still_failing` and the unchanged ones. Those
@@ -116,10 +119,12 @@ impl std::fmt::Display for PlannedId {
 /// How an assignment changes.
 #[derive(Clone, Debug)]
 pub struct AssignmentChange {
-    /// Whether it is added, changed or removed.
+    /// Whether it is added, changed, renamed or removed.
     pub kind: ChangeKind,
     /// Its workload. Empty if it is not known.
     pub workload: Arc<str>,
+    /// Its earlier name, if it is renamed.
+    pub renamed_from: Option<PlannedId>,
     /// Its current folder. None if it is new.
     pub before: Option<Child>,
     /// Its new folder. None if it is removed.
@@ -144,6 +149,8 @@ pub enum ChangeKind {
     Added,
     /// It exists before and after.
     Changed,
+    /// It exists before and after, with another name. Files are never renamed.
+    Renamed,
     /// It is removed.
     Removed,
 }
@@ -197,6 +204,8 @@ pub enum LabelOf {
 /// A reason why an assignment changes, other than its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeReason {
+    /// Its place, its target or both had these names.
+    Renamed(Vec<Arc<str>>, Cause),
     /// These policies assign it.
     AssignedBy(Vec<(PolicyName, Origin)>),
     /// The cluster type does not exist any more. Also used for a cluster if the previous fleet is not known.
@@ -240,6 +249,7 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
         comparing.advance(1);
     }
     plan.other_files = others(comparison, &differences)?;
+    plan.pair_renamed(comparison);
     let mut finder = values::ReasonFinder::new(comparison);
     for (id, change) in &mut plan.changes {
         let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
@@ -321,6 +331,11 @@ impl AssignmentChange {
 }
 
 impl Plan {
+    /// Whether a place has another name now, or is the present name of such a place.
+    pub fn is_renamed_place(&self, name: &str) -> bool {
+        self.renamed_places.contains_key(name) || self.renamed_places.values().any(|present| **present == *name)
+    }
+
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0 && self.relocation.is_none()
@@ -380,7 +395,7 @@ impl Plan {
 
     /// The number of assignments with a folder before the change.
     pub fn before(&self) -> usize {
-        self.unchanged + self.unchanged_failing() + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
+        self.unchanged + self.unchanged_failing() + self.changes.len() - self.count(ChangeKind::Added)
     }
 
     /// The number of folders to write: new or changed folders of assignments and places, and the folders around them.
@@ -425,7 +440,9 @@ impl Plan {
                 removes |= kind == ChangeKind::Removed;
                 let (before, after) = (before.cloned(), after.cloned());
                 comparison.new.progress().begin(Phase::Comparing).expect(1);
-                self.changes.insert(id, AssignmentChange { kind, workload: "".into(), before, after, reasons: None });
+                let (workload, renamed_from) = ("".into(), None);
+                let change = AssignmentChange { kind, workload, renamed_from, before, after, reasons: None };
+                self.changes.insert(id, change);
             } else {
                 others.put(&joined(path, target), before, after)?;
             }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Origin};
 use model::digest::Digest;
+use model::earlier_names::RENAMED_FROM;
 use model::field_path::FieldPath;
 use model::name::PolicyName;
+use model::object_key::ObjectKey;
 use model::tree::{Blob, OpenError};
 use model::yaml;
 
@@ -17,6 +19,7 @@ use super::{
 use crate::compile::Compiled;
 use crate::explain::AssignmentValues;
 use crate::pin::Pin;
+use crate::place::Place;
 
 /// The maximum number of different changes of values that are computed. Each one composes twice, or reads files.
 const REASONS_MAX: usize = 2_000;
@@ -56,7 +59,9 @@ impl<'a> ReasonFinder<'a> {
     ) -> Result<(Arc<str>, Option<Arc<ChangeReasons>>), OpenError> {
         let Some(id) = id.assignment() else { return Ok(("".into(), Some(self.shared(ChangeReasons::default())))) };
         let workload = self.comparison.workload(&id).unwrap_or_else(|| "".into());
-        if change.kind != ChangeKind::Changed {
+        let earlier = change.renamed_from.as_ref().and_then(PlannedId::assignment);
+        let before = earlier.as_ref().unwrap_or(&id);
+        if !matches!(change.kind, ChangeKind::Changed | ChangeKind::Renamed) {
             let others = self.comparison.reasons(&id, change.kind);
             return Ok((workload, Some(self.shared(ChangeReasons { values: Vec::new(), others }))));
         }
@@ -66,11 +71,13 @@ impl<'a> ReasonFinder<'a> {
             let others = vec![ChangeReason::Held(held.from, pins.collect())];
             return Ok((workload, Some(self.shared(ChangeReasons { values: Vec::new(), others }))));
         }
-        let same = self.comparison.same_values(&id);
-        let differences = match (&same, &mut self.causes) {
-            (Some(_), Some(causes)) => causes.of(&id),
+        let renamed = earlier.as_ref().and_then(|earlier| self.comparison.renamed(earlier, &id));
+        let same = self.comparison.same_values(before, &id);
+        let mut differences = match (&same, &mut self.causes) {
+            (Some(_), Some(causes)) => causes.of(before, &id),
             _ => ObjectDifferences::default(),
         };
+        differences.add(renamed);
         let key = same.map(|same| (same, differences.clone()));
         if let Some(known) = key.as_ref().and_then(|key| self.by_values.get(key)) {
             return Ok((workload, Some(Arc::clone(known))));
@@ -79,7 +86,7 @@ impl<'a> ReasonFinder<'a> {
             return Ok((workload, None));
         }
         self.computed += 1;
-        let values = match self.comparison.composed_changes(&id) {
+        let values = match self.comparison.composed_changes(before, &id) {
             Some(values) => values,
             None => self.comparison.file_values(&id, &change.files(path, self.comparison.open)?),
         };
@@ -124,7 +131,7 @@ impl Comparison<'_> {
                     policies(self.new).into_iter().filter_map(|policy| origin(&policy).map(|origin| (policy, origin)));
                 vec![ChangeReason::AssignedBy(named.collect())]
             }
-            ChangeKind::Changed => Vec::new(),
+            ChangeKind::Changed | ChangeKind::Renamed => Vec::new(),
             ChangeKind::Removed if !self.new.has_place(id.place.as_str()) => {
                 let was_cluster = self.old.is_some_and(|old| old.fleet().clusters.contains_key(id.place.as_str()));
                 vec![if was_cluster { ChangeReason::ClusterRemoved } else { ChangeReason::ClusterTypeRemoved }]
@@ -137,20 +144,39 @@ impl Comparison<'_> {
     }
 
     /// The inputs that determine the values of an assignment before and after. None if the previous fleet is not known or does not contain it.
-    fn same_values(&self, id: &AssignmentId) -> Option<SameValues> {
-        let inputs = |side: &Compiled| {
+    fn same_values(&self, before: &AssignmentId, after: &AssignmentId) -> Option<SameValues> {
+        let inputs = |side: &Compiled, id: &AssignmentId| {
             let assignment = side.get(id)?;
             Some([assignment.composition_inputs()?, assignment.marks()?])
         };
-        Some(SameValues { old: inputs(self.old?)?, new: inputs(self.new)? })
+        Some(SameValues { old: inputs(self.old?, before)?, new: inputs(self.new, after)? })
+    }
+
+    /// The reason that an assignment has another name, with the place of the annotation.
+    fn renamed(&self, before: &AssignmentId, after: &AssignmentId) -> Option<ChangeReason> {
+        let origin = |key: &ObjectKey, annotation: &str| {
+            Cause::New(Origin::field(key, FieldPath::from(["metadata", "annotations"]).key(annotation)))
+        };
+        let (mut names, mut causes) = (Vec::new(), Vec::new());
+        if before.place != after.place {
+            names.push(Arc::clone(before.place.as_arc()));
+            let place = Place::find(self.new.fleet(), after.place.as_str());
+            causes.extend(place.map(|place| origin(&place.key(), RENAMED_FROM)));
+        }
+        if before.target != after.target {
+            names.push(Arc::clone(before.target.as_arc()));
+            let target = self.new.get(after).and_then(|assignment| assignment.target());
+            causes.extend(target.map(|target| Cause::New(Origin::field(&target.origin.0, target.origin.1.clone()))));
+        }
+        causes.into_iter().next().map(|cause| ChangeReason::Renamed(names, cause))
     }
 
     /// The changed values. None if the previous fleet is not known or does not contain the assignment.
-    fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
-        let old = self.old.filter(|old| old.get(id).is_some())?;
+    fn composed_changes(&self, was: &AssignmentId, is: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
+        let old = self.old.filter(|old| old.get(was).is_some())?;
         // A value that is sensitive on one side is hidden on both sides: a mark is often added after the value.
-        let before = AssignmentValues::of(old.prepared(), id, self.new.prepared().sensitive_paths(id));
-        let after = AssignmentValues::of(self.new.prepared(), id, old.prepared().sensitive_paths(id));
+        let before = AssignmentValues::of(old.prepared(), was, self.new.prepared().sensitive_paths(is));
+        let after = AssignmentValues::of(self.new.prepared(), is, old.prepared().sensitive_paths(was));
         Some(compare(&before?, &after?))
     }
 

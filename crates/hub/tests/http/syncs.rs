@@ -32,6 +32,7 @@ fn state() -> EnvironmentSync {
         pull_request: Some(SyncPullRequest { number: 7, url: "https://git.example/acme/gitops/pulls/7".to_owned() }),
         changed: 1,
         added: 2,
+        renamed: 6,
         removed: 3,
         unchanged: 4,
         failing: 5,

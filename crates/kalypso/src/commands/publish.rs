@@ -425,6 +425,7 @@ fn answer(place: &PlaceOutcome) -> Json {
         "counts": {
             "changed": plan.count(ChangeKind::Changed),
             "added": plan.count(ChangeKind::Added),
+            "renamed": plan.count(ChangeKind::Renamed),
             "removed": plan.count(ChangeKind::Removed),
             "unchanged": plan.unchanged,
             "kept": plan.kept.len(),

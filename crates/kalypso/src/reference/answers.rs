@@ -175,6 +175,7 @@ const PLAN: &[Described] = &[
     ("plans[].tree", "the git tree id that the branch should have"),
     ("plans[].counts.changed", "assignments that change"),
     ("plans[].counts.added", "assignments that are added"),
+    ("plans[].counts.renamed", "assignments that get another name: the folder moves"),
     ("plans[].counts.removed", "assignments that are removed"),
     ("plans[].counts.unchanged", "assignments that stay as they are"),
     ("plans[].counts.moved", "folders of cluster types that move, because the layout of the branch changes"),
@@ -195,7 +196,7 @@ const PLAN: &[Described] = &[
     ),
     (
         "plans[].groups[].kind",
-        "`groups` has the rows of the text: one for all selected assignments with the same change for the same reason. `added`, `changed` or `removed`",
+        "`groups` has the rows of the text: one for all selected assignments with the same change for the same reason. `added`, `changed`, `renamed` or `removed`",
     ),
     (
         "plans[].groups[].workloads[]",
@@ -226,7 +227,8 @@ const PLAN: &[Described] = &[
     ("plans[].confirmation.removed", "how many folders go: those of assignments and of cluster types"),
     ("plans[].confirmation.removals[]", "their paths in the GitOps repository"),
     ("plans[].changes[].assignment", "`CLUSTER_TYPE/TARGET`"),
-    ("plans[].changes[].kind", "`added`, `changed` or `removed`"),
+    ("plans[].changes[].kind", "`added`, `changed`, `renamed` or `removed`"),
+    ("plans[].changes[].renamedFrom", "the name before, if the assignment is renamed"),
     ("plans[].changes[].workload", "its workload; `null` if it is not known"),
     ("plans[].changes[].values[].key", "the way to a value that changes"),
     ("plans[].changes[].values[].before", "what it was; `null` if it is new"),
@@ -250,7 +252,7 @@ const PLAN: &[Described] = &[
     ("plans[].changes[].moreValues", "how many changes of values are not listed here"),
     ("plans[].changes[].reasons[]", "other reasons, in words"),
     ("plans[].changes[].files[].path", "a file that changes"),
-    ("plans[].changes[].files[].kind", "`added`, `changed` or `removed`"),
+    ("plans[].changes[].files[].kind", "`added`, `changed`, `renamed` or `removed`"),
     ("plans[].changes[].files[].before", "its git blob id before; `null` if it is new"),
     ("plans[].changes[].files[].after", "its git blob id after; `null` if it is gone"),
     ("plans[].changes[].files[].diff", "the difference, with `--diff`"),
@@ -337,6 +339,7 @@ const PUBLISH: &[Described] = &[
     ("published[].confirmation.removals[]", "their paths in the GitOps repository"),
     ("published[].counts.changed", "assignments that change"),
     ("published[].counts.added", "assignments that are added"),
+    ("published[].counts.renamed", "assignments that get another name: the folder moves"),
     ("published[].counts.removed", "assignments that are removed"),
     ("published[].counts.unchanged", "assignments that stay as they are"),
     (

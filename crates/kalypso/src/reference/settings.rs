@@ -1,5 +1,6 @@
 //! The annotations and labels that Kalypso reads.
 
+use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use model::kind::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
@@ -129,7 +130,27 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         values: "`@user`, `@organization/team` or e-mail addresses, with spaces between them",
         doc: "Who reviews changes of the repository, branch and folder that the object refers to. `kalypso codeowners` writes them into `CODEOWNERS`.",
     },
+    Setting {
+        kinds: &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget],
+        key: RENAMED_FROM,
+        pattern: Some(NAMES),
+        values: "earlier names, the latest first, with commas between them",
+        doc: "The names that the object had. `kalypso rename` writes it. An assignment that is removed under an earlier name and added under the present one is \
+              renamed: its folder moves in one step, also in rings. Without effect once nothing is published under an earlier name.",
+    },
+    Setting {
+        kinds: &[Kind::Workload],
+        key: RENAMED_TARGETS,
+        pattern: Some(PAIRS_OF_NAMES),
+        values: "`NEW=OLD`; several with commas between them",
+        doc: "The earlier names of the workload's deployment targets, without the name of the workload. `kalypso rename` writes it.",
+    },
 ];
+
+/// Names with commas between them.
+const NAMES: &str = r"^\s*[a-z0-9.-]+\s*(,\s*[a-z0-9.-]+\s*)*$";
+/// Pairs of names with commas between them.
+const PAIRS_OF_NAMES: &str = r"^\s*[a-z0-9.-]+\s*=\s*[a-z0-9.-]+\s*(,\s*[a-z0-9.-]+\s*=\s*[a-z0-9.-]+\s*)*$";
 
 /// The labels.
 pub(super) const LABELS: &[Setting] = &[

@@ -44,7 +44,7 @@ fn answers_in_json_hold_their_keys() {
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(
         keys(&plan["plans"][0]["changes"][0]),
-        "assignment files kind moreValues reasons values valuesSameAs workload"
+        "assignment files kind moreValues reasons renamedFrom values valuesSameAs workload"
     );
     let value = &plan["plans"][0]["changes"][0]["values"][0];
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");

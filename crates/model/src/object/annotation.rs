@@ -5,6 +5,7 @@ use super::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
 use super::gitops_repo::FAN_OUT;
 use super::template::{EXTENSION, LITERAL, MISSING_KEY, UNCHECKED};
 use super::workload_registration::RELEASE;
+use crate::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use crate::expiry::Expiry;
 use crate::kind::Kind;
 use crate::owners::OWNERS;
@@ -46,6 +47,8 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MISSING_KEY, &[Kind::Template]),
     (EXTENSION, &[Kind::Template]),
     (OWNERS, &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration]),
+    (RENAMED_FROM, &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget]),
+    (RENAMED_TARGETS, &[Kind::Workload]),
 ];
 
 #[cfg(test)]

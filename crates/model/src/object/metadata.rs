@@ -5,6 +5,7 @@ use super::config_map::PLATFORM_CONFIG;
 use super::deployment_target::WORKLOAD_LABEL;
 use crate::decode::{self, Decoder, cut, is_null, scalar_text};
 use crate::diagnostic::Code;
+use crate::earlier_names;
 use crate::kind::{HUB_GROUP, Kind};
 use crate::owners::{self, OWNERS};
 use crate::similar::{is_spelling_of, nearest};
@@ -56,6 +57,7 @@ impl Decoder<'_> {
             } else {
                 self.check_annotation(key, kind);
                 self.check_owners((key, value));
+                self.check_earlier_names((key, value));
             }
         }
         self.check_label_rules(root, &["metadata", "labels"]);
@@ -83,6 +85,16 @@ impl Decoder<'_> {
         let Some(word) = owners::first_wrong(&text).filter(|_| *scalar_text(key) == *OWNERS) else { return };
         self.warning(Code::InvalidAnnotation, value.span, format!("`{}` is no owner: it is ignored", cut(word)));
         self.help("write `@user`, `@organization/team` or an e-mail address, with spaces between several");
+    }
+
+    fn check_earlier_names(&mut self, (key, value): (&Node, &Node)) {
+        let text = scalar_text(value);
+        let Some(word) = earlier_names::first_wrong(&scalar_text(key), &text) else { return };
+        self.warning(Code::InvalidAnnotation, value.span, format!("`{}` is no earlier name: it is ignored", cut(word)));
+        self.help(match &*scalar_text(key) {
+            earlier_names::RENAMED_TARGETS => "write `NEW=OLD`, with commas between several; `kalypso rename` does",
+            _ => "write the names that it had, with commas between several; `kalypso rename` does",
+        });
     }
 
     fn check_annotation(&mut self, key: &Node, kind: Kind) {

@@ -72,6 +72,7 @@ impl View<'_> {
             "counts": {
                 "changed": plan.count(ChangeKind::Changed),
                 "added": plan.count(ChangeKind::Added),
+                "renamed": plan.count(ChangeKind::Renamed),
                 "removed": plan.count(ChangeKind::Removed),
                 "unchanged": plan.unchanged,
                 "moved": plan.moved,
@@ -218,6 +219,7 @@ fn change_json(
     json!({
         "assignment": id.to_string(),
         "kind": kind_word(change.kind),
+        "renamedFrom": change.renamed_from.as_ref().map(ToString::to_string),
         "workload": Some(&*change.workload).filter(|name| !name.is_empty()),
         "values": listed,
         "valuesSameAs": same_as,
@@ -241,6 +243,7 @@ fn kind_word(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Added => "added",
         ChangeKind::Changed => "changed",
+        ChangeKind::Renamed => "renamed",
         ChangeKind::Removed => "removed",
     }
 }

@@ -90,6 +90,7 @@ impl View<'_> {
         let kinds = [
             (ChangeKind::Changed, "changes", "change"),
             (ChangeKind::Added, "is added", "are added"),
+            (ChangeKind::Renamed, "is renamed", "are renamed"),
             (ChangeKind::Removed, "is removed", "are removed"),
         ];
         for (kind, one, many) in kinds {
@@ -203,6 +204,17 @@ impl View<'_> {
         if text.is_empty() { text } else { format!("\n{text}") }
     }
 
+    /// The cluster types and clusters whose folders get other names.
+    fn renamed_places(&self) -> String {
+        let renamed = &self.planned.plan.renamed_places;
+        if renamed.is_empty() {
+            return String::new();
+        }
+        let places = places_text(self.planned, renamed.values().map(|name| &**name));
+        let names: Vec<_> = renamed.iter().map(|(earlier, present)| format!("{earlier} → {present}")).collect();
+        format!("  > {places}: {}\n", named(&names))
+    }
+
     /// The files that belong to no assignment.
     fn others(&self) -> String {
         let mut text = self.adopted();
@@ -212,6 +224,9 @@ impl View<'_> {
         };
         let others = self.planned.plan.other_files.iter().filter(|change| !is_adopted(change));
         let (markers, others): (Vec<_>, Vec<_>) = others.partition(|change| is_marker(change));
+        text.push_str(&self.renamed_places());
+        let is_renamed = |change: &&&FileChange| self.planned.plan.is_renamed_place(&folder(change));
+        let markers: Vec<_> = markers.iter().filter(|change| !is_renamed(change)).collect();
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
             let mut names: Vec<_> =
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();

@@ -1,0 +1,63 @@
+//! Pairs the removed and the added assignments that are the same one under another name.
+
+use std::collections::BTreeMap;
+
+use super::{AssignmentChange, ChangeKind, Comparison, Plan, PlannedId};
+use crate::compile::Compiled;
+use crate::renames::Renames;
+
+impl Plan {
+    /// Replaces each pair by one change, under the present name. Afterwards, nothing of a pair counts as removed.
+    pub(super) fn pair_renamed(&mut self, comparison: &Comparison<'_>) {
+        if self.count(ChangeKind::Removed) == 0 || self.count(ChangeKind::Added) == 0 {
+            return;
+        }
+        let renames = Renames::of(comparison.new.prepared());
+        if renames.is_empty() {
+            return;
+        }
+        for (earlier, present) in self.pairs(&renames, comparison) {
+            let Some(removed) = self.changes.remove(&earlier) else { continue };
+            if let Some(change) = self.changes.get_mut(&present) {
+                if earlier.place != present.place {
+                    self.renamed_places.insert(earlier.place.clone(), present.place.clone());
+                }
+                *change = AssignmentChange {
+                    kind: ChangeKind::Renamed,
+                    renamed_from: Some(earlier),
+                    before: removed.before,
+                    ..change.clone()
+                };
+            }
+        }
+        self.removed_places.retain(|place| !self.renamed_places.contains_key(place));
+    }
+
+    /// The removed assignments with the added ones. Each is in one pair.
+    fn pairs(&self, renames: &Renames, comparison: &Comparison<'_>) -> Vec<(PlannedId, PlannedId)> {
+        let mut pairs: BTreeMap<PlannedId, PlannedId> = BTreeMap::new();
+        for (earlier, _) in self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed) {
+            let Some((place, target)) = renames.successor(&earlier.place, &earlier.target) else { continue };
+            let present = PlannedId { place, target };
+            let is_added = self.changes.get(&present).is_some_and(|change| change.kind == ChangeKind::Added);
+            if is_added && is_of_one_team(comparison, earlier, &present) {
+                pairs.entry(present).or_insert_with(|| earlier.clone());
+            }
+        }
+        pairs.into_iter().map(|(present, earlier)| (earlier, present)).collect()
+    }
+}
+
+/// Whether a target is the same one, or one with another name in the same workspace: nobody takes over the folders of another team. In an environment with rings, the
+/// newest sources may not have the earlier target any more. Then the earlier name is registered for nobody else, and counts.
+fn is_of_one_team(comparison: &Comparison<'_>, earlier: &PlannedId, present: &PlannedId) -> bool {
+    if earlier.target == present.target {
+        return true;
+    }
+    let workspace = |side: &Compiled, target: &str| {
+        let prepared = side.prepared();
+        Some(prepared.target(prepared.target_id(target)?)?.target.workspace().to_owned())
+    };
+    let Some(old) = comparison.old else { return false };
+    workspace(old, &earlier.target).is_none_or(|before| workspace(comparison.new, &present.target) == Some(before))
+}
