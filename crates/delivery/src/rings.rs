@@ -17,6 +17,7 @@ use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, 
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, RolloutState};
+use engine::renames::Renames;
 use git::publications::Publication;
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -59,7 +60,9 @@ pub struct Rings {
     lost: BTreeSet<Arc<str>>,
     /// Why the folders that places are to have now can't be read, by workload.
     unknown: BTreeMap<Arc<str>, String>,
-    /// The targets of the newest publication, by workload.
+    /// The names that workloads had before.
+    renames: Renames,
+    /// The targets of the newest publication, by workload: those of a renamed workload under its present name.
     newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// What the sources give workloads that move, or a part of which was rejected.
     values: BTreeMap<Arc<str>, Newest>,
@@ -145,6 +148,16 @@ enum Origin {
     Unknown,
 }
 
+/// The targets of a publication, by the present name of their workload.
+fn newest_targets(compiled: &Compiled, renames: &Renames) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut found: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+    for (workload, targets) in revision::targets(compiled) {
+        let present = renames.workloads().get(&workload).cloned().unwrap_or(workload);
+        found.entry(present).or_default().extend(targets);
+    }
+    found
+}
+
 /// The newest publication, with its environment.
 pub type Newly<'a> = (&'a Publication, &'a Compiled);
 
@@ -197,6 +210,8 @@ impl Rings {
         (target, newest): (&GitOpsDestination, Option<Newly<'_>>),
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
+        let renames = Renames::of(compiled.prepared());
+        let states = states.following(renames.workloads());
         let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
         let promotion = states.admitted_promotion().or(step.map(|step| &*step.promotion));
         let membership = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion));
@@ -214,7 +229,8 @@ impl Rings {
             moves: Vec::new(),
             unknown: BTreeMap::new(),
             lost: BTreeSet::new(),
-            newest: newest.map(|(_, compiled)| revision::targets(compiled)).unwrap_or_default(),
+            newest: newest.map(|(_, compiled)| newest_targets(compiled, &renames)).unwrap_or_default(),
+            renames,
             renderer: newest.and_then(|(publication, _)| kept_folders::undecided(loaded, publication)),
             kept: BTreeSet::new(),
             values: BTreeMap::new(),
@@ -327,12 +343,15 @@ impl Rings {
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
     }
 
-    /// Whether a place had no folder at the beginning of a move of a workload that was proved before: it is new in the environment.
+    /// Whether a place had no folder at the beginning of a move of a workload that was proved before, also not under an earlier name: it is new in the
+    /// environment.
     pub fn is_new(&self, workload: &str, place: &str) -> bool {
         let movement = self.movement(workload);
-        let base = self.folders(movement.base);
-        let has_stable = movement.state.stable.is_some();
-        has_stable && matches!(base, Folders::Published(base) if base.get(place).is_none())
+        let Folders::Published(base) = self.folders(movement.base) else { return false };
+        let earlier = self.membership.renamed.iter().filter(|(_, present)| ***present == *place);
+        let had_folder =
+            base.get(place).is_some() || earlier.into_iter().any(|(earlier, _)| base.get(earlier).is_some());
+        movement.state.stable.is_some() && !had_folder
     }
 
     /// Whether the moving revision of a workload has an assignment with errors at each of these places. Empty: at none.
@@ -407,10 +426,18 @@ impl Rings {
         Cow::Owned(Movement::at_rest(workload.into(), RolloutState::default(), targets))
     }
 
+    /// The targets of a workload, without those that the sources give to another workload now: a folder moves with one workload only.
     fn all_targets(&self, workload: &str, stored: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let latest = self.revisions.get(workload).map(|found| &found.targets);
         let known = [Some(stored), latest, self.newest.get(workload)];
-        known.into_iter().flatten().flatten().cloned().collect()
+        let is_of_another = |target: &&Arc<str>| self.revisions.owner(target).is_some_and(|owner| **owner != *workload);
+        known.into_iter().flatten().flatten().filter(|target| !is_of_another(target)).cloned().collect()
+    }
+
+    /// The name of a workload, and the names that it had before.
+    fn all_names<'a>(&'a self, workload: &'a str) -> impl Iterator<Item = &'a str> {
+        let earlier = self.renames.workloads().iter().filter(move |(_, present)| ***present == *workload);
+        [workload].into_iter().chain(earlier.map(|(earlier, _)| &**earlier))
     }
 
     fn content(&self, state: &RolloutState, place: &str) -> Content {
@@ -451,6 +478,11 @@ impl Rings {
         let tree = apply(&self.contents(), compiled, &self.head, &open)?;
         self.progress.clone_from(&tree.progress);
         Ok(tree)
+    }
+
+    /// The present names of workloads, by earlier names.
+    pub(crate) fn renamed_workloads(&self) -> &BTreeMap<Arc<str>, Arc<str>> {
+        self.renames.workloads()
     }
 
     /// The commit with the states. None: there is no state yet.

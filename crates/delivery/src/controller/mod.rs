@@ -39,6 +39,7 @@ mod unsettled;
 mod unwritten;
 mod waits;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion;
@@ -64,6 +65,7 @@ use crate::access::RepositoryAccess;
 use crate::publish::Outcome;
 use crate::pull_requests::GitHosts;
 use crate::reading::RACES_MAX;
+use crate::rings::Rings;
 use crate::rollout_store;
 use crate::write_lease::WriteLease;
 
@@ -170,6 +172,10 @@ fn round(
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let stored = rollout_store::read(context.access, environment)?;
+    let stored = match renamed_workloads(request) {
+        Some(renames) => stored.following(renames),
+        None => stored,
+    };
     let advances = stored.known_advances().ok();
     let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
@@ -201,6 +207,12 @@ fn round(
     drop(facts);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(Box::new(StepOutcome { status: Some(status), ..outcome })))
+}
+
+/// The present names of workloads by earlier names, as the publication right before has them.
+fn renamed_workloads<'a>(request: &StepRequest<'a>) -> Option<&'a BTreeMap<Arc<str>, Arc<str>>> {
+    let mut rings = request.output?.places.iter().filter_map(|place| place.planned.rings.as_ref());
+    rings.next().map(Rings::renamed_workloads)
 }
 
 /// What can't be written, and why, in words.

@@ -74,6 +74,11 @@ fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (
 /// Returns whether a rollout has another state.
 fn record_rollouts(facts: &StepFacts<'_>, plan: &Plan, change: &mut Change) -> bool {
     let mut is_changed = false;
+    for (earlier, present) in &facts.stored.renamed {
+        let rollout = facts.stored.rollouts.get(present).and_then(|rollout| rollout.as_ref().ok());
+        change.set_rollout(facts.context.environment, (earlier, None), &[]);
+        change.set_rollout(facts.context.environment, (present, rollout.cloned()), &[]);
+    }
     for PlannedRollout { workload, step, .. } in &plan.rollouts {
         let before = facts.stored.rollouts.get(workload).cloned().and_then(Result::ok).unwrap_or_default();
         if rollouts::is_worth_storing(&before.state, &step.state) || !step.events.is_empty() {

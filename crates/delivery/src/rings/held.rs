@@ -12,6 +12,7 @@ use engine::promotion::membership::{Location, Membership};
 use engine::promotion::release::placed_release;
 use engine::promotion::revision::subject;
 use engine::promotion::state::{Content, Decision, GateStatus, Move, Phase, RolledBack, RolloutState};
+use engine::renames::Renames;
 use jiff::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -106,6 +107,7 @@ impl<'a> HeldContents<'a> {
         let environment = &loaded.fleet.environment;
         let states = rollout_store::read(access, environment)
             .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
+        let states = states.following(Renames::of(prepared).workloads());
         let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
         let promotion = states.admitted_promotion().or(declared).filter(|promotion| !promotion.rings.is_empty());
         let Some(membership) = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion)) else {

@@ -132,7 +132,11 @@ impl Rings {
             Some(sources) => reader.render(sources, &mut self.earlier)?,
             None => return Err("its state does not name the sources of the moving revision".to_owned().into()),
         };
-        let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
+        let is_same = |compiled: &Compiled| {
+            let revisions = Revisions::of(compiled);
+            // Earlier sources may have the workload under an earlier name.
+            self.all_names(workload).any(|name| revisions.desired(name).as_ref() == Some(revision))
+        };
         let is_rendered = self.earlier.get(index).is_some_and(is_same);
         let reason = "its sources give another revision than before, with this version of Kalypso";
         is_rendered

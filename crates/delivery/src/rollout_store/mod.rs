@@ -53,9 +53,28 @@ pub struct StoredStates {
     pub advances: Option<Result<Advances, StateFileError>>,
     /// The admitted promotion. None: none was admitted. An error: its gates are not known, so nothing moves.
     pub promotion: Option<Result<AdmittedPromotion, StateFileError>>,
+    /// The earlier names of workloads whose rollouts have their present names here, and not yet on the branch.
+    pub renamed: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl StoredStates {
+    /// The states with the rollouts of renamed workloads under their present names, so that one rollout has the folders under both names. `renames` has the
+    /// present names by earlier names. A workload that has a rollout under its present name keeps it.
+    #[must_use]
+    pub fn following(mut self, renames: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
+        for (earlier, present) in renames {
+            let is_known = self.rollouts.get(earlier).is_some_and(Result::is_ok);
+            if !is_known || self.rollouts.contains_key(present) {
+                continue;
+            }
+            if let Some(rollout) = self.rollouts.remove(earlier) {
+                self.rollouts.insert(Arc::clone(present), rollout);
+                self.renamed.insert(Arc::clone(earlier), Arc::clone(present));
+            }
+        }
+        self
+    }
+
     /// The changes on their way into the environment: none, if there is no file.
     ///
     /// # Errors

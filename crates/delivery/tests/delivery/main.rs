@@ -41,6 +41,8 @@ mod pull_requests;
 #[cfg(test)]
 mod releases;
 #[cfg(test)]
+mod renames;
+#[cfg(test)]
 mod renderer;
 #[cfg(test)]
 mod reverts;

@@ -192,8 +192,26 @@ impl Ringed {
         self.publish()
     }
 
+    /// Changes files of the sources. None: the file is removed.
+    pub(crate) fn change(&mut self, changes: &[(&str, Option<&str>)]) {
+        self.world.change(changes);
+    }
+
+    pub(crate) fn file(&self, path: &str) -> String {
+        self.world.files()[path].clone()
+    }
+
+    pub(crate) fn paths_of_sources(&self) -> Vec<String> {
+        self.world.files().keys().cloned().collect()
+    }
+
+    /// The paths of the published branch.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.world.paths(BASE)
+    }
+
     #[track_caller]
-    fn check(&self, workload: &str, expected: [&str; 2]) {
+    pub(crate) fn check(&self, workload: &str, expected: [&str; 2]) {
         assert_eq!(self.versions(workload), expected);
     }
 }

@@ -3,7 +3,7 @@
 //! Clusters that share a folder are one place, so they are in one ring. All decisions use only the names and labels of places, and the rings. A place has the
 //! same position in every run, and places that are added or removed do not change the positions of others.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::place::Place;
+use crate::renames::renamed_places;
 
 /// The name of the implicit last ring, which has the places that no ring selects.
 pub const REST: &str = "rest";
@@ -39,6 +40,9 @@ pub struct Membership {
     pub domain: Vec<u32>,
     /// The hash of each place, which orders the places of a ring.
     pub hash: Vec<u64>,
+    /// The present names of renamed places, by earlier names. Both have one position, so the folder under the earlier name goes when the one under the
+    /// present name comes.
+    pub renamed: BTreeMap<Arc<str>, Arc<str>>,
     /// The keys of the failure domains, such as `site=a`. A ring without limits by label has one domain with an empty key. Rings with the same labels share domains.
     pub domains: Vec<Arc<str>>,
 }
@@ -88,7 +92,8 @@ pub fn order_hash(name: &str) -> u64 {
 
 /// The names in the rings of a promotion that are not names of places of the fleet.
 pub fn unknown_members(fleet: &Fleet, promotion: &Promotion) -> Vec<UnknownMember> {
-    let is_known = |name: &str| Place::find(fleet, name).is_some();
+    let renamed = renamed_places(fleet);
+    let is_known = |name: &str| Place::find(fleet, name).is_some() || renamed.contains_key(name);
     let mut found = Vec::new();
     for (ring, members) in promotion.rings.iter().map(|ring| &ring.members).enumerate() {
         let RingMembers::Names(names) = members else { continue };
@@ -113,7 +118,7 @@ impl Membership {
     fn of_rings(fleet: &Fleet, rings: Arc<[Ring]>) -> Self {
         let places = places(fleet);
         let names = places.iter().map(|place| Arc::clone(place.name_text())).collect();
-        Self::of_columns(names, |place, key| places.get(place)?.label(key), rings)
+        Self::of_columns((names, renamed_places(fleet)), |place, key| places.get(place)?.label(key), rings)
     }
 
     /// Finds the rings of places by their names, which are sorted, and their labels: `label` gets the index of a place and a key. None if the promotion has no rings.
@@ -123,15 +128,15 @@ impl Membership {
         promotion: &Promotion,
     ) -> Option<Self> {
         let rings = effective_rings(promotion);
-        (!rings.is_empty()).then(|| Self::of_columns(names, label, rings.into()))
+        (!rings.is_empty()).then(|| Self::of_columns((names, BTreeMap::new()), label, rings.into()))
     }
 
     fn of_columns<'l>(
-        names: Vec<Arc<str>>,
+        (names, renamed): (Vec<Arc<str>>, BTreeMap<Arc<str>, Arc<str>>),
         label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
         rings: Arc<[Ring]>,
     ) -> Self {
-        let rules = Rules::new(&rings);
+        let rules = Rules::new(&rings, &renamed);
         let found: Vec<_> =
             names.par_iter().enumerate().map(|(place, name)| rules.apply(name, |key| label(place, key))).collect();
         let mut domains = Domains::default();
@@ -142,6 +147,7 @@ impl Membership {
             hash: Vec::with_capacity(found.len()),
             domains: Vec::new(),
             places: names,
+            renamed,
         };
         for (place, (ring, hash)) in found.into_iter().enumerate() {
             membership.ring.push(ring as u16);
@@ -152,9 +158,11 @@ impl Membership {
         membership
     }
 
-    /// The position of a place. A place that the fleet does not have, for example because it was removed, is in the last ring, in the domain without labels.
+    /// The position of a place. A renamed place has that of its present name. Another place that the fleet does not have, for example because it was removed, is
+    /// in the last ring, in the domain without labels.
     pub fn locate(&self, name: &str) -> Location {
-        self.index(name).and_then(|at| self.location(at)).unwrap_or_else(|| self.removed(name))
+        let index = self.index(name).or_else(|| self.index(self.renamed.get(name)?));
+        index.and_then(|at| self.location(at)).unwrap_or_else(|| self.removed(name))
     }
 
     /// The index of a place in the columns. None: the fleet does not have it.
@@ -216,7 +224,7 @@ enum Rule<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn new(rings: &'a [Ring]) -> Self {
+    fn new(rings: &'a [Ring], renamed: &'a BTreeMap<Arc<str>, Arc<str>>) -> Self {
         // The shares of rings follow one another, so that a larger share of a ring keeps the earlier places of the ring.
         let mut sum = 0;
         let mut share = |share: Share| {
@@ -227,7 +235,11 @@ impl<'a> Rules<'a> {
         let rule = |ring: &'a Ring| match &ring.members {
             RingMembers::Labels(selector) => Rule::Labels(selector),
             RingMembers::Percent(part) => share(*part),
-            RingMembers::Names(names) => Rule::Names(names.iter().map(|name| &**name).collect()),
+            RingMembers::Names(names) => {
+                // An earlier name stands for the present one, until the ring names that.
+                let present = |name: &'a Arc<str>| &**renamed.get(name).unwrap_or(name);
+                Rule::Names(names.iter().map(present).collect())
+            }
             RingMembers::Rest => Rule::Rest,
         };
         let rules: Vec<_> = rings.iter().map(rule).collect();
@@ -392,6 +404,21 @@ pub(super) mod tests {
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [1, 21]);
         let found = check(&fleet, vec![ring("all", RingMembers::Rest)]);
         assert_eq!(found.len(), 1, "the ring with the remaining places is the last one");
+    }
+
+    #[test]
+    fn a_renamed_place_has_one_position_under_both_names() {
+        let size = clusters::Clusters { clusters: 3, cluster_types: 2, targets: 1 };
+        let renamed = "name: store-1\n  annotations: {names.kalypso.io/renamed-from: edge-0000001}\n";
+        let files = clusters::files(size, 1).map(|(path, text)| (path, text.replace("name: edge-0000001\n", renamed)));
+        let files = files.map(|(path, text)| (path, text.into_bytes())).collect();
+        let fleet = testkit::directory::fleet_of(files, "prod").unwrap().0;
+        let rings = vec![ring("first", names(&["edge-0000001"])), ring("all", RingMembers::Rest)];
+        let found = Membership::new(&fleet, &promotion(rings.clone())).unwrap();
+        // A ring that still has the earlier name has the place.
+        assert_eq!(found.locate("store-1").ring, 0);
+        assert_eq!(found.locate("edge-0000001"), found.locate("store-1"));
+        assert_eq!(unknown_members(&fleet, &promotion(rings)), []);
     }
 
     #[test]

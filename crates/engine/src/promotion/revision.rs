@@ -28,6 +28,8 @@ const DIGITS: usize = 40;
 #[derive(Clone, Debug, Default)]
 pub struct Revisions {
     workloads: BTreeMap<Arc<str>, WorkloadRevision>,
+    /// The workload of each target.
+    owners: BTreeMap<Arc<str>, Arc<str>>,
     /// Whether the workloads of some registrations are not known.
     is_incomplete: bool,
 }
@@ -73,12 +75,14 @@ impl Revisions {
         let unclear = compiled.unclear_targets();
         let mut sums: BTreeMap<Arc<str>, Sum> = BTreeMap::new();
         let mut workloads: BTreeMap<Arc<str>, WorkloadRevision> = BTreeMap::new();
+        let mut owners = BTreeMap::new();
         let by_target = sums_by_target(compiled);
         for (id, target) in compiled.targets_by_id() {
             let sum = by_target.get(id as usize).copied().unwrap_or_default();
             let subject = subject(target);
             let workload = workloads.entry(Arc::clone(&subject)).or_insert_with(WorkloadRevision::none);
             workload.targets.insert(Arc::clone(target.name.as_arc()));
+            owners.insert(Arc::clone(target.name.as_arc()), Arc::clone(&subject));
             workload.is_unclear |= unclear.contains(&target.name);
             workload.rendered += sum.rendered;
             workload.failing += sum.failing;
@@ -89,7 +93,7 @@ impl Revisions {
                 workload.revision = sum.revision();
             }
         }
-        Self { workloads, is_incomplete: compiled.is_incomplete() }
+        Self { workloads, owners, is_incomplete: compiled.is_incomplete() }
     }
 
     /// All workloads that have a target, by name.
@@ -100,6 +104,11 @@ impl Revisions {
     /// The workload with this name. None if it has no target.
     pub fn get(&self, workload: &str) -> Option<&WorkloadRevision> {
         self.workloads.get(workload)
+    }
+
+    /// The workload that a target belongs to. None: there is no such target.
+    pub fn owner(&self, target: &str) -> Option<&Arc<str>> {
+        self.owners.get(target)
     }
 
     /// The revision that the sources give a workload. None: it is not known, because a part of the sources can't be read or is unclear.
