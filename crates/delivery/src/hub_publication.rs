@@ -11,12 +11,14 @@ use engine::promotion::release::{PlacedRelease, assigned_release, pinned_assignm
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
+use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::publication::{
     DesiredPlace, DesiredTarget, DesiredVersion, PathRange, Publication, PublicationQuery, PublicationReceipt,
     PublicationState, PublishedOutput, Role, check_name,
 };
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
+use model::earlier_names::{self, RENAMED_FROM, RENAMED_TARGETS};
 use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
@@ -436,8 +438,10 @@ fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
         let place = &object.spec.workload;
         Endpoint::new(&place.repo, &place.branch, &place.path).ok()
     });
-    let labels: BTreeMap<_, _> =
+    let mut labels: BTreeMap<_, _> =
         target.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let earlier = earlier_names(fleet, (workload, own_name));
+    labels.extend(earlier.into_iter().take(LABELS_MAX.saturating_sub(target.labels.len())));
     DesiredTarget {
         workspace: workspace.to_owned(),
         application: application.to_owned(),
@@ -448,4 +452,21 @@ fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
         source_endpoint: source.map(|source| source.to_string()),
         version: None,
     }
+}
+
+/// The earlier names of a workload and of its target, as labels: the hub finds what happened under them.
+fn earlier_names(fleet: &Fleet, (workload, own_name): (&str, &str)) -> Vec<(String, String)> {
+    let annotations = fleet.workloads.get(workload).map(|workload| &workload.object.annotations);
+    let of_workload = annotations.map(earlier_names::of_object).unwrap_or_default();
+    let of_target = annotations.map(earlier_names::of_targets).unwrap_or_default().into_iter();
+    let of_target: Vec<_> = of_target.filter(|(present, _)| *present == own_name).map(|(_, earlier)| earlier).collect();
+    // The hub refuses longer texts, so the oldest names are left out.
+    let joined = |names: Vec<&str>| {
+        names.into_iter().map(str::to_owned).reduce(|all, name| {
+            let longer = format!("{all}, {name}");
+            if longer.len() <= NAME_CHARACTERS_MAX { longer } else { all }
+        })
+    };
+    let labels = [(RENAMED_FROM, joined(of_workload)), (RENAMED_TARGETS, joined(of_target))];
+    labels.into_iter().filter_map(|(key, names)| Some((key.to_owned(), names?))).collect()
 }

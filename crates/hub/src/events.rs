@@ -18,7 +18,7 @@ use crate::limits::{
     EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_PERIOD, EVENTS_RETRY,
     EVENTS_SHARED,
 };
-use crate::questions::{self, Changes, Position, Question, QuestionError};
+use crate::questions::{self, Changes, EarlierNames, Position, Question, QuestionError};
 use crate::store::Database;
 
 /// The state that all streams share. Clones share the same state.
@@ -105,7 +105,13 @@ impl Feed {
             return Err(FollowError::Ahead);
         }
         // This reads no changes. It only checks the filter.
-        questions::changes(&self.0.database, Question { filter: &filter, reach: &reach }, position, position).await?;
+        questions::changes(
+            &self.0.database,
+            Question { filter: &filter, reach: &reach, earlier: EarlierNames::NONE },
+            position,
+            position,
+        )
+        .await?;
         let horizon = self.0.settled.subscribe();
         self.0.followed.notify_one();
         let inner = Arc::clone(&self.0);
@@ -199,7 +205,7 @@ impl Follower {
                 () = sleep_until(quiet_until) => {}
                 // After a keep-alive, the stream requests a new permit. A stream must not hold a permit while its client does not receive.
                 permit = self.inner.readers.acquire(), if !is_quiet => {
-                    let question = Question { filter: &self.filter, reach: &self.reach };
+                    let question = Question { filter: &self.filter, reach: &self.reach, earlier: EarlierNames::NONE };
                     let read = read(&self.inner, question, self.position, horizon).await;
                     drop(permit);
                     match read? {

@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 use super::App;
 use super::caller::LimitedReader;
 use super::problem::{Kind, ProblemResponse};
-use crate::questions::{Question, QuestionError};
+use crate::questions::{EarlierNames, Question, QuestionError};
 use crate::tokens::prune;
 
 /// A request with a question: the filter, the reach of the token, the page, and the other parameters of the question.
@@ -46,7 +46,7 @@ impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for QuestionRequest
 impl<T> QuestionRequest<T> {
     /// The question: the filter, and the reach that limits it.
     pub(super) fn question(&self) -> Question<'_> {
-        Question { filter: &self.filter, reach: &self.reach }
+        Question { filter: &self.filter, reach: &self.reach, earlier: EarlierNames::NONE }
     }
 
     /// The filter and the reach, for a stream that outlives the request.

@@ -14,12 +14,27 @@ pub(super) fn and(conditions: impl IntoIterator<Item = String>) -> String {
     conditions.into_iter().map(|condition| format!(" and {condition}")).collect()
 }
 
+/// The condition that a column has a name, or one of its earlier names. None: there is no name.
+pub(super) fn of_name(
+    (column, name): (&str, Option<&str>),
+    earlier: &[String],
+    parameters: &mut Parameters,
+) -> Option<String> {
+    let name = name?;
+    if earlier.is_empty() {
+        return Some(parameters.equals(column, name));
+    }
+    let all = [name.to_owned()].into_iter().chain(earlier.iter().cloned()).collect();
+    Some(parameters.any_text(column, all))
+}
+
 /// The conditions on a workload `l`, its application `a` and its workspace `w`.
 pub(super) fn of_workloads(question: Question<'_>, parameters: &mut Parameters) -> Vec<String> {
     let filter = question.filter;
-    let names = [("w.name", &filter.workspace), ("a.name", &filter.application), ("l.name", &filter.workload)];
+    let names = [("w.name", &filter.workspace), ("a.name", &filter.application)];
     let named = names.into_iter().filter_map(|(column, name)| Some((column, name.as_deref()?)));
     let mut conditions: Vec<_> = named.map(|(column, name)| parameters.equals(column, name)).collect();
+    conditions.extend(of_name(("l.name", filter.workload.as_deref()), &question.earlier.workloads, parameters));
     if !question.reach.workspaces.is_empty() {
         conditions.push(parameters.any_text("w.name", question.reach.workspaces.clone()));
     }
@@ -31,6 +46,7 @@ mod tests {
     use hub_api::filter::Filter;
     use hub_api::tokens::Reach;
 
+    use super::super::question::EarlierNames;
     use super::*;
     use crate::store::Dialect;
 
@@ -39,8 +55,21 @@ mod tests {
         let filter = Filter { workload: Some("cart".into()), ..Filter::default() };
         let reach = Reach { workspaces: vec!["shop".into()], ..Reach::ALL };
         let mut parameters = Parameters::new(Dialect::Postgres);
-        let conditions = of_workloads(Question { filter: &filter, reach: &reach }, &mut parameters);
+        let earlier = EarlierNames::NONE;
+        let conditions = of_workloads(Question { filter: &filter, reach: &reach, earlier }, &mut parameters);
         assert_eq!(all(conditions), "l.name = $1 and w.name = any($2)");
         assert_eq!(all(None), "1 = 1");
+    }
+
+    #[test]
+    fn an_earlier_name_is_selected_with_the_present_one() {
+        let check = |name: Option<&str>, earlier: &[&str], expected: Option<&str>| {
+            let earlier: Vec<_> = earlier.iter().map(ToString::to_string).collect();
+            let found = of_name(("l.name", name), &earlier, &mut Parameters::new(Dialect::Postgres));
+            assert_eq!(found.as_deref(), expected);
+        };
+        check(Some("cart"), &[], Some("l.name = $1"));
+        check(Some("cart"), &["basket"], Some("l.name = any($1)"));
+        check(None, &["basket"], None);
     }
 }

@@ -14,7 +14,7 @@ use hub_api::tokens::Reach;
 use super::above::{self, Above};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, promotions, question, rollouts};
+use super::{Question, QuestionError, conditions, earlier_names, facts, promotions, question, rollouts};
 use crate::ingest::report_places::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::store::{
     ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Parameters,
@@ -39,6 +39,8 @@ pub async fn history(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
+    let earlier = earlier_names::of(&mut transaction, question).await?;
+    let question = Question { earlier: &earlier, ..question };
     let after = match (after, selection.until) {
         (Some(after), _) => after,
         (None, Some(until)) => before(&mut transaction, until).await?,

@@ -152,9 +152,9 @@ fn of_filter(question: Question<'_>, parameters: &mut Parameters) -> Vec<String>
     let filter = question.filter;
     let mut selected = within(question.reach, parameters);
     selected.extend(filter.workspace.as_deref().map(|name| workspaces::has(name, OF_WORKLOAD, parameters)));
-    for (column, text) in [("v.environment", &filter.environment), ("v.subject", &filter.workload)] {
-        selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
-    }
+    selected.extend(filter.environment.as_deref().map(|text| parameters.equals("v.environment", text)));
+    let subject = ("v.subject", filter.workload.as_deref());
+    selected.extend(conditions::of_name(subject, &question.earlier.workloads, parameters));
     selected
 }
 

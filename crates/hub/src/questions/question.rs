@@ -15,6 +15,22 @@ pub struct Question<'a> {
     pub filter: &'a Filter,
     /// The reach of the token: with any filter, an answer contains nothing outside of it.
     pub reach: &'a Reach,
+    /// The earlier names of what the filter names, which it also selects.
+    pub earlier: &'a EarlierNames,
+}
+
+/// The earlier names of a renamed workload and its targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlierNames {
+    /// Those of the filter's workload.
+    pub(super) workloads: Vec<String>,
+    /// Those of the filter's target.
+    pub(super) targets: Vec<String>,
+}
+
+impl EarlierNames {
+    /// No names.
+    pub const NONE: &'static Self = &Self { workloads: Vec::new(), targets: Vec::new() };
 }
 
 /// The reach of the hub's own questions: it is not limited.
@@ -22,7 +38,7 @@ static EVERYTHING: Reach = Reach::ALL;
 
 impl<'a> From<&'a Filter> for Question<'a> {
     fn from(filter: &'a Filter) -> Self {
-        Self { filter, reach: &EVERYTHING }
+        Self { filter, reach: &EVERYTHING, earlier: EarlierNames::NONE }
     }
 }
 

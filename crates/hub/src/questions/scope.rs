@@ -251,7 +251,8 @@ async fn targets(
     ];
     let mut parameters = Parameters::new(transaction.dialect());
     let mut conditions = conditions::of_workloads(question, &mut parameters);
-    conditions.extend(question.filter.target.as_deref().map(|name| parameters.equals("t.name", name)));
+    let target = ("t.name", question.filter.target.as_deref());
+    conditions.extend(conditions::of_name(target, &question.earlier.targets, &mut parameters));
     if conditions.is_empty() && labels.requirements.is_empty() {
         return Ok(None);
     }
@@ -279,7 +280,7 @@ async fn targets(
 }
 
 /// Parses the labels in a column.
-fn labels_of(text: Option<&str>) -> Labels {
+pub(super) fn labels_of(text: Option<&str>) -> Labels {
     let labels: BTreeMap<String, String> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     labels.into_iter().collect()
 }

@@ -83,6 +83,29 @@ impl Fleet {
         self.publish(("https://git.example/acme/others", workload), commit, vec![place]).await;
     }
 
+    /// Publishes a version of a workload with a target in prod, which have earlier names.
+    pub(crate) async fn publish_renamed(
+        &self,
+        (workload, name): (&str, &str),
+        earlier: &[(&str, &str)],
+        (commit, version): (i64, &str),
+    ) {
+        let labels = earlier.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let (workload, name) = (workload.to_owned(), name.to_owned());
+        let target = DesiredTarget { workload, name, labels, ..target("prod", Some(version)) };
+        let place = DesiredPlace {
+            path: "renamed".into(),
+            tree: Some(hash(2_000 + commit)),
+            role: Role::Application,
+            environment: Some("prod".into()),
+            cluster_type: None,
+            cluster: None,
+            config_version: None,
+            targets: vec![target],
+        };
+        self.publish(("https://git.example/acme/renamed", "prod"), commit, vec![place]).await;
+    }
+
     /// Publishes a commit without the workload.
     pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
         self.publish((APPLICATION, environment), commit, Vec::new()).await;

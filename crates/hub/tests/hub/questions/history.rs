@@ -1,7 +1,9 @@
 //! The history of changes.
 
+use std::collections::BTreeSet;
+
 use hub::promotions::record;
-use hub::questions::{Position, Question, changes, history, settled};
+use hub::questions::{EarlierNames, Position, Question, changes, history, settled};
 use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::history::{Event, HistoryKind, HistorySelection};
@@ -10,8 +12,9 @@ use hub_api::promotions::PromotionEvent;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
+use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 
-use crate::questions::fleet::Fleet;
+use crate::questions::fleet::{Fleet, WORKLOAD};
 use crate::twins::Ground;
 
 twins![
@@ -22,6 +25,7 @@ twins![
     a_selection_is_by_person_kind_and_time,
     a_selection_ends_before_a_time,
     a_reach_limits_decisions,
+    a_renamed_workload_has_the_history_of_its_earlier_name,
 ];
 
 fn line(event: &Event) -> String {
@@ -242,18 +246,18 @@ async fn a_reach_limits_decisions(ground: Ground) {
     let (filter, page) = (Filter::default(), Page::default());
     let decisions = HistorySelection { kind: Some(HistoryKind::Decision), ..HistorySelection::default() };
     let stage = Reach { environments: vec!["stage".into()], ..Reach::ALL };
-    let question = Question { filter: &filter, reach: &stage };
+    let question = Question { filter: &filter, reach: &stage, earlier: EarlierNames::NONE };
     let found = history(&fleet.database, (question, &decisions), &page).await.unwrap();
     assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), ["stage held by ann"]);
     // The other decisions are about whole environments.
     for (workspace, expected) in [("store-team", &["prod approved by Olga"][..]), ("web", &[])] {
         let own = Reach { workspaces: vec![workspace.into()], ..Reach::ALL };
-        let question = Question { filter: &filter, reach: &own };
+        let question = Question { filter: &filter, reach: &own, earlier: EarlierNames::NONE };
         let found = history(&fleet.database, (question, &decisions), &page).await.unwrap();
         assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), expected, "{workspace}");
     }
     let followed = async |reach: &Reach| {
-        let question = Question { filter: &filter, reach };
+        let question = Question { filter: &filter, reach, earlier: EarlierNames::NONE };
         let (mut after, until) = (Position::default(), settled(&fleet.database).await.unwrap());
         let mut found = Vec::new();
         while !after.has_reached(&until) {
@@ -272,4 +276,26 @@ async fn a_reach_limits_decisions(ground: Ground) {
     let named = Filter { workspace: Some("store-team".into()), ..Filter::default() };
     let found = history(&fleet.database, (&named, &decisions), &page).await.unwrap();
     assert_eq!(found.items.iter().map(line).collect::<Vec<_>>(), ["prod approved by Olga"]);
+}
+
+async fn a_renamed_workload_has_the_history_of_its_earlier_name(ground: Ground) {
+    let fleet = some(&ground).await;
+    decide(&fleet).await;
+    let of = async |workload: &str, target: Option<&str>| {
+        let (workload, target) = (Some(workload.to_owned()), target.map(str::to_owned));
+        check(&fleet, &Filter { workload, target, ..Filter::default() }, 100).await
+    };
+    let before = of(WORKLOAD, None).await;
+    assert!(before.contains(&"prod approved by Olga".to_owned()) && before.contains(&"1e published 2.0".to_owned()));
+    let earlier = [(RENAMED_FROM, WORKLOAD), (RENAMED_TARGETS, "checkout-prod")];
+    fleet.publish_renamed(("till", "live"), &earlier, (50, "3.0")).await;
+    for limit in [1, 100] {
+        let filter = Filter { workload: Some("till".into()), ..Filter::default() };
+        let all = check(&fleet, &filter, limit).await;
+        let expected = before.iter().cloned().chain(["32 published 3.0".to_owned()]);
+        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), expected.collect(), "{limit}");
+    }
+    assert!(of("till", Some("live")).await.contains(&"1e published 2.0".to_owned()));
+    // The earlier name alone has what happened under it.
+    assert_eq!(of(WORKLOAD, None).await, before);
 }

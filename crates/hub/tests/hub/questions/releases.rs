@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::questions::{Question, compare, deployments, history, rollout, rollout_at, rollout_hosts};
+use hub::questions::{EarlierNames, Question, compare, deployments, history, rollout, rollout_at, rollout_hosts};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::compare::Compared;
@@ -518,8 +518,11 @@ async fn a_token_of_one_workspace_gets_no_messages_about_a_whole_cluster(ground:
     let filter = Filter::default();
     for (workspaces, message) in [(Vec::new(), Some("portal/values.yaml")), (vec!["acme".to_owned()], None)] {
         let reach = Reach { workspaces, ..Reach::ALL };
-        let question =
-            Question { filter: &Filter { workload: Some("portal-1".into()), ..filter.clone() }, reach: &reach };
+        let question = Question {
+            filter: &Filter { workload: Some("portal-1".into()), ..filter.clone() },
+            reach: &reach,
+            earlier: EarlierNames::NONE,
+        };
         let rows = deployments(&ground.database, question, &Page::default(), None).await.unwrap().items;
         let every = HistorySelection::default();
         let events = history(&ground.database, (question, &every), &Page::default()).await.unwrap().items;
