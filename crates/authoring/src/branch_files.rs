@@ -59,6 +59,20 @@ impl<'b> BranchFiles<'b> {
         Self { contents, folder, source: Arc::new(source), objects }
     }
 
+    /// The same branch with other contents.
+    pub(crate) fn with_contents<'c>(&self, contents: &'c BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'c>
+    where
+        'b: 'c,
+    {
+        let objects = contents.iter().flat_map(|(path, content)| objects(path, content)).collect();
+        BranchFiles { contents, folder: self.folder, source: Arc::clone(&self.source), objects }
+    }
+
+    /// The contents of all files.
+    pub(crate) fn contents(&self) -> &'b BTreeMap<Arc<str>, Arc<[u8]>> {
+        self.contents
+    }
+
     /// The content of a file.
     pub fn content(&self, path: &str) -> Option<&Arc<[u8]>> {
         self.contents.get(path)

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
+use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::scheduling_policy::TARGET_SELECTOR;
 use model::yaml::Node;
 
 use crate::branch_files::{BranchFiles, FoundObject};
@@ -61,14 +63,38 @@ pub(crate) fn required<'f>(files: &'f BranchFiles<'_>, (kind, name): (Kind, &str
     files.of_kind(user).filter_map(reference).collect()
 }
 
-/// All references to a cluster type or a cluster of this name: also those of values and schemas, which may be without it.
-pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, (kind, name): (Kind, &str)) -> Vec<Reference<'f>> {
-    let label = match kind {
-        Kind::ClusterType => "cluster-type",
-        Kind::Cluster => "cluster",
-        _ => return required(files, (kind, name)),
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A cluster type.
+    ClusterType,
+    /// A cluster.
+    Cluster,
+    /// A workload.
+    Workload,
+    /// A deployment target, by its whole name.
+    Target,
+}
+
+impl Named {
+    /// The label by which values and schemas name it.
+    fn label(self) -> &'static str {
+        match self {
+            Self::ClusterType => "cluster-type",
+            Self::Cluster => "cluster",
+            Self::Workload => WORKLOAD_LABEL,
+            Self::Target => "deployment-target",
+        }
+    }
+}
+
+/// All references to a name: also those of values, schemas and selectors, which may be without it.
+pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, named: Named, name: &str) -> Vec<Reference<'f>> {
+    let mut found = match named {
+        Named::ClusterType => required(files, (Kind::ClusterType, name)),
+        Named::Cluster | Named::Workload | Named::Target => Vec::new(),
     };
-    let mut found = required(files, (kind, name));
+    let label = named.label();
     for object in files.objects() {
         match object.kind {
             Kind::ConfigMap if object.name.starts_with(AZURE_PREFIX) => found.extend(keys(object, label, name)),
@@ -76,7 +102,42 @@ pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, (kind, name): (Kind, &str)) ->
             Kind::ConfigMap | Kind::ConfigSchema => {
                 found.extend(Reference::field(object, &["metadata", "labels", label], name));
             }
+            _ if named == Named::Workload => found.extend(of_workload(object, name)),
             _ => {}
+        }
+    }
+    found
+}
+
+/// The fields of other objects that contain the name of a workload.
+fn of_workload<'f>(object: &'f FoundObject, name: &str) -> Vec<Reference<'f>> {
+    let field = |keys: &[&str]| Reference::field(object, keys, name);
+    match object.kind {
+        Kind::SchedulingPolicy | Kind::ReleasePin => {
+            let [spec, selector] = TARGET_SELECTOR;
+            let labels = [spec, selector, "labelSelector"];
+            let of_label = field(&[spec, selector, "labelSelector", "matchLabels", WORKLOAD_LABEL]);
+            of_label.into_iter().chain(expressions((object, &labels), WORKLOAD_LABEL, name)).collect()
+        }
+        Kind::LabelMapping => field(&["spec", "from", WORKLOAD_LABEL]).into_iter().collect(),
+        Kind::DeploymentTarget => field(&["metadata", "labels", WORKLOAD_LABEL]).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The values of a label in the `matchExpressions` of a selector.
+fn expressions<'f>((object, selector): (&'f FoundObject, &[&str]), label: &str, name: &str) -> Vec<Reference<'f>> {
+    let node = selector.iter().try_fold(&object.root, |node, key| node.get(key));
+    let all = node.and_then(|node| node.get("matchExpressions")).and_then(Node::as_sequence).unwrap_or_default();
+    let is =
+        |node: Option<&Node>, text: &str| node.and_then(Node::as_scalar).is_some_and(|scalar| *scalar.text == *text);
+    let mut found = Vec::new();
+    for (at, expression) in all.iter().enumerate().filter(|(_, expression)| is(expression.get("key"), label)) {
+        let values = expression.get("values").and_then(Node::as_sequence).unwrap_or_default();
+        for (position, node) in values.iter().enumerate().filter(|(_, value)| is(Some(value), name)) {
+            let path = selector.iter().fold(FieldPath::default(), |path, key| path.key(*key));
+            let path = path.key("matchExpressions").index(at).key("values").index(position);
+            found.push(Reference { object, node, change: NameChange::Set(path) });
         }
     }
     found

@@ -1,19 +1,26 @@
 //! Renames objects of a branch, with everything in the branch that names them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
+use model::earlier_names::{self, RENAMED_FROM, RENAMED_TARGETS};
 use model::field_path::FieldPath;
 use model::kind::Kind;
+use model::object::release_pin::PROMOTED_PREFIX;
 
 use crate::additions::PlacedObject;
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, ObjectPosition, edit};
 use crate::file_edits::FileEdits;
 use crate::placement::renamed_path;
+pub use crate::references::Named;
 use crate::references::{self, Reference};
+use crate::targets::{self, TARGETS};
 use crate::value::Value;
+
+/// The path of an object's name.
+const NAME: [&str; 2] = ["metadata", "name"];
 
 /// A renamed object.
 #[derive(Clone, Debug, Default)]
@@ -26,49 +33,200 @@ pub struct Renaming {
     pub referring: Vec<PlacedObject>,
 }
 
+/// A name that another one replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewName {
+    /// What it is the name of.
+    pub named: Named,
+    /// The name until now.
+    pub old: Arc<str>,
+    /// The new name.
+    pub new: Arc<str>,
+}
+
 /// Gives a cluster type or a cluster another name. What names it follows: the clusters of a cluster type, and the conditions of values and schemas. A file
-/// with the name of the object gets the new name.
+/// with the name of the object gets the new name. An annotation of the object has the name until now.
 ///
 /// # Errors
 /// There is no such object, the new name is taken by a cluster type or a cluster, or a file can't be edited. Nothing is renamed then.
 pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
     let object = files.find(kind, old).ok_or_else(|| files.places().refusal(vec![files.missing(kind, old)]))?;
-    refuse_taken(files, new)?;
-    let name = Change::Set(FieldPath::from(["metadata", "name"]), Value::text(new));
-    let mut changes: BTreeMap<&Arc<str>, Vec<(ObjectPosition, Change)>> = BTreeMap::new();
-    changes.entry(&object.path).or_default().push((object.at, name));
-    let mut referring: Vec<PlacedObject> = Vec::new();
-    for reference in references::all(files, (kind, old)) {
-        let change = reference.renamed(new).ok_or_else(|| no_key(files, &reference, new))?;
-        changes.entry(&reference.object.path).or_default().push((reference.object.at, change));
-        referring.push(placed(reference.object));
-    }
-    referring.dedup();
-    let mut renaming = Renaming { referring, ..Renaming::default() };
-    for (path, changes) in changes {
-        let content = files.content(path).map(|content| content.to_vec()).unwrap_or_default();
-        let changed = changes.iter().try_fold(content, |content, (at, change)| edit(&content, *at, change));
-        let content = changed.map_err(|error| files.not_editable(path, &error))?;
-        renaming.edits.write(Arc::clone(path), content);
-    }
-    let path = renaming.move_file(files, object, new);
-    renaming.object.push(PlacedObject { kind, name: new.into(), path });
-    Ok(renaming)
+    refuse_taken(files, [Kind::ClusterType, Kind::Cluster], new)?;
+    let named = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
+    let mut edited = Edited::of(files);
+    edited.rename(object, new, &[earlier_name(object, new)])?;
+    edited.follow(&[NewName { named, old: old.into(), new: new.into() }])?;
+    Ok(edited.renaming)
 }
 
-impl Renaming {
+/// The names that change if a workload gets another name: its own, and the whole names of its targets.
+///
+/// # Errors
+/// There is no such workload in these files.
+pub fn names_of_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Vec<NewName>, Refusal> {
+    let object = targets::find(files, old)?;
+    let own = NewName { named: Named::Workload, old: old.into(), new: new.into() };
+    let names: BTreeSet<_> = targets::names(object).into_iter().collect();
+    let of_target = |name: &str| NewName {
+        named: Named::Target,
+        old: format!("{old}-{name}").into(),
+        new: format!("{new}-{name}").into(),
+    };
+    Ok([own].into_iter().chain(names.into_iter().map(of_target)).collect())
+}
+
+/// Gives a workload another name. What names it in these files follows, also its registration.
+///
+/// # Errors
+/// There is no such workload, the new name is taken, or a file can't be edited. Nothing is renamed then.
+pub fn rename_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
+    let object = targets::find(files, old)?;
+    refuse_taken(files, [Kind::Workload, Kind::WorkloadRegistration], new)?;
+    let names = names_of_workload(files, (old, new))?;
+    let mut edited = Edited::of(files);
+    edited.rename(object, new, &[earlier_name(object, new)])?;
+    edited.follow(&names)?;
+    Ok(edited.renaming)
+}
+
+/// Gives the deployment targets of a workload with this name another one, in all environments. What names them in these files follows.
+///
+/// # Errors
+/// There is no such workload or target, it has a target with the new name, or a file can't be edited. Nothing is renamed then.
+pub fn rename_target(files: &BranchFiles<'_>, workload: &str, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
+    let object = targets::find(files, workload)?;
+    let positions = targets::positions(files, object, old)?;
+    targets::refuse_taken(files, object, new)?;
+    let name = |position: usize| FieldPath::from(TARGETS).index(position).key("name");
+    let mut changes: Vec<_> =
+        positions.into_iter().map(|position| Change::Set(name(position), Value::text(new))).collect();
+    let path = annotation(RENAMED_TARGETS);
+    let before = object.text(&["metadata", "annotations", RENAMED_TARGETS]);
+    changes.push(Change::Set(path, Value::text(earlier_names::target_renamed(before, (old, new)))));
+    let mut edited = Edited::of(files);
+    edited.change(object, &changes)?;
+    edited.renaming.object.push(PlacedObject { name: Arc::clone(&object.name), ..placed(object) });
+    edited.follow(&[name_of_target(workload, (old, new))])?;
+    Ok(edited.renaming)
+}
+
+/// The whole name of a target that changes.
+pub fn name_of_target(workload: &str, (old, new): (&str, &str)) -> NewName {
+    NewName { named: Named::Target, old: format!("{workload}-{old}").into(), new: format!("{workload}-{new}").into() }
+}
+
+/// Replaces names in a branch that does not have the renamed objects. The registration of a workload, and the pin of its promoted release, get its new name.
+///
+/// # Errors
+/// The new name is taken by a registration, or a file can't be edited. Nothing is changed then.
+pub fn follow(files: &BranchFiles<'_>, names: &[NewName]) -> Result<Renaming, Refusal> {
+    let mut edited = Edited::of(files);
+    edited.follow(names)?;
+    Ok(edited.renaming)
+}
+
+/// The files of a branch while names are replaced in them, one after another: one key can contain several.
+struct Edited<'f, 'b> {
+    files: &'f BranchFiles<'b>,
+    /// The contents of all files now.
+    contents: BTreeMap<Arc<str>, Arc<[u8]>>,
+    renaming: Renaming,
+}
+
+impl<'f, 'b> Edited<'f, 'b> {
+    fn of(files: &'f BranchFiles<'b>) -> Self {
+        Self { files, contents: files.contents().clone(), renaming: Renaming::default() }
+    }
+
+    /// Gives an object another name, with more changes. Its file follows.
+    fn rename(&mut self, object: &FoundObject, new: &str, more: &[Change]) -> Result<(), Refusal> {
+        let name = Change::Set(FieldPath::from(NAME), Value::text(new));
+        let changes: Vec<_> = [name].into_iter().chain(more.iter().cloned()).collect();
+        self.change(object, &changes)?;
+        let path = self.move_file(object, new);
+        self.renaming.object.push(PlacedObject { kind: object.kind, name: new.into(), path });
+        Ok(())
+    }
+
+    /// Changes an object.
+    fn change(&mut self, object: &FoundObject, changes: &[Change]) -> Result<(), Refusal> {
+        self.edit(&object.path, changes.iter().map(|change| (object.at, change)))
+    }
+
+    fn edit<'c>(
+        &mut self,
+        path: &Arc<str>,
+        mut changes: impl Iterator<Item = (ObjectPosition, &'c Change)>,
+    ) -> Result<(), Refusal> {
+        let content = self.contents.get(path).map(|content| content.to_vec()).unwrap_or_default();
+        let changed = changes.try_fold(content, |content, (at, change)| edit(&content, at, change));
+        let content = changed.map_err(|error| self.files.not_editable(path, &error))?;
+        self.contents.insert(Arc::clone(path), content.clone().into());
+        self.renaming.edits.write(Arc::clone(path), content);
+        Ok(())
+    }
+
     /// Moves the file of a renamed object, if it has the name of the object and nothing else is in it. Returns the path.
-    fn move_file(&mut self, files: &BranchFiles<'_>, object: &FoundObject, new: &str) -> Arc<str> {
-        let is_alone = files.objects().iter().filter(|other| other.path == object.path).count() == 1;
-        let moved =
-            renamed_path(&object.path, &object.name, new).filter(|path| is_alone && files.content(path).is_none());
-        let content = self.edits.get(&object.path).and_then(|edit| edit.content().cloned());
-        let (Some(path), Some(content)) = (moved, content) else { return Arc::clone(&object.path) };
-        let path: Arc<str> = path.into();
-        self.edits.remove(Arc::clone(&object.path));
-        self.edits.write(Arc::clone(&path), content);
+    fn move_file(&mut self, object: &FoundObject, new: &str) -> Arc<str> {
+        let is_alone = self.files.objects().iter().filter(|other| other.path == object.path).count() == 1;
+        let moved = renamed_path(&object.path, &object.name, new)
+            .filter(|path| is_alone && !self.contents.contains_key(&**path));
+        let Some(path) = moved.map(Arc::<str>::from) else { return Arc::clone(&object.path) };
+        let Some(content) = self.contents.remove(&object.path) else { return Arc::clone(&object.path) };
+        self.renaming.edits.remove(Arc::clone(&object.path));
+        self.renaming.edits.write(Arc::clone(&path), content.to_vec());
+        self.contents.insert(Arc::clone(&path), content);
         path
     }
+
+    /// Replaces names in all objects.
+    fn follow(&mut self, names: &[NewName]) -> Result<(), Refusal> {
+        for name in names {
+            self.follow_one(name)?;
+        }
+        self.renaming.referring.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
+        self.renaming.referring.dedup();
+        Ok(())
+    }
+
+    fn follow_one(&mut self, NewName { named, old, new }: &NewName) -> Result<(), Refusal> {
+        let contents = self.contents.clone();
+        let files = self.files.with_contents(&contents);
+        let mut changes: BTreeMap<&Arc<str>, Vec<(ObjectPosition, Change)>> = BTreeMap::new();
+        for reference in references::all(&files, *named, old) {
+            let change = reference.renamed(new).ok_or_else(|| no_key(&files, &reference, new))?;
+            changes.entry(&reference.object.path).or_default().push((reference.object.at, change));
+            self.renaming.referring.push(placed(reference.object));
+        }
+        for (path, changes) in changes {
+            self.edit(path, changes.iter().map(|(at, change)| (*at, change)))?;
+        }
+        if *named != Named::Workload {
+            return Ok(());
+        }
+        // The names of these objects are that of the workload.
+        let promoted = |name: &str| format!("{PROMOTED_PREFIX}{name}");
+        if let Some(registration) = files.find(Kind::WorkloadRegistration, old) {
+            refuse_taken(&files, [Kind::WorkloadRegistration], new)?;
+            self.rename(registration, new, &[])?;
+        }
+        if let Some(pin) = files.find(Kind::ReleasePin, &promoted(old))
+            && files.find(Kind::ReleasePin, &promoted(new)).is_none()
+        {
+            self.rename(pin, &promoted(new), &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// The change of the annotation that has the earlier names of an object.
+fn earlier_name(object: &FoundObject, new: &str) -> Change {
+    let before = object.text(&["metadata", "annotations", RENAMED_FROM]);
+    Change::Set(annotation(RENAMED_FROM), Value::text(earlier_names::renamed(before, (&object.name, new))))
+}
+
+fn annotation(key: &str) -> FieldPath {
+    FieldPath::from(["metadata", "annotations"]).key(key)
 }
 
 /// The refusal of a name that a key can't contain.
@@ -84,9 +242,9 @@ fn placed(object: &FoundObject) -> PlacedObject {
     PlacedObject { kind: object.kind, name: Arc::clone(&object.name), path: Arc::clone(&object.path) }
 }
 
-/// Cluster types and clusters share their names, because each has a folder of its name.
-fn refuse_taken(files: &BranchFiles<'_>, name: &str) -> Result<(), Refusal> {
-    let taken = [Kind::ClusterType, Kind::Cluster].into_iter().find_map(|kind| files.find(kind, name));
+/// Refuses a name that an object of these kinds has. Cluster types and clusters share their names, because each has a folder of its name.
+fn refuse_taken(files: &BranchFiles<'_>, kinds: impl IntoIterator<Item = Kind>, name: &str) -> Result<(), Refusal> {
+    let taken = kinds.into_iter().find_map(|kind| files.find(kind, name));
     let Some(taken) = taken else { return Ok(()) };
     let mut places = files.places();
     let origin = places.name(files, taken);
@@ -141,10 +299,87 @@ mod tests {
                 ("c.yaml", Some(&CLUSTER.replace("small", "new"))),
                 ("m.yaml", Some(&map.replace("small", "new"))),
                 ("s.yaml", Some(&schema.replace("small", "new"))),
-                ("t/new.yaml", Some(&TYPE.replace("name: small", "name: new"))),
+                (
+                    "t/new.yaml",
+                    Some(
+                        &TYPE.replace(
+                            "{name: small}",
+                            "{name: new, annotations: {names.kalypso.io/renamed-from: small}}",
+                        ),
+                    ),
+                ),
                 ("t/small.yaml", None),
             ],
         );
+    }
+
+    const WORKLOAD: &str = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: shop # ours\nspec:\n  deploymentTargets:\n    - {name: eu, environment: dev}\n    - {name: eu, environment: prod}\n    - {name: us, environment: prod}\n";
+
+    /// The texts of files after names are replaced, by path.
+    fn texts(renaming: &Renaming) -> BTreeMap<String, Option<String>> {
+        let text = |content: &Arc<[u8]>| String::from_utf8(content.to_vec()).unwrap();
+        renaming.edits.iter().map(|(path, edit)| (path.to_string(), edit.content().map(text))).collect()
+    }
+
+    #[test]
+    fn a_workload_keeps_its_earlier_name_in_an_annotation() {
+        let renaming = with(&[("shop.yaml", WORKLOAD)], |files| rename_workload(files, ("shop", "store"))).unwrap();
+        let expected = WORKLOAD.replace(
+            "name: shop # ours\n",
+            "name: store # ours\n  annotations:\n    names.kalypso.io/renamed-from: shop\n",
+        );
+        assert_eq!(
+            texts(&renaming),
+            BTreeMap::from([("shop.yaml".into(), None), ("store.yaml".into(), Some(expected))])
+        );
+    }
+
+    #[test]
+    fn a_target_has_its_new_name_in_all_environments() {
+        let rename = |names| with(&[("w.yaml", WORKLOAD)], |files| rename_target(files, "shop", names));
+        let expected = WORKLOAD.replace("name: eu", "name: europe").replace(
+            "name: shop # ours\n",
+            "name: shop # ours\n  annotations:\n    names.kalypso.io/renamed-targets: europe=eu\n",
+        );
+        let renaming = rename(("eu", "europe")).unwrap();
+        assert_eq!(texts(&renaming), BTreeMap::from([("w.yaml".into(), Some(expected))]));
+        let message = |names| rename(names).unwrap_err().diagnostics[0].message.clone();
+        assert_eq!(message(("eu", "us")), "workload `shop` has a target `us` already");
+        assert_eq!(message(("ue", "x")), "workload `shop` has no target `ue`");
+    }
+
+    #[test]
+    fn selectors_conditions_registrations_and_promoted_pins_follow_a_workload() {
+        let policy = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata: {name: shop}\nspec:\n  deploymentTargetSelector:\n    labelSelector:\n      matchLabels: {workload: shop}\n      matchExpressions:\n        - {key: workload, operator: In, values: [till, shop]}\n        - {key: purpose, operator: In, values: [shop]}\n";
+        let pin = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {name: promoted-shop}\nspec:\n  deploymentTargetSelector: {labelSelector: {matchLabels: {workload: shop}}}\n";
+        let map = config("east", "deployment-target: shop-eu, workload: shop", "A: '1'");
+        let azure = config("azure-app-config", "x: y", "workload.shop.deployment-target.shop-eu.A: '1'");
+        let registration =
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {name: shop}\nspec: {}\n";
+        let names = with(&[("w.yaml", WORKLOAD)], |files| names_of_workload(files, ("shop", "store"))).unwrap();
+        assert_eq!(names.len(), 3);
+        let existing: &[(&str, &str)] = &[
+            ("a.yaml", &azure),
+            ("m.yaml", &map),
+            ("p.yaml", policy),
+            ("pin.yaml", pin),
+            ("r/shop.yaml", registration),
+        ];
+        let renaming = with(existing, |files| follow(files, &names)).unwrap();
+        let expected = BTreeMap::from([
+            ("a.yaml", Some(azure.replace("shop", "store"))),
+            ("m.yaml", Some(map.replace("shop", "store"))),
+            (
+                "p.yaml",
+                Some(policy.replace("{workload: shop}", "{workload: store}").replace("[till, shop]", "[till, store]")),
+            ),
+            ("pin.yaml", Some(pin.replace("shop", "store"))),
+            ("r/shop.yaml", None),
+            ("r/store.yaml", Some(registration.replace("shop", "store"))),
+        ]);
+        let expected = expected.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
+        assert_eq!(texts(&renaming), expected);
+        assert_eq!(renaming.object.len(), 2);
     }
 
     #[test]
@@ -155,7 +390,10 @@ mod tests {
             &[("a.yaml", CLUSTER), ("b.yaml", &format!("{map}---\n{other}")), ("new.yaml", other)],
             (Kind::Cluster, "a"),
             &[
-                ("a.yaml", Some(&CLUSTER.replace("name: a", "name: new"))),
+                (
+                    "a.yaml",
+                    Some(&CLUSTER.replace("{name: a}", "{name: new, annotations: {names.kalypso.io/renamed-from: a}}")),
+                ),
                 ("b.yaml", Some(&format!("{}---\n{other}", map.replace("cluster: a", "cluster: new")))),
             ],
         );

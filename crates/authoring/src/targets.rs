@@ -19,7 +19,7 @@ use crate::objects::LabelList;
 use crate::value::{Entry, Value};
 
 /// The path of the list of targets.
-const TARGETS: [&str; 2] = ["spec", "deploymentTargets"];
+pub(crate) const TARGETS: [&str; 2] = ["spec", "deploymentTargets"];
 
 /// A deployment target to add.
 #[derive(Clone, Debug)]
@@ -142,9 +142,45 @@ fn changed(files: &BranchFiles<'_>, workload: &FoundObject, change: &Change) -> 
     Ok(TargetChange { edits, object: Some(PlacedObject { kind: Kind::Workload, name, path }) })
 }
 
-fn find<'f>(files: &'f BranchFiles<'_>, workload: &str) -> Result<&'f FoundObject, Refusal> {
+pub(crate) fn find<'f>(files: &'f BranchFiles<'_>, workload: &str) -> Result<&'f FoundObject, Refusal> {
     let missing = || files.places().refusal(vec![files.missing(Kind::Workload, workload)]);
     files.find(Kind::Workload, workload).ok_or_else(missing)
+}
+
+/// The names of the targets of a workload, in all environments.
+pub(crate) fn names(workload: &FoundObject) -> Vec<&str> {
+    targets(workload).into_iter().map(|target| target.name).collect()
+}
+
+/// The positions of the targets with a name, one for each environment.
+pub(crate) fn positions(files: &BranchFiles<'_>, workload: &FoundObject, name: &str) -> Result<Vec<usize>, Refusal> {
+    let known = names(workload);
+    let found: Vec<_> = (0..known.len()).filter(|position| known.get(*position) == Some(&name)).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut places = files.places();
+    let origin = places.name(files, workload);
+    let message = format!("workload `{}` has no target `{name}`", workload.name);
+    let diagnostic = Diagnostic::error(Code::ObjectNotInBranch, message).at(origin, "the workload is here");
+    let all: BTreeSet<_> = known.into_iter().collect();
+    let help = match model::similar::nearest(name, all.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if all.is_empty() => "it has no target".to_owned(),
+        None => format!("it has {}", all.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    };
+    Err(places.refusal(vec![diagnostic.help(help)]))
+}
+
+/// Refuses the name of a target that a workload has.
+pub(crate) fn refuse_taken(files: &BranchFiles<'_>, workload: &FoundObject, name: &str) -> Result<(), Refusal> {
+    let known = targets(workload);
+    let Some(taken) = known.iter().find(|known| known.name == name) else { return Ok(()) };
+    let mut places = files.places();
+    let origin = Origin::Span(places.file(files, &workload.path), taken.node.span);
+    let message = format!("workload `{}` has a target `{name}` already", workload.name);
+    let diagnostic = Diagnostic::error(Code::ObjectExists, message).at(origin, "it is here");
+    Err(places.refusal(vec![diagnostic.help("choose another name, or rename or remove that one first")]))
 }
 
 /// A target of a workload.

@@ -13,12 +13,15 @@ use model::object_key::ObjectKey;
 
 use crate::compile::Prepared;
 
+/// Present names, by earlier names.
+pub(crate) type PresentNames = BTreeMap<Arc<str>, Arc<str>>;
+
 /// Earlier names, each with the present name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renames {
-    places: BTreeMap<Arc<str>, Arc<str>>,
-    targets: BTreeMap<Arc<str>, Arc<str>>,
-    workloads: BTreeMap<Arc<str>, Arc<str>>,
+    places: PresentNames,
+    targets: PresentNames,
+    workloads: PresentNames,
 }
 
 /// An object that claims an earlier name.
@@ -37,7 +40,7 @@ struct Claims {
 }
 
 /// The present names of places, by earlier names.
-pub(crate) fn renamed_places(fleet: &Fleet) -> BTreeMap<Arc<str>, Arc<str>> {
+pub(crate) fn renamed_places(fleet: &Fleet) -> PresentNames {
     place_claims(fleet).finish().0
 }
 
@@ -99,7 +102,7 @@ impl Claims {
     }
 
     /// The present name by earlier name, and the diagnostics. A name that several objects claim has no effect.
-    fn finish(mut self) -> (BTreeMap<Arc<str>, Arc<str>>, Vec<Diagnostic>) {
+    fn finish(mut self) -> (PresentNames, Vec<Diagnostic>) {
         let mut found = BTreeMap::new();
         for (earlier, claims) in std::mem::take(&mut self.claims) {
             let present: BTreeSet<_> = claims.iter().map(|claim| &claim.present).collect();
@@ -175,12 +178,11 @@ fn workload_claims(fleet: &Fleet) -> Claims {
     for workload in fleet.workloads.values() {
         let object = &workload.object;
         for earlier in of_object(&object.annotations) {
-            match refusal(fleet, workload, earlier) {
-                Some(message) => claims.ignore((&object.key(), RENAMED_FROM), message),
-                None => {
-                    let present = Arc::clone(object.name.as_arc());
-                    claims.add(earlier, Claim { present, object: object.key(), annotation: RENAMED_FROM });
-                }
+            if let Some(message) = refusal(fleet, workload, earlier) {
+                claims.ignore((&object.key(), RENAMED_FROM), message);
+            } else {
+                let present = Arc::clone(object.name.as_arc());
+                claims.add(earlier, Claim { present, object: object.key(), annotation: RENAMED_FROM });
             }
         }
     }

@@ -245,7 +245,7 @@ fn a_new_target_that_nothing_assigns_is_named() -> Result<()> {
 fn renamed(annotation: &str, reconciler: &str) -> String {
     let large = OTHER_TYPE.replace("{name: large}", &format!("{{name: large, annotations: {{{annotation}}}}}"));
     let large = large.replace("reconciler: flux", &format!("reconciler: {reconciler}"));
-    let (rest, _) = FLEET.split_at(FLEET.rfind("---").unwrap());
+    let rest = FLEET.rsplit_once("---").map_or(FLEET, |(rest, _)| rest);
     format!("{rest}{large}")
 }
 

@@ -28,7 +28,7 @@ pub(crate) use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;
 use crate::range::Branches;
-use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
+use crate::working_trees::{BranchName, WorkingBranch, WorkingTrees, from_here};
 use crate::{loading, terminal};
 
 /// The branch that is edited.
@@ -40,6 +40,8 @@ pub(crate) enum BranchOf<'a> {
     Environment(&'a EnvironmentName),
     /// The branch that a `BaseRepo` of an environment names: the name of the `BaseRepo`, or the URL of its repository.
     Source(&'a EnvironmentName, &'a str),
+    /// A branch of the repository of an application, with the folder of its objects.
+    Application(&'a BranchName, &'a str),
 }
 
 /// Where the branch is edited.
@@ -77,6 +79,7 @@ impl ControlPlaneBranch {
     pub(crate) fn open(access: &Arc<RepositoryAccess>, of: BranchOf<'_>, place: EditPlace<'_>) -> anyhow::Result<Self> {
         let source = match of {
             BranchOf::Source(name, source) => Some(source::place(access, name, source)?),
+            BranchOf::Application(branch, folder) => Some((branch.clone(), plain_folder(folder))),
             BranchOf::Main | BranchOf::Environment(_) => None,
         };
         let more = source.as_ref().map(|(branch, _)| branch);
@@ -104,11 +107,19 @@ impl ControlPlaneBranch {
         let files = files.map_err(|reason| Failure::outside(format!("branch `{branch}` can't be read: {reason}")))?;
         let environment = match of {
             // Several environments may read the branch.
-            BranchOf::Main | BranchOf::Source(..) => None,
+            BranchOf::Main | BranchOf::Source(..) | BranchOf::Application(..) => None,
             BranchOf::Environment(name) => Some(name.clone()),
         };
         let (access, other_files) = (Arc::clone(access), RefCell::default());
         Ok(Self { access, environment, head, folder, trees, environments, files, other_files, is_in_working_tree })
+    }
+
+    /// The main branch of the control plane, as git has it.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub(crate) fn main(&self) -> anyhow::Result<Self> {
+        Self::open(&self.access, BranchOf::Main, EditPlace::Head)
     }
 
     /// The name of the branch.

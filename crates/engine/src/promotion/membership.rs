@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::place::Place;
-use crate::renames::renamed_places;
+use crate::renames::{PresentNames, renamed_places};
 
 /// The name of the implicit last ring, which has the places that no ring selects.
 pub const REST: &str = "rest";
@@ -132,7 +132,7 @@ impl Membership {
     }
 
     fn of_columns<'l>(
-        (names, renamed): (Vec<Arc<str>>, BTreeMap<Arc<str>, Arc<str>>),
+        (names, renamed): (Vec<Arc<str>>, PresentNames),
         label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
         rings: Arc<[Ring]>,
     ) -> Self {

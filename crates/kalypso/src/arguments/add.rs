@@ -54,11 +54,11 @@ pub(crate) enum RemoveKind {
     Template(RemoveTemplates),
 }
 
-/// Give a cluster type or a cluster another name, and show what moves
+/// Give a workload, a deployment target, a cluster type or a cluster another name, and show what moves
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Everything in the branch that names the object follows: the clusters of a cluster type, and the conditions of values and schemas. In the
-GitOps repository, the folder moves. Reconcilers must then pull the new folder: see `kalypso bootstrap`.")]
+Everything that names the object follows: clusters, policies, release pins, registrations, and the conditions of values and schemas. The
+object keeps its earlier name in an annotation, so that plans, rings and the hub know it. In the GitOps repository, folders move.")]
 pub(crate) struct Rename {
     #[command(subcommand)]
     pub(crate) kind: RenameKind,
@@ -71,11 +71,15 @@ pub(crate) enum RenameKind {
     ClusterType(RenameInEnvironment),
     /// Rename a cluster of an environment
     Cluster(RenameInEnvironment),
+    Workload(RenameWorkload),
+    Target(RenameTarget),
 }
 
 /// Rename an object of an environment
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Reconcilers must then pull the new folder: see `kalypso bootstrap`.
+
 Examples:
   kalypso rename cluster store-7 store-007 -e prod --dry-run    what would move
   kalypso rename cluster-type small kiosk -e dev --commit")]
@@ -89,6 +93,53 @@ pub(crate) struct RenameInEnvironment {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) edit: EditOptions,
+}
+
+/// Rename a workload, in the repository of its application and in all branches that name it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The repository of the application, the main branch and the branches of environments are edited in one step. Each that changes must be
+checked out, or is proposed with --propose.
+
+Examples:
+  kalypso rename workload checkout store-checkout --dry-run              what would move, in each environment
+  kalypso rename workload checkout store-checkout --checkout ../checkout --commit
+  kalypso rename workload checkout store-checkout --propose              one pull request for each branch")]
+pub(crate) struct RenameWorkload {
+    /// The present name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// The new name
+    #[arg(value_name = "NEW_NAME")]
+    pub(crate) new_name: String,
+    /// A checkout of the application [default: that of the current directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "propose")]
+    pub(crate) checkout: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) edit: EditOptions,
+}
+
+/// Rename a deployment target of a workload in all environments, and in all branches that name it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso rename target eu europe --workload checkout --dry-run
+  kalypso rename target eu europe --workload checkout --checkout ../checkout --commit")]
+pub(crate) struct RenameTarget {
+    /// The present name, without that of the workload
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// The new name, without that of the workload
+    #[arg(value_name = "NEW_NAME")]
+    pub(crate) new_name: String,
+    /// The workload
+    #[arg(long, value_name = "WORKLOAD")]
+    pub(crate) workload: String,
+    /// A checkout of the application [default: that of the current directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "propose")]
+    pub(crate) checkout: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edit: EditOptions,
 }

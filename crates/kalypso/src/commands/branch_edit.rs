@@ -115,16 +115,9 @@ impl OpenBranch {
         self.files_of(self.branch.files())
     }
 
-    /// The branch as the source of objects.
-    fn source(&self) -> Source {
-        let url = self.branch.url().as_str();
-        let label = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
-        Source { label: label.into(), url: url.into(), revision: self.branch.name(), commit: None, is_pinned: false }
-    }
-
     /// Files of another commit of the branch, with their objects.
     pub(super) fn files_of<'f>(&'f self, contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'f> {
-        BranchFiles::new(self.source(), contents, self.branch.folder())
+        objects(&self.branch, contents)
     }
 
     /// Shows a refusal.
@@ -223,11 +216,23 @@ impl<'a> Outcome<'a> {
     }
 }
 
+/// Files of a branch with their objects.
+pub(super) fn objects<'f>(
+    branch: &'f ControlPlaneBranch,
+    contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>,
+) -> BranchFiles<'f> {
+    let url = branch.url().as_str();
+    let label = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
+    let source =
+        Source { label: label.into(), url: url.into(), revision: branch.name(), commit: None, is_pinned: false };
+    BranchFiles::new(source, contents, branch.folder())
+}
+
 fn has_errors(comparisons: &[Comparison<'_>]) -> bool {
     comparisons.iter().any(|comparison| !comparison.new_errors().is_empty())
 }
 
-fn git_edits(files: &FileEdits) -> Edits {
+pub(super) fn git_edits(files: &FileEdits) -> Edits {
     files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }
 

@@ -1,13 +1,16 @@
 //! `kalypso rename`: gives an object another name, with everything that names it.
 
+mod application;
+mod joint;
+
 use std::sync::Arc;
 
 use authoring::config_values::ValueChange;
-use authoring::renames::{Renaming, rename};
+use authoring::renames::{Named, NewName, Renaming, follow, rename};
 use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, name};
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, name, objects};
 use crate::arguments::{Rename, RenameInEnvironment, RenameKind};
 use crate::exit::Exit;
 use crate::terminal::{count, named};
@@ -22,13 +25,27 @@ pub(super) fn run(options: &Rename) -> anyhow::Result<Exit> {
             name::<ClusterName>(&options.new_name, "cluster")?;
             in_environment((Kind::Cluster, "cluster"), options)
         }
+        RenameKind::Workload(options) => application::workload(options),
+        RenameKind::Target(options) => application::target(options),
     }
+}
+
+/// The note about objects of the main branch that name it. They are for all environments, and stay.
+fn of_main(open: &OpenBranch, name: NewName) -> Option<String> {
+    let main = open.branch.main().ok()?;
+    let referring = follow(&objects(&main, main.files()), std::slice::from_ref(&name)).ok()?.referring;
+    let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
+    (!names.is_empty()).then(|| {
+        let number = count(names.len(), "object");
+        format!("{number} of the main branch for `{}` stay, for all environments: {}", name.old, named(&names))
+    })
 }
 
 /// Renames an object in the branch of an environment. `word` is the kind on the command line.
 fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> anyhow::Result<Exit> {
     let RenameInEnvironment { name: old, new_name: new, environment, edit } = options;
     let open = OpenBranch::of(edit, Some(environment))?;
+    let what = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
     let Renaming { edits: files, object, referring } = match rename(&open.files(), kind, (old, new)) {
         Ok(renaming) => renaming,
         Err(refusal) => return open.refuse(&refusal, edit.output),
@@ -38,6 +55,7 @@ fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> 
         let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
         notes.push(format!("{} that named it: {}", count(names.len(), "object"), named(&names)));
     }
+    notes.extend(of_main(&open, NewName { named: what, old: old.as_str().into(), new: new.as_str().into() }));
     notes.push(format!(
         "reconcilers that pull its folder must pull the new one: kalypso bootstrap {new} -e {environment}"
     ));

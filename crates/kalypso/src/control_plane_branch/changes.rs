@@ -15,6 +15,7 @@ use model::name::EnvironmentName;
 use super::ControlPlaneBranch;
 use crate::change::EnvironmentChange;
 use crate::edited_repositories::{EditedRepositories, Next};
+use crate::working_trees::WorkingBranch;
 
 /// What edits do to the environments, in the order of promotion.
 #[derive(Default)]
@@ -32,7 +33,7 @@ pub(crate) struct Changes {
 impl ControlPlaneBranch {
     /// The environments before and after edits, on top of the uncommitted changes of all working trees. Applications have the same commits both times.
     pub(crate) fn changes(&self, edits: &Edits) -> Changes {
-        let states = self.states(edits);
+        let states = self.states(&[(self, edits)]);
         let (before, after) = (states.environments(&states.before), states.environments(&states.after));
         let mut changes = Changes::default();
         let removed = in_promotion_order(&before, &self.access).into_iter().filter(|name| !after.names.contains(name));
@@ -47,9 +48,38 @@ impl ControlPlaneBranch {
         changes
     }
 
+    /// The environments before and after edits of several branches in one step. Environments that read none of the edits are left out.
+    pub(crate) fn joint_changes(&self, branches: &[(&Self, &Edits)]) -> Vec<EnvironmentChange> {
+        let states = self.states(branches);
+        let environments = states.environments(&states.before);
+        let edits = branches.iter().flat_map(|(_, edits)| edits.iter());
+        let all: Edits = edits.map(|(path, edit)| (Arc::clone(path), edit.clone())).collect();
+        let commits = |loaded: &Loaded| loaded.reads.iter().map(|read| read.commit).collect::<Vec<_>>();
+        let mut changed = Vec::new();
+        for name in in_promotion_order(&environments, &self.access) {
+            let old = Arc::new(states.load(&states.before, &name));
+            let new = Arc::new(states.load(&states.after_with(&old), &name));
+            if commits(&old) == commits(&new) {
+                continue;
+            }
+            let own = old.reads.iter().find(|read| read.role == ReadRole::Environment);
+            let from =
+                own.map_or_else(|| name.to_string(), |read| format!("{}@{}", read.revision, read.commit.short()));
+            changed.push(EnvironmentChange::of_edits((old, new), (name.as_str(), from), &all));
+        }
+        changed
+    }
+
+    /// All environments, in the order of promotion, with the uncommitted changes of all working trees.
+    pub(crate) fn all_environments(&self) -> Vec<Loaded> {
+        let states = self.states(&[]);
+        let names = in_promotion_order(&states.environments(&states.before), &self.access);
+        names.iter().map(|name| states.load(&states.before, name)).collect()
+    }
+
     /// The environment of the branch, with the uncommitted changes of all working trees. None for the main branch.
     pub(crate) fn current(&self) -> Option<Loaded> {
-        let states = self.states(&Edits::default());
+        let states = self.states(&[]);
         self.environment.as_ref().map(|name| states.load(&states.before, name))
     }
 
@@ -85,18 +115,27 @@ impl ControlPlaneBranch {
         changes.changed.push(change);
     }
 
-    fn states(&self, edits: &Edits) -> States<'_> {
-        let before: Vec<_> =
-            self.trees.branches().iter().map(|branch| (branch.head.clone(), branch.state.edits.clone())).collect();
-        let is_other = |head: &git::Commit| {
-            let is_branch = head.revision == self.head.revision && self.is_same_repository(&head.url);
-            head.url == self.head.url || !is_branch
-        };
+    /// The states before and after edits of these branches.
+    fn states(&self, branches: &[(&Self, &Edits)]) -> States<'_> {
+        let uncommitted = |branch: &WorkingBranch| (branch.head.clone(), branch.state.edits.clone());
+        let mut before: Vec<_> = self.trees.branches().iter().map(uncommitted).collect();
+        // The working tree of an application is known to its own branch only.
+        let of_others = branches.iter().filter_map(|(branch, _)| branch.working()).map(uncommitted);
+        let of_others: Vec<_> = of_others.filter(|(head, _)| before.iter().all(|(known, _)| known != head)).collect();
+        before.extend(of_others);
         // A branch may have been opened twice, by two URLs of its repository.
+        let is_other = |head: &git::Commit| {
+            branches.iter().all(|(branch, _)| {
+                let is_branch = head.revision == branch.head.revision && branch.is_same_repository(&head.url);
+                head.url == branch.head.url || !is_branch
+            })
+        };
         let mut after: Vec<_> = before.iter().filter(|(head, _)| is_other(head)).cloned().collect();
-        match after.iter_mut().find(|(head, _)| *head == self.head) {
-            Some((_, uncommitted)) => *uncommitted = uncommitted.followed_by(edits),
-            None => after.push((self.head.clone(), edits.clone())),
+        for (branch, edits) in branches {
+            match after.iter_mut().find(|(head, _)| *head == branch.head) {
+                Some((_, uncommitted)) => *uncommitted = uncommitted.followed_by(edits),
+                None => after.push((branch.head.clone(), (*edits).clone())),
+            }
         }
         let heads = before.iter().chain(&after).map(|(head, _)| head);
         let heads = heads.map(|head| ((head.url.as_str().to_owned(), head.revision.name().to_string()), head.id));

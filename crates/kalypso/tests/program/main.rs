@@ -67,6 +67,8 @@ mod releasing;
 #[cfg(test)]
 mod reloading;
 #[cfg(test)]
+mod renaming;
+#[cfg(test)]
 mod replicas;
 #[cfg(test)]
 mod reports;

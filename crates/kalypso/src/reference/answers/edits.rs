@@ -4,7 +4,7 @@ use super::Described;
 
 /// The fields of edits of a branch of the control plane.
 pub(super) const EDIT: &[Described] = &[
-    ("action", "`add`, `change` or `remove`"),
+    ("action", "`add`, `change`, `remove` or `rename`"),
     ("branch", "the branch that is edited"),
     ("environment", "the environment of the branch; `null` for the main branch"),
     ("objects[].kind", "the kind of an object that is added, changed or removed"),
@@ -48,6 +48,26 @@ pub(super) const TARGET: &[Described] = &[
     ("proposal.commit", "its commit"),
     ("proposal.pullRequest", "the URL of the pull request; `null` without one"),
     ("plan", "the fields of `plans[]` of `plan`; `null` if the workload is not registered"),
+];
+
+/// The fields of the rename of a workload or target, in all branches that name it.
+pub(super) const RENAME: &[Described] = &[
+    ("action", "`rename`"),
+    ("objects[].kind", "the kind of a renamed object, also `DeploymentTarget` for a target of a `Workload`"),
+    ("objects[].old", "its name before"),
+    ("objects[].new", "its new name"),
+    ("branches[].repository", "the URL of the repository of a branch that is edited"),
+    ("branches[].branch", "the branch"),
+    ("branches[].environment", "the environment of the branch; `null` for other branches"),
+    ("branches[].files[].path", "the path of a file in the branch"),
+    ("branches[].files[].change", "`added`, `changed` or `removed`"),
+    ("branches[].commit", "the id of the commit, with `--commit`"),
+    ("branches[].proposal", "what is proposed, with `--propose`; else `null`. The fields of `proposal` of `add`"),
+    ("referring[].kind", "the kind of an object that named it"),
+    ("referring[].name", "the name of this object"),
+    ("isWritten", "whether files of the working trees are changed"),
+    ("plans[]", "for each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`"),
+    ("report", "the new warnings, as in `check -o json`; the errors, if the rename is refused"),
 ];
 
 /// The fields of a new environment.

@@ -1,0 +1,255 @@
+//! Edits of several branches in one step: shows their plans, refuses new errors, then writes, commits or proposes them all.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use authoring::additions::PlacedObject;
+use authoring::renames::Renaming;
+use delivery::changes::markdown;
+use git::checkout::Committed;
+use git::{Edit, Edits};
+use model::kind::Kind;
+use serde_json::{Value as Json, json};
+
+use crate::arguments::{EditOptions, Format};
+use crate::commands::branch_edit::{plan, plan_text, proposal, refuse_errors};
+use crate::control_plane_branch::{Comparison, ControlPlaneBranch, ProposalText, Proposed};
+use crate::diagnostics::Report;
+use crate::exit::Exit;
+use crate::progress::Watch;
+use crate::terminal::{count, named};
+use crate::{paint, reporting, terminal, working_trees};
+
+/// The maximum number of files that are listed.
+const LISTED_MAX: usize = 20;
+
+/// A branch with its edits.
+pub(super) struct Part {
+    pub(super) branch: ControlPlaneBranch,
+    pub(super) renaming: Renaming,
+    pub(super) edits: Edits,
+}
+
+impl Part {
+    /// The path of a file for people: that of the working tree, or with the repository and the branch.
+    fn shown(&self, path: &str) -> String {
+        let shown = self.branch.shown(path);
+        if self.branch.root().is_some() {
+            return shown;
+        }
+        let url = self.branch.url().as_str().trim_end_matches('/');
+        format!("{}@{shown}", url.rsplit('/').next().unwrap_or_default().trim_end_matches(".git"))
+    }
+}
+
+/// The rename of a workload or a target in several branches.
+pub(super) struct JointEdit<'a> {
+    pub(super) kind: Kind,
+    pub(super) workload: &'a str,
+    /// The name before, and the new one.
+    pub(super) names: (&'a str, &'a str),
+    /// The branches. Those without edits are left out of the answer.
+    pub(super) parts: Vec<Part>,
+    /// The position of the main branch, which knows the working trees of the control plane.
+    pub(super) main: usize,
+    pub(super) options: &'a EditOptions,
+}
+
+/// What was done with a branch.
+#[derive(Default)]
+struct Done {
+    committed: Option<Committed>,
+    proposed: Option<Proposed>,
+}
+
+impl JointEdit<'_> {
+    /// Shows the plans, and carries the edits out if they add no errors.
+    pub(super) fn finish(mut self) -> anyhow::Result<Exit> {
+        let mut watch = Watch::start();
+        let branches: Vec<_> = self.parts.iter().map(|part| (&part.branch, &part.edits)).collect();
+        let main = self.parts.get(self.main);
+        let changes = main.map(|main| main.branch.joint_changes(&branches)).unwrap_or_default();
+        let comparisons = changes.iter().map(|change| Comparison::of(change, &watch));
+        let comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
+        watch.end();
+        if comparisons.iter().any(|comparison| !comparison.new_errors().is_empty()) {
+            return refuse_errors(&comparisons, self.options.output);
+        }
+        self.parts.retain(|part| !part.edits.is_empty());
+        let done = if self.options.dry_run { Vec::new() } else { self.carry_out(&comparisons)? };
+        self.show(&comparisons, &done)?;
+        Ok(Exit::Good)
+    }
+
+    /// All branches are checked before the first one is written.
+    fn carry_out(&self, comparisons: &[Comparison<'_>]) -> anyhow::Result<Vec<Done>> {
+        if self.options.propose {
+            return self.parts.iter().map(|part| self.propose(part, comparisons)).collect();
+        }
+        self.parts.iter().try_for_each(|part| part.branch.check_writable())?;
+        self.parts.iter().try_for_each(|part| part.branch.write(&part.edits))?;
+        let title = self.title();
+        let commit = |part: &Part| {
+            let committed = self.options.commit.then(|| part.branch.commit(&part.edits, &title)).transpose()?;
+            Ok(Done { committed, proposed: None })
+        };
+        self.parts.iter().map(commit).collect()
+    }
+
+    fn propose(&self, part: &Part, comparisons: &[Comparison<'_>]) -> anyhow::Result<Done> {
+        let (old, new) = self.names;
+        let environment = part.branch.environment().map(|name| format!("{name}-")).unwrap_or_default();
+        let word = if self.kind == Kind::Workload { "workload" } else { "target" };
+        let branch = format!("rename/{environment}{word}-{old}-to-{new}");
+        let title = self.title();
+        let body = |characters_max: usize| {
+            let mut text = format!("{title} in {}.\n\nFiles:\n", part.branch.description());
+            for path in part.edits.paths().take(LISTED_MAX) {
+                let _ = writeln!(text, "- {}", markdown::code(path));
+            }
+            if self.parts.len() > 1 {
+                text.push_str("\nMerge together with the same rename in:\n");
+                for other in self.parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
+                    let _ = writeln!(text, "- {}", other.branch.description());
+                }
+            }
+            for comparison in comparisons {
+                let plan = plan_text(comparison);
+                let _ = write!(text, "\n{}", markdown::block(plan.trim_matches('\n')));
+            }
+            model::excerpt::first(&text, characters_max)
+        };
+        let text = ProposalText { branch: &branch, title: &title, body: &body };
+        let proposed = part.branch.propose(&part.edits, text, self.options.config.as_deref())?;
+        Ok(Done { committed: None, proposed: Some(proposed) })
+    }
+
+    fn title(&self) -> String {
+        self.options.message.clone().unwrap_or_else(|| format!("Rename {}", self.what()))
+    }
+
+    /// The renamed object: `Workload shop to store`, or `target eu of Workload shop to europe`.
+    fn what(&self) -> String {
+        let (old, new) = self.names;
+        match self.kind {
+            Kind::Workload => format!("Workload {old} to {new}"),
+            _ => format!("target {old} of Workload {} to {new}", self.workload),
+        }
+    }
+
+    /// The objects that named it. Renamed objects themselves are not among them.
+    fn referring(&self) -> Vec<&PlacedObject> {
+        let mut found: Vec<_> = self.parts.iter().flat_map(|part| &part.renaming.referring).collect();
+        found.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
+        found.dedup_by(|one, other| (one.kind, &one.name) == (other.kind, &other.name));
+        found
+    }
+
+    fn show(&self, comparisons: &[Comparison<'_>], done: &[Done]) -> anyhow::Result<()> {
+        let mut report = Report::new();
+        comparisons.iter().for_each(|comparison| comparison.add_new_warnings(&mut report));
+        if self.options.output != Format::Human {
+            let answer = self.answer(comparisons, done, &report)?;
+            terminal::answer(&terminal::structured(&answer, self.options.output))?;
+            return Ok(());
+        }
+        reporting::to_stderr(&report)?;
+        let mut text = self.headline();
+        let shown = comparisons.iter().filter(|comparison| !comparison.planned().plan.is_empty());
+        shown.for_each(|comparison| text.push_str(&plan_text(comparison)));
+        text.push_str(&self.next(done));
+        terminal::answer_fitted(&text, paint::plan)?;
+        Ok(())
+    }
+
+    fn headline(&self) -> String {
+        let verb = if self.options.dry_run { "Would rename" } else { "Renamed" };
+        let paths = |part: &Part| part.edits.paths().map(|path| part.shown(path)).collect::<Vec<_>>();
+        let paths: Vec<_> = self.parts.iter().flat_map(paths).collect();
+        let of = if self.parts.len() > 1 { format!(" of {}", branches(self.parts.len())) } else { String::new() };
+        let mut text = format!("{verb} {} in {}{of}\n", self.what(), count(paths.len(), "file"));
+        for path in paths.iter().take(LISTED_MAX) {
+            let _ = writeln!(text, "  {path}");
+        }
+        if let Some(more) = paths.len().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+            let _ = writeln!(text, "  … and {more} more");
+        }
+        let referring: Vec<_> =
+            self.referring().into_iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
+        if !referring.is_empty() {
+            let _ = writeln!(text, "  {} that named it: {}", count(referring.len(), "object"), named(&referring));
+        }
+        text
+    }
+
+    fn next(&self, done: &[Done]) -> String {
+        if self.options.dry_run {
+            return "\nNothing is written: this was a dry run\n".to_owned();
+        }
+        let mut text = String::new();
+        for (part, done) in self.parts.iter().zip(done) {
+            match done {
+                Done { proposed: Some(proposed), .. } => {
+                    let _ = write!(text, "\n{}", proposed.text());
+                }
+                Done { committed: Some(committed), .. } => {
+                    let (name, id) = (part.branch.name(), committed.id.short());
+                    let _ = write!(text, "\nCommitted to {name} as {id}{}\n{}", self.of(part), committed.messages);
+                }
+                Done { .. } => {
+                    let root = part.branch.root().map(working_trees::from_here).unwrap_or_default();
+                    let git =
+                        if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+                    let _ = write!(text, "\nNot committed yet: `{git} add --all && {git} commit`\n");
+                }
+            }
+        }
+        if self.parts.len() > 1 {
+            text.push_str("\nBring all of them to their branches together: until then, policies and targets name different things\n");
+        }
+        text
+    }
+
+    /// The repository of a branch, if there are several.
+    fn of(&self, part: &Part) -> String {
+        let urls: BTreeSet<_> = self.parts.iter().map(|part| part.branch.url().as_str()).collect();
+        if urls.len() > 1 { format!(" in {}", part.branch.url()) } else { String::new() }
+    }
+
+    fn answer(&self, comparisons: &[Comparison<'_>], done: &[Done], report: &Report<'_>) -> anyhow::Result<Json> {
+        let (old, new) = self.names;
+        let branch = |(position, part): (usize, &Part)| {
+            let done = done.get(position);
+            let file = |(path, edit): (&std::sync::Arc<str>, &Edit)| {
+                let change = match (edit, part.branch.files().contains_key(path)) {
+                    (Edit::Removed, _) => "removed",
+                    (_, true) => "changed",
+                    (_, false) => "added",
+                };
+                json!({"path": &**path, "change": change})
+            };
+            json!({
+                "repository": part.branch.url().as_str(),
+                "branch": &*part.branch.name(),
+                "environment": part.branch.environment().map(ToString::to_string),
+                "files": part.edits.iter().map(file).collect::<Vec<_>>(),
+                "commit": done.and_then(|done| done.committed.as_ref()).map(|committed| committed.id.to_string()),
+                "proposal": done.and_then(|done| done.proposed.as_ref()).map(proposal),
+            })
+        };
+        let referring = self.referring().into_iter();
+        Ok(json!({
+            "action": "rename",
+            "objects": [{"kind": self.kind.name(), "old": old, "new": new}],
+            "branches": self.parts.iter().enumerate().map(branch).collect::<Vec<_>>(),
+            "referring": referring.map(|object| json!({"kind": object.kind.name(), "name": &*object.name})).collect::<Vec<_>>(),
+            "isWritten": !self.options.dry_run && !self.options.propose,
+            "plans": comparisons.iter().map(plan).collect::<anyhow::Result<Vec<_>>>()?,
+            "report": reporting::json(report),
+        }))
+    }
+}
+
+fn branches(number: usize) -> String {
+    if number == 1 { "1 branch".to_owned() } else { format!("{number} branches") }
+}
