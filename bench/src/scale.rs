@@ -19,7 +19,7 @@ pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     let size = million_size(options);
     let (large, small) = (tempfile::tempdir()?, tempfile::tempdir()?);
     write_million(options, large.path())?;
-    generator::write(small.path(), generator::fleet(SMALL, SEED))?;
+    generator::write(small.path(), generator::million(SMALL, SEED))?;
     let cold = compiled(large.path(), size.assignments(), 1)?;
     let of_small = compiled(small.path(), SMALL.assignments(), RUNS)?;
     let cost_us = |cold: &Cold| cold.after_reading_s() / cold.assignments as f64 * 1e6;
@@ -86,7 +86,7 @@ pub(crate) fn clusters(options: &Options) -> Result<Vec<Row>> {
 
 /// Writes the fleet of the benchmark `million`.
 pub(crate) fn write_million(options: &Options, directory: &Path) -> Result<()> {
-    Ok(generator::write(directory, generator::fleet(million_size(options), SEED))?)
+    Ok(generator::write(directory, generator::million(million_size(options), SEED))?)
 }
 
 /// Writes the fleet of the benchmark `sets`.

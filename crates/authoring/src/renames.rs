@@ -115,7 +115,8 @@ pub fn name_of_target(workload: &str, (old, new): (&str, &str)) -> NewName {
     NewName { named: Named::Target, old: format!("{workload}-{old}").into(), new: format!("{workload}-{new}").into() }
 }
 
-/// Replaces names in a branch that does not have the renamed objects. The registration of a workload, and the pin of its promoted release, get its new name.
+/// Replaces names in a branch that does not have the renamed objects. The registration of a workload, and the pin of its promoted release, get its new name. An
+/// annotation of the registration has the name until now: so the platform team confirms the name that the application claims.
 ///
 /// # Errors
 /// The new name is taken by a registration, or a file can't be edited. Nothing is changed then.
@@ -208,7 +209,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         let promoted = |name: &str| format!("{PROMOTED_PREFIX}{name}");
         if let Some(registration) = files.find(Kind::WorkloadRegistration, old) {
             refuse_taken(&files, [Kind::WorkloadRegistration], new)?;
-            self.rename(registration, new, &[])?;
+            self.rename(registration, new, &[earlier_name(registration, new)])?;
         }
         if let Some(pin) = files.find(Kind::ReleasePin, &promoted(old))
             && files.find(Kind::ReleasePin, &promoted(new)).is_none()
@@ -375,7 +376,13 @@ mod tests {
             ),
             ("pin.yaml", Some(pin.replace("shop", "store"))),
             ("r/shop.yaml", None),
-            ("r/store.yaml", Some(registration.replace("shop", "store"))),
+            (
+                "r/store.yaml",
+                Some(
+                    registration
+                        .replace("{name: shop}", "{name: store, annotations: {names.kalypso.io/renamed-from: shop}}"),
+                ),
+            ),
         ]);
         let expected = expected.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
         assert_eq!(texts(&renaming), expected);

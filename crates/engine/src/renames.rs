@@ -32,6 +32,12 @@ struct Claim {
     annotation: &'static str,
 }
 
+/// Why a claim has no effect, and what to do.
+struct Refusal {
+    message: String,
+    help: String,
+}
+
 /// The claims to each earlier name, with the reason why one has no effect.
 #[derive(Default)]
 struct Claims {
@@ -94,11 +100,18 @@ impl Claims {
         }
     }
 
-    /// Notes that a claim has no effect.
-    fn ignore(&mut self, (object, annotation): (&ObjectKey, &str), message: String) {
+    /// Notes that a claim has no effect, because another object has the name or claims it.
+    fn ignore(&mut self, place: (&ObjectKey, &str), message: String) {
+        self.refuse(
+            place,
+            Refusal { message, help: "remove the name here, or remove or rename the other object".into() },
+        );
+    }
+
+    fn refuse(&mut self, (object, annotation): (&ObjectKey, &str), refusal: Refusal) {
         let origin = Origin::field(object, FieldPath::from(["metadata", "annotations"]).key(annotation));
-        let diagnostic = Diagnostic::warning(Code::EarlierNameIgnored, message).at(origin, "it has no effect");
-        self.ignored.push(diagnostic.help("remove the name here, or remove or rename the other object").about(object));
+        let diagnostic = Diagnostic::warning(Code::EarlierNameIgnored, refusal.message).at(origin, "it has no effect");
+        self.ignored.push(diagnostic.help(refusal.help).about(object));
     }
 
     /// The present name by earlier name, and the diagnostics. A name that several objects claim has no effect.
@@ -178,8 +191,8 @@ fn workload_claims(fleet: &Fleet) -> Claims {
     for workload in fleet.workloads.values() {
         let object = &workload.object;
         for earlier in of_object(&object.annotations) {
-            if let Some(message) = refusal(fleet, workload, earlier) {
-                claims.ignore((&object.key(), RENAMED_FROM), message);
+            if let Some(refusal) = refusal(fleet, workload, earlier) {
+                claims.refuse((&object.key(), RENAMED_FROM), refusal);
             } else {
                 let present = Arc::clone(object.name.as_arc());
                 claims.add(earlier, Claim { present, object: object.key(), annotation: RENAMED_FROM });
@@ -222,18 +235,68 @@ fn add_target(prepared: &Prepared, earlier: &str, claim: Claim, claims: &mut Cla
     }
 }
 
-/// Why a workload can't have had a name: another one has it, or it is registered for another application.
-fn refusal(fleet: &Fleet, workload: &RegisteredWorkload, earlier: &str) -> Option<String> {
+/// Why a workload can't have had a name: another one has it, it is registered for another application, or the platform team does not confirm it. An application
+/// must not take over the folders of another one, so its registration has the name, or lists it as its own earlier name.
+fn refusal(fleet: &Fleet, workload: &RegisteredWorkload, earlier: &str) -> Option<Refusal> {
     let name = &workload.object.name;
     if earlier == name.as_str() {
         return None;
     }
     let cant = format!("workload `{name}` can't have been `{earlier}`");
+    let other = |reason: &str| {
+        let help = "remove the name here, or remove or rename the other object".to_owned();
+        Some(Refusal { message: format!("{cant}: {reason}"), help })
+    };
     if fleet.workloads.contains_key(earlier) || fleet.conflicting_claims.contains_key(earlier) {
-        return Some(format!("{cant}: there is a workload of this name"));
+        return other("there is a workload of this name");
     }
-    let is_own = workload.registration.as_ref().is_some_and(|registration| registration.as_str() == earlier);
-    let is_registered = fleet.registrations.contains_key(earlier);
-    (workload.author == Author::Application && is_registered && !is_own)
-        .then(|| format!("{cant}: the name is registered for another application"))
+    let registration = workload.registration.as_ref().filter(|_| workload.author == Author::Application)?.as_str();
+    if registration == earlier {
+        return None;
+    }
+    if fleet.registrations.contains_key(earlier) {
+        return other("the name is registered for another application");
+    }
+    let object = fleet.registrations.get(registration);
+    let is_confirmed = object.is_some_and(|object| of_object(&object.annotations).contains(&earlier));
+    (!is_confirmed).then(|| Refusal {
+        message: format!("{cant}: its registration does not list this name"),
+        help: format!("write the annotation `{RENAMED_FROM}: {earlier}` on WorkloadRegistration `{registration}`, or remove the name here"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::directory::fleet_of;
+
+    use super::*;
+
+    /// Whether a workload `pos` of an application can have been `till`, with this metadata of its registration and these other objects.
+    #[track_caller]
+    fn check(registration: &str, others: &str, expected: Result<(), &str>) {
+        let (name, _) = registration.trim_start_matches("name: ").split_once([',', '}']).unwrap();
+        let text = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: pos, annotations: {{names.kalypso.io/renamed-from: till}}}}\nspec: {{deploymentTargets: []}}\n---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{{registration}\nspec: {{workload: {{repo: https://git.example/a, branch: main, path: .}}, workspace: a}}\n{others}"
+        );
+        let (mut fleet, _) = fleet_of(vec![("a.yaml".to_owned(), text.into_bytes())], "prod").unwrap();
+        let workload = Arc::make_mut(&mut fleet.workloads).get_mut("pos").unwrap();
+        workload.author = Author::Application;
+        workload.registration = Some(name.try_into().unwrap());
+        let (found, ignored) = workload_claims(&fleet).finish();
+        let messages: Vec<_> = ignored.iter().map(|ignored| &*ignored.message).collect();
+        let refusals = expected.err().map(|reason| format!("workload `pos` can't have been `till`: {reason}"));
+        assert_eq!(messages, refusals.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(found.contains_key("till"), expected.is_ok());
+    }
+
+    #[test]
+    fn the_platform_team_confirms_the_earlier_name_of_a_workload() {
+        check("name: till}", "", Ok(()));
+        check("name: pos, annotations: {names.kalypso.io/renamed-from: \"x, till\"}}", "", Ok(()));
+        check("name: pos}", "", Err("its registration does not list this name"));
+        check("name: other}", "", Err("its registration does not list this name"));
+        let till = "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {name: till}\nspec: {workload: {repo: https://git.example/b, branch: main, path: .}, workspace: b}\n";
+        let registered = Err("the name is registered for another application");
+        check("name: pos, annotations: {names.kalypso.io/renamed-from: till}}", till, registered);
+    }
 }

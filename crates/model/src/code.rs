@@ -846,7 +846,8 @@ codes! {
     ///
     /// `kalypso rename` writes the earlier name of an object into an annotation, so that its assignments move from the old folder to the new one in one step. An
     /// earlier name has no effect while an object has this name, if several objects claim it, or if the name of a workload is registered for another application.
-    /// Then the assignments are removed and added like any others, and a removal may need a confirmation.
+    /// The name of a workload in the repository of an application also needs the platform team: its registration has the name, or lists it in the same annotation.
+    /// Otherwise an application could take over the folders of another one. Without effect, the assignments are removed and added like any others, and a removal may need a confirmation.
     ///
     /// ```yaml
     /// kind: Cluster

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::label::Labels;
 use crate::name;
 
-/// The annotation with the earlier names of a cluster type, a cluster, a workload or a deployment target.
+/// The annotation with the earlier names of a cluster type, a cluster, a workload, a deployment target or a registration.
 pub const RENAMED_FROM: &str = "names.kalypso.io/renamed-from";
 /// The annotation of a workload with the earlier names of its deployment targets.
 pub const RENAMED_TARGETS: &str = "names.kalypso.io/renamed-targets";

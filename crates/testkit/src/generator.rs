@@ -54,6 +54,13 @@ pub fn fleet(size: Size, seed: u64) -> BTreeMap<String, String> {
     files(size, Spread::of(size), seed)
 }
 
+/// The files of a fleet of [`Size::MILLION`] or smaller, whose `ConfigMap`s have texts only, as clusters require.
+pub fn million(size: Size, seed: u64) -> BTreeMap<String, String> {
+    let mut files = fleet(size, seed);
+    files.extend([objects::printing_texts()]);
+    files
+}
+
 /// The files of a fleet of [`Size::MILLION`] or smaller, with more distinct sets of values. All cluster types use one config template, which prints a
 /// hash of the values and all values as texts.
 pub fn sets(size: Size, seed: u64) -> BTreeMap<String, String> {

@@ -254,7 +254,7 @@ const PLAN: &[Described] = &[
     ("plans[].changes[].moreValues", "how many changes of values are not listed here"),
     ("plans[].changes[].reasons[]", "other reasons, in words"),
     ("plans[].changes[].files[].path", "a file that changes"),
-    ("plans[].changes[].files[].kind", "`added`, `changed`, `renamed` or `removed`"),
+    ("plans[].changes[].files[].kind", "`added`, `changed` or `removed`"),
     ("plans[].changes[].files[].before", "its git blob id before; `null` if it is new"),
     ("plans[].changes[].files[].after", "its git blob id after; `null` if it is gone"),
     ("plans[].changes[].files[].diff", "the difference, with `--diff`"),

@@ -131,12 +131,13 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         doc: "Who reviews changes of the repository, branch and folder that the object refers to. `kalypso codeowners` writes them into `CODEOWNERS`.",
     },
     Setting {
-        kinds: &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget],
+        kinds: &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget, Kind::WorkloadRegistration],
         key: RENAMED_FROM,
         pattern: Some(NAMES),
         values: "earlier names, the latest first, with commas between them",
         doc: "The names that the object had. `kalypso rename` writes it. An assignment that is removed under an earlier name and added under the present one is \
-              renamed: its folder moves in one step, also in rings. Without effect once nothing is published under an earlier name.",
+              renamed: its folder moves in one step, also in rings. Without effect once nothing is published under an earlier name. \
+              The name of a workload in the repository of an application counts if its registration has or lists it.",
     },
     Setting {
         kinds: &[Kind::Workload],

@@ -47,7 +47,10 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MISSING_KEY, &[Kind::Template]),
     (EXTENSION, &[Kind::Template]),
     (OWNERS, &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration]),
-    (RENAMED_FROM, &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget]),
+    (
+        RENAMED_FROM,
+        &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget, Kind::WorkloadRegistration],
+    ),
     (RENAMED_TARGETS, &[Kind::Workload]),
 ];
 

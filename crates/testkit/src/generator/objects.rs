@@ -96,6 +96,11 @@ pub(super) fn fixed() -> Vec<File> {
     policies.chain(templates.into_iter().map(template)).collect()
 }
 
+/// The config template for fleets that print lists and maps as texts: clusters refuse a `ConfigMap` with others.
+pub(super) fn printing_texts() -> File {
+    template(("config-map", "config", &CONFIG_MAP.replace("toYaml", "stringify")))
+}
+
 /// The config templates for fleets in which both templates print a hash of the values and all values as texts.
 pub(super) fn hashing() -> impl Iterator<Item = File> {
     ["config-map", "env-file"].into_iter().map(|name| template((name, "config", HASHING)))
@@ -180,7 +185,7 @@ const CONFIG_MAP: &str = r"  manifests:
         name: platform-config
         namespace: {{ .Namespace }}
       data:
-      {{ stringify .ConfigData | indent 2 }}
+      {{ toYaml .ConfigData | indent 2 }}
 ";
 
 const HASHING: &str = r#"  manifests:

@@ -7,7 +7,7 @@ use model::diagnostic::Diagnostic;
 
 use super::change::GeneratedChange;
 use super::clusters::{self, Clusters};
-use super::{ENVIRONMENT, File, Size, fleet, sets};
+use super::{ENVIRONMENT, File, Size, fleet, million, sets};
 
 const SMALL: Size = Size { cluster_types: 6, targets: 10, config_maps: 40, schemas: 2 };
 
@@ -37,7 +37,7 @@ fn errors(compiled: &Compiled) -> Vec<Diagnostic> {
 
 #[test]
 fn every_target_is_rendered_on_every_cluster_type() {
-    for files in [fleet(SMALL, 1), sets(SMALL, 1)] {
+    for files in [fleet(SMALL, 1), million(SMALL, 1), sets(SMALL, 1)] {
         let compiled = compile(files);
         assert_eq!(errors(&compiled), []);
         assert_eq!(compiled.len(), SMALL.assignments());
