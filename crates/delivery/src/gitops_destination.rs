@@ -6,6 +6,7 @@ use engine::layout::{Folder, Layout, is_text};
 use engine::output::{Relocation, layout, relocated};
 use engine::own_files::OWNER_FILE;
 use git::publish::PublishError;
+use model::fleet::Fleet;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
 use model::tree::{OpenError, Sealed, Tree};
@@ -102,6 +103,13 @@ fn target(
     let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
     let place = object.spec.place.clone();
     Ok(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch })
+}
+
+/// The folders of the branch of a place that `GitOpsRepo`s of the environment name.
+pub(crate) fn folders_of_branch(fleet: &Fleet, place: &RepositoryPlace) -> BTreeSet<Folder> {
+    let places = fleet.gitops_repos.values().map(|object| &object.spec.place);
+    let of_branch = places.filter(|other| other.repo == place.repo && other.branch == place.branch);
+    of_branch.filter_map(|place| Folder::parse(&place.path)).collect()
 }
 
 impl GitOpsDestination {

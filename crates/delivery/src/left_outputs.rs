@@ -10,9 +10,10 @@ use engine::place::Place;
 use model::count::count;
 use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
+use model::object::environment::comparable_url;
 use model::tree::{OpenError, Sealed, Tree};
 
-use crate::gitops_destination::GitOpsDestination;
+use crate::gitops_destination::{GitOpsDestination, folders_of_branch};
 use crate::loaded::Loaded;
 
 /// The maximum number of folders around an output.
@@ -39,7 +40,7 @@ pub(crate) fn diagnostics(
 /// The repositories and branches of an environment's output.
 fn branches(fleet: &Fleet) -> BTreeSet<(&str, &str)> {
     let places = fleet.gitops_repos.values().map(|object| &object.spec.place);
-    places.map(|place| (place.repo.trim_end_matches('/').trim_end_matches(".git"), &*place.branch)).collect()
+    places.map(|place| (comparable_url(&place.repo), &*place.branch)).collect()
 }
 
 /// A folder with output.
@@ -52,9 +53,7 @@ struct LeftFolder {
 /// The folders of the branch with an owner file of this environment that no `GitOpsRepo` names.
 fn left_folders(loaded: &Loaded, target: &GitOpsDestination) -> Result<Vec<LeftFolder>, OpenError> {
     let open = |sealed: &Sealed| target.branch.open(sealed);
-    let places = loaded.fleet.gitops_repos.values().map(|object| &object.spec.place);
-    let of_branch = places.filter(|place| place.repo == target.place.repo && place.branch == target.place.branch);
-    let named: BTreeSet<_> = of_branch.filter_map(|place| Folder::parse(&place.path)).collect();
+    let named = folders_of_branch(&loaded.fleet, &target.place);
     let owner = loaded.owner_text();
     let (mut left, mut opened) = (Vec::new(), 0);
     let mut rest: Vec<(Folder, usize, Tree)> = vec![(Folder::default(), 0, target.branch.tree.clone())];

@@ -38,6 +38,13 @@ struct Refusal {
     help: String,
 }
 
+impl Refusal {
+    /// Another object has the name, or claims it.
+    fn by_another(message: String) -> Self {
+        Self { message, help: "remove the name here, or remove or rename the other object".to_owned() }
+    }
+}
+
 /// The claims to each earlier name, with the reason why one has no effect.
 #[derive(Default)]
 struct Claims {
@@ -100,15 +107,8 @@ impl Claims {
         }
     }
 
-    /// Notes that a claim has no effect, because another object has the name or claims it.
-    fn ignore(&mut self, place: (&ObjectKey, &str), message: String) {
-        self.refuse(
-            place,
-            Refusal { message, help: "remove the name here, or remove or rename the other object".into() },
-        );
-    }
-
-    fn refuse(&mut self, (object, annotation): (&ObjectKey, &str), refusal: Refusal) {
+    /// Notes that a claim has no effect.
+    fn ignore(&mut self, (object, annotation): (&ObjectKey, &str), refusal: Refusal) {
         let origin = Origin::field(object, FieldPath::from(["metadata", "annotations"]).key(annotation));
         let diagnostic = Diagnostic::warning(Code::EarlierNameIgnored, refusal.message).at(origin, "it has no effect");
         self.ignored.push(diagnostic.help(refusal.help).about(object));
@@ -126,7 +126,7 @@ impl Claims {
                         let others = present.iter().filter(|present| ***present != claim.present);
                         let others = others.map(|other| format!("`{other}`")).collect::<Vec<_>>().join(" and ");
                         let message = format!("`{}` can't have been `{earlier}`: so was {others}", claim.present);
-                        self.ignore((&claim.object, claim.annotation), message);
+                        self.ignore((&claim.object, claim.annotation), Refusal::by_another(message));
                     }
                 }
             }
@@ -150,10 +150,8 @@ fn place_claims(fleet: &Fleet) -> Claims {
         for earlier in of_object(annotations) {
             match taken(earlier) {
                 Some(other) if other != object => {
-                    claims.ignore(
-                        (&object, RENAMED_FROM),
-                        format!("{object} can't have been `{earlier}`: {other} has this name"),
-                    );
+                    let message = format!("{object} can't have been `{earlier}`: {other} has this name");
+                    claims.ignore((&object, RENAMED_FROM), Refusal::by_another(message));
                 }
                 _ => {
                     let (present, annotation) = (Arc::clone(&object.name), RENAMED_FROM);
@@ -192,7 +190,7 @@ fn workload_claims(fleet: &Fleet) -> Claims {
         let object = &workload.object;
         for earlier in of_object(&object.annotations) {
             if let Some(refusal) = refusal(fleet, workload, earlier) {
-                claims.refuse((&object.key(), RENAMED_FROM), refusal);
+                claims.ignore((&object.key(), RENAMED_FROM), refusal);
             } else {
                 let present = Arc::clone(object.name.as_arc());
                 claims.add(earlier, Claim { present, object: object.key(), annotation: RENAMED_FROM });
@@ -229,7 +227,7 @@ fn add_workload(prepared: &Prepared, workload: &RegisteredWorkload, claims: &mut
 fn add_target(prepared: &Prepared, earlier: &str, claim: Claim, claims: &mut Claims) {
     if *earlier != *claim.present && prepared.target_id(earlier).is_some() {
         let message = format!("target `{}` can't have been `{earlier}`: there is a target of this name", claim.present);
-        claims.ignore((&claim.object, claim.annotation), message);
+        claims.ignore((&claim.object, claim.annotation), Refusal::by_another(message));
     } else {
         claims.add(earlier, claim);
     }
@@ -243,10 +241,7 @@ fn refusal(fleet: &Fleet, workload: &RegisteredWorkload, earlier: &str) -> Optio
         return None;
     }
     let cant = format!("workload `{name}` can't have been `{earlier}`");
-    let other = |reason: &str| {
-        let help = "remove the name here, or remove or rename the other object".to_owned();
-        Some(Refusal { message: format!("{cant}: {reason}"), help })
-    };
+    let other = |reason: &str| Some(Refusal::by_another(format!("{cant}: {reason}")));
     if fleet.workloads.contains_key(earlier) || fleet.conflicting_claims.contains_key(earlier) {
         return other("there is a workload of this name");
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::name::EnvironmentName;
+use model::object::environment::comparable_url;
 use model::object::release;
 
 use crate::layout::Folder;
@@ -39,7 +40,7 @@ pub fn shared_manifests<'a>(
 /// The folder of a target's manifests. None: no folder of a branch is named.
 fn folder(target: &Target) -> Option<ManifestsFolder> {
     let reference = release::git_reference(&target.manifests).filter(|reference| reference.key == "branch")?;
-    let repository = reference.repo.trim_end_matches('/').trim_end_matches(".git").to_owned();
+    let repository = comparable_url(reference.repo).to_owned();
     Some((repository, reference.name.into(), Folder::parse(target.manifests.get("path")?)?))
 }
 

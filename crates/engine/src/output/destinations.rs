@@ -7,6 +7,7 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::EnvironmentName;
+use model::object::environment::comparable_url;
 use model::object::{GitOpsRepo, Object, gitops_repo};
 
 use crate::layout::{Folder, Layout};
@@ -93,5 +94,5 @@ pub fn shared_destinations<'a>(fleets: impl Iterator<Item = &'a Fleet>) -> BTree
 /// A destination in a normal form: the URL without `/` and `.git` at its end, the branch, and the parsed path.
 fn destination(object: &Object<GitOpsRepo>) -> (&str, &str, Option<Folder>) {
     let place = &object.spec.place;
-    (place.repo.trim_end_matches('/').trim_end_matches(".git"), &place.branch, Folder::parse(&place.path))
+    (comparable_url(&place.repo), &place.branch, Folder::parse(&place.path))
 }

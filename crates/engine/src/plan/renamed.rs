@@ -48,8 +48,8 @@ impl Plan {
     }
 }
 
-/// Whether a target is the same one, or one with another name in the same workspace: nobody takes over the folders of another team. In an environment with rings, the
-/// newest sources may not have the earlier target any more. Then the earlier name is registered for nobody else, and counts.
+/// Whether both targets are the same one, or belong to one workspace: the folders of one team must not become those of another. In an environment with rings, the
+/// sources of the newest publication may not have the earlier target any more. Then the check of the earlier name is enough.
 fn is_of_one_team(comparison: &Comparison<'_>, earlier: &PlannedId, present: &PlannedId) -> bool {
     if earlier.target == present.target {
         return true;

@@ -57,7 +57,7 @@ pub(super) async fn check_hosts(transaction: &mut Transaction, labels: &LabelSel
     Ok(())
 }
 
-/// Checks that a selector whose labels all exist selects a host. `hosts` are those that it selects, if they are few.
+/// Checks that a selector selects a host. Each of its labels exists. `hosts`: the selected hosts. None: they are many.
 ///
 /// # Errors
 /// If it selects none.

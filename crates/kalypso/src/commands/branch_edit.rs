@@ -221,10 +221,8 @@ pub(super) fn objects<'f>(
     branch: &'f ControlPlaneBranch,
     contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>,
 ) -> BranchFiles<'f> {
-    let url = branch.url().as_str();
-    let label = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
-    let source =
-        Source { label: label.into(), url: url.into(), revision: branch.name(), commit: None, is_pinned: false };
+    let (label, url) = (branch.url().label(), branch.url().as_str().into());
+    let source = Source { label, url, revision: branch.name(), commit: None, is_pinned: false };
     BranchFiles::new(source, contents, branch.folder())
 }
 
@@ -232,6 +230,7 @@ fn has_errors(comparisons: &[Comparison<'_>]) -> bool {
     comparisons.iter().any(|comparison| !comparison.new_errors().is_empty())
 }
 
+/// Edits of files as edits of a commit.
 pub(super) fn git_edits(files: &FileEdits) -> Edits {
     files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }

@@ -40,6 +40,11 @@ impl RepositoryPlace {
     }
 }
 
+/// The URL of a repository without `/` and `.git` at its end, to compare it with others.
+pub fn comparable_url(url: &str) -> &str {
+    url.trim_end_matches('/').trim_end_matches(".git")
+}
+
 /// The annotation that sets what happens if a required value is missing: `enforce` (default) or `warn`.
 pub const MISSING_VALUES: &str = "schema.kalypso.io/missing";
 /// The annotation that sets what happens if a namespace name is too long: `error` (default) or `shorten`.

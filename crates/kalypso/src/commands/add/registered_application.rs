@@ -10,12 +10,13 @@ use delivery::access::RepositoryAccess;
 use delivery::loaded::Loaded;
 use delivery::reading::in_promotion_order;
 use git::load::{ReadRole, Snapshot};
-use git::{Commit, Edits, Revision};
+use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
 use model::similar;
 use model::source::Source;
 
 use crate::change::EnvironmentChange;
+use crate::commands::branch_edit::git_edits;
 use crate::control_plane_branch::{ProposalText, Proposed, propose};
 use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::Failure;
@@ -120,10 +121,6 @@ impl RegisteredApplication {
     pub(super) fn settings(&self) -> &git::Settings {
         &self.access.settings.git
     }
-}
-
-fn git_edits(files: &FileEdits) -> Edits {
-    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }
 
 fn registration_of(loaded: &Loaded, workload: &str) -> Option<RegistrationName> {

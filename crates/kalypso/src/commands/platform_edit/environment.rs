@@ -17,7 +17,7 @@ use delivery::pinned_repositories::PinnedRepositories;
 use delivery::planned::{Planned, planned_targets};
 use engine::output::{Adoption, destination_problems};
 use git::load::Snapshot;
-use git::{Commit, Edits, Revision};
+use git::{Commit, Revision};
 use model::diagnostic::{Diagnostic, merged};
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
@@ -25,7 +25,7 @@ use serde_json::json;
 
 use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
-use crate::commands::branch_edit::refuse;
+use crate::commands::branch_edit::{git_edits, refuse};
 use crate::commands::plan::selection::View;
 use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
 use crate::diagnostics::Report;
@@ -303,10 +303,6 @@ fn answer_of(source: &Source) -> serde_json::Value {
         source.part.noun(): &*source.text,
         "file": &*source.path,
     })
-}
-
-fn git_edits(files: &FileEdits) -> Edits {
-    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }
 
 fn errors(loaded: &Loaded, compiled: &engine::compile::Compiled) -> Vec<Diagnostic> {

@@ -37,8 +37,7 @@ impl Part {
         if self.branch.root().is_some() {
             return shown;
         }
-        let url = self.branch.url().as_str().trim_end_matches('/');
-        format!("{}@{shown}", url.rsplit('/').next().unwrap_or_default().trim_end_matches(".git"))
+        format!("{}@{shown}", self.branch.url().label())
     }
 }
 
