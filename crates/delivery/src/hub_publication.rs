@@ -8,6 +8,7 @@ use engine::compile::Assignment;
 use engine::layout::Folder;
 use engine::plan::{PlaceFolder, PlacePart};
 use engine::promotion::release::{PlacedRelease, assigned_release, pinned_assignments};
+use engine::renames::Renames;
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
@@ -24,6 +25,7 @@ use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
 use model::tree::{Child, OpenError, Sealed, Tree};
 
+use crate::gitops_destination::folders_of_branch;
 use crate::loaded::Loaded;
 use crate::planned::Planned;
 use crate::push::Delivered;
@@ -93,7 +95,8 @@ pub fn send_changes(
     (planned, delivered): (&Planned, &Delivered),
 ) -> Option<Result<usize, HubError>> {
     let branch = &planned.target.branch;
-    let sender = Sender { receiver, loaded, planned, commit: None, completes: None };
+    let renames = Renames::of(planned.compiled.prepared());
+    let sender = Sender { receiver, loaded, planned, renames: &renames, commit: None, completes: None };
     let at_head = Sender { commit: head(planned), ..sender.clone() };
     match delivered {
         Delivered::LostRace => None,
@@ -118,7 +121,8 @@ pub fn send_changes(
 /// # Errors
 /// If a folder can't be opened, or the hub does not accept it.
 pub fn send_branch(receiver: Receiver<'_>, loaded: &Loaded, planned: &Planned) -> Result<usize, HubError> {
-    let sender = Sender { receiver, loaded, planned, commit: head(planned), completes: None };
+    let renames = Renames::of(planned.compiled.prepared());
+    let sender = Sender { receiver, loaded, planned, renames: &renames, commit: head(planned), completes: None };
     let completes = sender.published()?.map(|_| sender.output());
     Sender { completes, ..sender }.send_all(&planned.target.branch.tree)
 }
@@ -135,6 +139,8 @@ struct Sender<'a> {
     receiver: Receiver<'a>,
     loaded: &'a Loaded,
     planned: &'a Planned,
+    /// The earlier names that count.
+    renames: &'a Renames,
     /// The commit with these folders, with its time in seconds since 1970. None: the change is only proposed.
     commit: Option<(String, i64)>,
     /// The output that is complete after the last request. None: the hub does not learn it.
@@ -194,16 +200,11 @@ impl Sender<'_> {
     fn earlier_folders(&self) -> BTreeMap<Folder, GitId> {
         let Self { loaded, planned, .. } = self;
         let (branch, place) = (&planned.target.branch, &planned.target.place);
-        let folders = |loaded: &Loaded| -> BTreeSet<Folder> {
-            let places = loaded.fleet.gitops_repos.values().map(|object| &object.spec.place);
-            let of_branch = places.filter(|other| other.repo == place.repo && other.branch == place.branch);
-            of_branch.filter_map(|place| Folder::parse(&place.path)).collect()
-        };
-        let (now, mut earlier) = (folders(loaded), BTreeMap::new());
+        let (now, mut earlier) = (folders_of_branch(&loaded.fleet, place), BTreeMap::new());
         let publications = branch.publications(loaded, PUBLICATIONS_REACH).ok().flatten().unwrap_or_default();
         for publication in publications.publications.iter().take(PUBLICATIONS_READ) {
             let Some(read) = branch.load_publication(loaded, publication) else { continue };
-            for folder in folders(&read).difference(&now) {
+            for folder in folders_of_branch(&read.fleet, place).difference(&now) {
                 earlier.entry(folder.clone()).or_insert(publication.commit);
             }
         }
@@ -374,7 +375,7 @@ impl Sender<'_> {
             let release = assignment.filter(is_of).and_then(assigned_release);
             let release = release.or_else(|| held.and_then(|held| held.release.clone()));
             let target = assignment.and_then(|assignment| assignment.target());
-            let target = target.map(|target| desired_target(target, &self.loaded.fleet));
+            let target = target.map(|target| desired_target(target, (&self.loaded.fleet, self.renames)));
             DesiredPlace {
                 path: folder.join(&part.path),
                 tree: part.folder.map(|folder| folder.id().to_string()),
@@ -426,7 +427,7 @@ fn version_of(release: Option<PlacedRelease>) -> Option<DesiredVersion> {
 
 /// Converts a target to the form of deployment descriptors, so that both identify the same target. Its name is the part after the name of its workload. Its
 /// application is its label `application`. If it has no such label, the application is the name of the registration, or else of the workload.
-fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
+fn desired_target(target: &Target, (fleet, renames): (&Fleet, &Renames)) -> DesiredTarget {
     let full_name = target.name.as_str();
     let workload = Some(target.workload()).filter(|name| !name.is_empty()).unwrap_or(full_name);
     let own_name = full_name.strip_prefix(workload).and_then(|rest| rest.strip_prefix('-')).unwrap_or(full_name);
@@ -440,7 +441,7 @@ fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
     });
     let mut labels: BTreeMap<_, _> =
         target.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let earlier = earlier_names(fleet, (workload, own_name));
+    let earlier = earlier_names((fleet, renames), (workload, own_name));
     labels.extend(earlier.into_iter().take(LABELS_MAX.saturating_sub(target.labels.len())));
     DesiredTarget {
         workspace: workspace.to_owned(),
@@ -454,12 +455,17 @@ fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
     }
 }
 
-/// The earlier names of a workload and of its target, as labels: the hub finds what happened under them.
-fn earlier_names(fleet: &Fleet, (workload, own_name): (&str, &str)) -> Vec<(String, String)> {
+/// The earlier names of a workload and of its target that count, as labels: the hub finds what happened under them.
+fn earlier_names((fleet, renames): (&Fleet, &Renames), (workload, own_name): (&str, &str)) -> Vec<(String, String)> {
     let annotations = fleet.workloads.get(workload).map(|workload| &workload.object.annotations);
-    let of_workload = annotations.map(earlier_names::of_object).unwrap_or_default();
+    let mut of_workload = annotations.map(earlier_names::of_object).unwrap_or_default();
+    of_workload.retain(|earlier| renames.workloads().get(*earlier).is_some_and(|present| **present == *workload));
     let of_target = annotations.map(earlier_names::of_targets).unwrap_or_default().into_iter();
-    let of_target: Vec<_> = of_target.filter(|(present, _)| *present == own_name).map(|(_, earlier)| earlier).collect();
+    let counts = |(present, earlier): &(&str, &str)| {
+        let target = renames.target(&format!("{workload}-{earlier}"));
+        *present == own_name && target.is_some_and(|target| **target == *format!("{workload}-{own_name}"))
+    };
+    let of_target: Vec<_> = of_target.filter(counts).map(|(_, earlier)| earlier).collect();
     // The hub refuses longer texts, so the oldest names are left out.
     let joined = |names: Vec<&str>| {
         names.into_iter().map(str::to_owned).reduce(|all, name| {

@@ -219,3 +219,19 @@ fn the_hub_gets_the_release_of_each_folder_and_whether_it_is_pinned() {
     assert_eq!(of("app-0000"), BTreeSet::from([format!("{ENVIRONMENT} pinned")]));
     assert_eq!(of("app-0001"), BTreeSet::from([format!("next-{ENVIRONMENT}")]));
 }
+
+#[test]
+fn the_hub_gets_the_earlier_names_that_no_other_workload_has() {
+    let (mut world, hub) = (World::new(), MemoryHub::default());
+    let path = "workloads/app-0000.yaml";
+    let named = "  name: app-0000\n  annotations: {names.kalypso.io/renamed-from: \"app-0001, till\"}\n";
+    let workload = world.files()[path].replacen("  name: app-0000\n", named, 1);
+    world.change(&[(path, Some(&workload))]);
+    hub.publish_to(&world);
+    let publications = hub.publications.lock().unwrap();
+    let targets = publications.iter().flat_map(|publication| &publication.places).flat_map(|place| &place.targets);
+    let earlier: BTreeSet<_> = targets
+        .filter_map(|target| Some((&*target.workload, &**target.labels.get("names.kalypso.io/renamed-from")?)))
+        .collect();
+    assert_eq!(earlier, BTreeSet::from([("app-0000", "till")]));
+}
