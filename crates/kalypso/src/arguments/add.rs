@@ -79,6 +79,7 @@ pub(crate) enum RenameKind {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Reconcilers must then pull the new folder: see `kalypso bootstrap`.
+In a cluster, a reconciler that prunes removes the objects with the old name, such as the namespace with its volumes.
 
 Examples:
   kalypso rename cluster store-7 store-007 -e prod --dry-run    what would move
@@ -102,6 +103,7 @@ pub(crate) struct RenameInEnvironment {
 #[command(after_help = "\
 The repository of the application, the main branch and the branches of environments are edited in one step. Each that changes must be
 checked out, or is proposed with --propose.
+In a cluster, a reconciler that prunes removes the objects with the old name, such as the namespace with its volumes.
 
 Examples:
   kalypso rename workload checkout store-checkout --dry-run              what would move, in each environment
@@ -124,6 +126,8 @@ pub(crate) struct RenameWorkload {
 /// Rename a deployment target of a workload in all environments, and in all branches that name it
 #[derive(Args, Debug)]
 #[command(after_help = "\
+In a cluster, a reconciler that prunes removes the objects with the old name, such as the namespace with its volumes.
+
 Examples:
   kalypso rename target eu europe --workload checkout --dry-run
   kalypso rename target eu europe --workload checkout --checkout ../checkout --commit")]
