@@ -10,7 +10,7 @@ use crate::container::{Container, Entry};
 use crate::merge::{Merge, STEPS_MAX};
 use crate::merged_values::MergedValues;
 use crate::record::{self, Silent, Sink};
-use crate::settings_by_key::SettingsByKey;
+use crate::settings_by_key::{KeyRanks, SettingsByKey};
 use crate::value;
 use model::digest::Digest;
 
@@ -44,7 +44,7 @@ impl Composition {
             let is_quoted = matches!(key, Key::Text(text) if quoted.contains(text));
             (Digest::of(&*record::key_text(key)), value::digest(value), is_quoted)
         });
-        let digest = digest_of(digests.collect());
+        let digest = digest_of(&digests.collect::<Vec<_>>());
         Self::with_digest(data, quoted, digest)
     }
 
@@ -102,22 +102,25 @@ impl Composition {
     }
 }
 
-/// The digest of values, from the digests of their keys and values, and whether they are texts in quotes.
-fn digest_of(mut entries: Vec<(Digest, Digest, bool)>) -> Digest {
-    entries.sort_unstable();
-    Digest::of(&entries)
+/// The digest of values, from the digests of their keys and values, in the order of the keys, and whether they are texts in quotes.
+fn digest_of(entries: &[(Digest, Digest, bool)]) -> Digest {
+    Digest::of(entries)
 }
 
 /// Merges the values of containers, in this order.
 pub(crate) fn compose(containers: &[Arc<Container>]) -> Composition {
     let positions: Vec<u32> = (0..).zip(containers).map(|(position, _)| position).collect();
-    compose_with(containers, (&positions, &MergedValues::default()))
+    compose_with(containers, (&positions, &MergedValues::new(&KeyRanks::of(containers))))
 }
 
 /// Like [`compose`], for containers at these positions in a list, with merged values that other sets of values from this list may have, too. Keys are
 /// independent of each other, except for the limit of steps.
-pub(crate) fn compose_with(containers: &[Arc<Container>], (positions, merged): (&[u32], &MergedValues)) -> Composition {
-    let by_key = SettingsByKey::of(positions.iter().copied().zip(containers.iter().map(|container| &**container)));
+pub(crate) fn compose_with(
+    containers: &[Arc<Container>],
+    (positions, merged): (&[u32], &MergedValues<'_>),
+) -> Composition {
+    let containers_at = positions.iter().copied().zip(containers.iter().map(|container| &**container));
+    let by_key = SettingsByKey::of(containers_at, merged.ranks);
     let (mut entries, mut digests) = (Vec::with_capacity(by_key.len()), Vec::with_capacity(by_key.len()));
     let (mut quoted, mut steps) = (BTreeSet::new(), 0);
     for settings in by_key.iter() {
@@ -133,7 +136,7 @@ pub(crate) fn compose_with(containers: &[Arc<Container>], (positions, merged): (
     if steps >= STEPS_MAX {
         return compose_in_order(containers, &mut Silent);
     }
-    let digest = digest_of(digests);
+    let digest = digest_of(&digests);
     Composition::with_digest(Value::map(MapKind::TextToAny, entries.into_iter().collect()), quoted, digest)
 }
 
@@ -223,7 +226,8 @@ mod tests {
             ), 0..7)
         ) {
             let containers = containers(&maps);
-            let merged = MergedValues::default();
+            let ranks = KeyRanks::of(&containers);
+            let merged = MergedValues::new(&ranks);
             for selected in 0..1_u32 << containers.len() {
                 let positions: Vec<u32> = (0..containers.len() as u32).filter(|at| selected & 1 << at != 0).collect();
                 let some: Vec<_> = positions.iter().map(|at| Arc::clone(&containers[*at as usize])).collect();

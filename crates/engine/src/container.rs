@@ -1,7 +1,7 @@
 //! Containers of values: reads the `ConfigMap`s of a fleet, and sorts them into merge order.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gotemplate::Text;
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::credential_search::{self, ClearCredential};
 use crate::settings::{self, Precedence, PrecedenceSetting, Strategies, Strategy};
+use crate::settings_by_key::KeyRanks;
 use crate::value::{self, Parsed};
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
@@ -183,6 +184,7 @@ pub(crate) struct Containers {
     by_object: HashMap<ConfigMapName, ObjectContainers>,
     /// The order of the list.
     pub(crate) order: PrecedenceSetting,
+    ranks: OnceLock<KeyRanks>,
 }
 
 /// The containers of one `ConfigMap`.
@@ -233,6 +235,11 @@ impl Containers {
 }
 
 impl Containers {
+    /// The ranks of the keys in the list.
+    pub(crate) fn ranks(&self) -> &KeyRanks {
+        self.ranks.get_or_init(|| KeyRanks::of(&self.list))
+    }
+
     /// The containers of a `ConfigMap`, in merge order.
     pub(crate) fn of_config_map(&self, name: &ConfigMapName) -> Vec<Arc<Container>> {
         let mut found = self.by_object.get(name).map(|known| known.containers.clone()).unwrap_or_default();

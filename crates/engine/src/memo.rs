@@ -13,7 +13,7 @@ use crate::render::WarningsDigest;
 
 /// The first bytes of a saved memo. The number is the version of the format, and of all code that results depend on. It must be increased
 /// with every change to composition, checks or rendering.
-const MAGIC: &[u8; 16] = b"kalypso memo 003";
+const MAGIC: &[u8; 16] = b"kalypso memo 004";
 /// The size of the check sum at the end, in bytes.
 const CHECK_SUM_BYTES: usize = 32;
 /// The size of an entry of each table, in bytes: compositions, checks, renderings.

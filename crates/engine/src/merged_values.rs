@@ -8,7 +8,7 @@ use model::digest::Digest;
 
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Silent;
-use crate::settings_by_key::Setting;
+use crate::settings_by_key::{KeyRanks, Setting};
 use crate::value;
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
@@ -16,7 +16,11 @@ const PARTS: usize = 64;
 
 /// The values of keys that several containers of one list set, each merged once. Sets of values that differ in one container have most of them in common.
 #[derive(Debug)]
-pub(crate) struct MergedValues([Mutex<HashMap<Box<[EntryPosition]>, Merged>>; PARTS]);
+pub(crate) struct MergedValues<'r> {
+    /// The ranks of the keys in the list.
+    pub(crate) ranks: &'r KeyRanks,
+    parts: [Mutex<HashMap<Box<[EntryPosition]>, Merged>>; PARTS],
+}
 
 /// The position of a container, and of an entry in it.
 type EntryPosition = (u32, u32);
@@ -31,13 +35,12 @@ pub(crate) struct Merged {
     pub(crate) steps: usize,
 }
 
-impl Default for MergedValues {
-    fn default() -> Self {
-        Self(std::array::from_fn(|_| Mutex::default()))
+impl<'r> MergedValues<'r> {
+    /// The merged values of a list of containers with these ranks. None is merged yet.
+    pub(crate) fn new(ranks: &'r KeyRanks) -> Self {
+        Self { ranks, parts: std::array::from_fn(|_| Mutex::default()) }
     }
-}
 
-impl MergedValues {
     /// Merges the values that containers give to one key. The positions must be those in the list of containers. None without a value.
     pub(crate) fn of_key(&self, settings: &[Setting<'_>]) -> Option<Merged> {
         // The last value that replaces all before it. These have no effect, but merging them counts for the limit of steps.
@@ -49,7 +52,7 @@ impl MergedValues {
         let only = || Merged { value: first.entry.value.value.clone(), digest: first.entry.value_digest, steps: 0 };
         let Some(last) = others.last() else { return Some(only()) };
         let positions: Vec<EntryPosition> = settings.iter().map(|setting| (setting.position, setting.index)).collect();
-        let part = self.0.get((first.position + last.position) as usize % PARTS)?;
+        let part = self.parts.get((first.position + last.position) as usize % PARTS)?;
         let known = part.lock().unwrap_or_else(PoisonError::into_inner).get(&*positions).cloned();
         Some(known.unwrap_or_else(|| {
             let merged = merge(only(), others);

@@ -11,7 +11,7 @@ use model::diagnostic::{Code, Diagnostic, Part};
 use model::field_path::{FieldPath, Step};
 use model::object::deployment_target::WORKLOAD_LABEL;
 
-use crate::container::{Conditions, Container, Entry};
+use crate::container::{Conditions, Container, Containers, Entry};
 use crate::matching::{is_met_by_place, is_met_by_target};
 use crate::merge::item_name;
 use crate::place::Place;
@@ -37,15 +37,15 @@ pub(crate) struct Rivals {
 }
 
 /// Returns the rivals among the containers at these ascending positions, which are merged for the same assignments.
-pub(crate) fn find(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
-    let found = containers.iter().filter_map(|position| Some((*position, &**all.get(*position as usize)?)));
+pub(crate) fn find(containers: &[u32], all: &Containers) -> Box<[Rivals]> {
+    let found = containers.iter().filter_map(|position| Some((*position, &**all.list.get(*position as usize)?)));
     let found: Vec<(u32, &Container)> = found.collect();
     // Containers are sorted by priority.
     let have_same_priority = |pair: &[(u32, &Container)]| matches!(pair, [(_, one), (_, other)] if one.priority().is_some() && one.priority() == other.priority());
     if !found.windows(2).any(have_same_priority) {
         return Box::default();
     }
-    let by_key = SettingsByKey::of(found.into_iter());
+    let by_key = SettingsByKey::of(found.into_iter(), all.ranks());
     let of_keys = by_key.iter().filter(|of_key| of_key.len() > 1);
     of_keys
         .flat_map(rivals_of_key)

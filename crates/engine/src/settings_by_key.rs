@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
+use gotemplate::Text;
 use gotemplate::value::Value;
 use model::digest::Digest;
 
@@ -29,7 +31,7 @@ impl Setting<'_> {
     }
 }
 
-/// The settings of some containers by key, those of a key in the order of the containers.
+/// The settings of some containers by key, in the order of the keys, those of a key in the order of the containers.
 #[derive(Debug)]
 pub(crate) struct SettingsByKey<'c> {
     settings: Vec<Setting<'c>>,
@@ -38,38 +40,19 @@ pub(crate) struct SettingsByKey<'c> {
 }
 
 impl<'c> SettingsByKey<'c> {
-    /// Groups the entries of containers with these positions.
-    pub(crate) fn of(containers: impl Iterator<Item = (u32, &'c Container)>) -> Self {
-        let settings: Vec<_> = containers
-            .flat_map(|(position, container)| {
-                let entries = (0..).zip(&container.entries);
-                entries.map(move |(index, entry)| Setting { position, container, index, entry })
-            })
-            .collect();
-        let mut numbers = Numbers::with_capacity_and_hasher(settings.len(), BuildHasherDefault::default());
-        let mut lengths: Vec<usize> = Vec::new();
-        let numbered: Vec<u32> = settings
-            .iter()
-            .map(|setting| {
-                let number = *numbers.entry(setting.entry.key_digest).or_insert(lengths.len() as u32);
-                match lengths.get_mut(number as usize) {
-                    Some(length) => *length += 1,
-                    None => lengths.push(1),
-                }
-                number
-            })
-            .collect();
-        let mut grouped = settings.clone();
-        let mut ends: Vec<usize> =
-            lengths.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length))).collect();
-        for (setting, number) in settings.into_iter().zip(numbered) {
-            let Some(end) = ends.get_mut(number as usize) else { continue };
-            if let Some(slot) = grouped.get_mut(*end) {
-                *slot = setting;
+    /// Groups the entries of containers with these positions in the list of the ranks.
+    pub(crate) fn of(containers: impl Iterator<Item = (u32, &'c Container)>, ranks: &KeyRanks) -> Self {
+        let (mut settings, mut order) = (Vec::new(), Vec::new());
+        for (position, container) in containers {
+            for ((index, entry), rank) in (0..).zip(&container.entries).zip(ranks.of_container(position)) {
+                order.push((*rank, settings.len() as u32));
+                settings.push(Setting { position, container, index, entry });
             }
-            *end += 1;
         }
-        Self { settings: grouped, lengths }
+        order.sort_unstable();
+        let lengths = order.chunk_by(|(one, _), (other, _)| one == other).map(<[_]>::len).collect();
+        let settings = order.iter().filter_map(|(_, at)| settings.get(*at as usize).copied()).collect();
+        Self { settings, lengths }
     }
 
     /// The number of keys.
@@ -85,6 +68,51 @@ impl<'c> SettingsByKey<'c> {
             rest = others;
             Some(of_key)
         })
+    }
+}
+
+/// The ranks of the keys in a list of containers: the positions of the keys in their order. Sorting numbers is faster than comparing texts for each set of
+/// values.
+#[derive(Debug, Default)]
+pub(crate) struct KeyRanks {
+    /// The rank of the key of each entry of each container.
+    ranks: Vec<u32>,
+    /// Where the ranks of each container end.
+    ends: Vec<usize>,
+}
+
+impl KeyRanks {
+    /// Ranks the keys of a list of containers.
+    pub(crate) fn of(containers: &[Arc<Container>]) -> Self {
+        let entries = containers.iter().flat_map(|container| &container.entries);
+        let (mut numbers, mut keys): (Numbers, Vec<&Text>) = (Numbers::default(), Vec::new());
+        let numbered: Vec<u32> = entries
+            .map(|entry| {
+                *numbers.entry(entry.key_digest).or_insert_with(|| {
+                    keys.push(&entry.text);
+                    keys.len() as u32 - 1
+                })
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_unstable_by_key(|number| keys.get(*number));
+        let mut rank_of = vec![0; keys.len()];
+        for (rank, number) in (0..).zip(order) {
+            rank_of.get_mut(number).into_iter().for_each(|slot| *slot = rank);
+        }
+        let ranks = numbered.iter().filter_map(|number| rank_of.get(*number as usize).copied()).collect();
+        let end = |end: &mut usize, container: &Arc<Container>| {
+            *end += container.entries.len();
+            Some(*end)
+        };
+        Self { ranks, ends: containers.iter().scan(0, end).collect() }
+    }
+
+    /// The ranks of the keys of the container at this position.
+    fn of_container(&self, position: u32) -> &[u32] {
+        let end_of = |position: usize| self.ends.get(position).copied();
+        let begin = (position as usize).checked_sub(1).and_then(end_of).unwrap_or_default();
+        self.ranks.get(begin..end_of(position as usize).unwrap_or(begin)).unwrap_or_default()
     }
 }
 

@@ -57,7 +57,7 @@ pub use error::{ErrorKind, TemplateError};
 pub use kalypso::short_label;
 pub use part_cache::PartCache;
 pub use reads::Reads;
-pub use taint::{Taint, TaintedRange};
+pub use taint::{SharedPart, Taint, TaintedRange};
 pub use template::{MissingField, Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;

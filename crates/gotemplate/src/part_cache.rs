@@ -61,7 +61,7 @@ pub(crate) struct CachedResult {
 #[derive(Debug)]
 pub(crate) enum PartResult {
     /// The bytes that it writes.
-    Text(Box<[u8]>),
+    Text(Arc<[u8]>),
     /// The value of a pipeline's beginning.
     Value(Value),
 }
@@ -161,6 +161,16 @@ impl Slot {
             Some(Some(cached)) => Lookup::Found(cached),
             Some(None) => Lookup::NotStored,
             None => Lookup::Missing,
+        }
+    }
+
+    /// The stored text, if it is long enough for its users to gain from knowing that it is the same.
+    pub(crate) fn long_text(&self) -> Option<&Arc<[u8]>> {
+        match self.look_up() {
+            Lookup::Found(CachedResult { result: PartResult::Text(text), .. }) => {
+                Some(text).filter(|text| text.len() >= BYTES_MIN)
+            }
+            _ => None,
         }
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], budget: &mut
         return Ok(output);
     }
     let mut replacer = Replacer { dot, names, refused: Vec::new(), first: None };
-    let mut replaced = Output { bytes: Vec::with_capacity(output.bytes.len()), tainted_ranges: Vec::new() };
+    let mut replaced = Output::with_capacity(output.bytes.len());
     let mut copied = 0;
     for (part, taint) in parts {
         replaced.copy(&output.bytes, &output.tainted_ranges, copied..part.start);

@@ -5,6 +5,9 @@
 //! taint the result.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use crate::part_cache::Slot;
 
 /// The source of a text. If several texts are combined, the highest taint applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,17 +32,22 @@ pub struct TaintedRange {
     pub is_raw: bool,
 }
 
+/// A part of an output that other outputs share: the byte where it begins, and its bytes, which the cache keeps.
+pub type SharedPart = (usize, Arc<[u8]>);
+
 /// An output, with the ranges that come from tainted texts, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
     pub(crate) tainted_ranges: Vec<TaintedRange>,
+    /// The long parts that come from the cache, in order.
+    pub(crate) shared_parts: Vec<SharedPart>,
 }
 
 impl Output {
     /// An empty output with room for this number of bytes.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), tainted_ranges: Vec::new() }
+        Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
     }
 
     /// Appends bytes with a taint.
@@ -47,6 +55,11 @@ impl Output {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.taint_from(start, taint);
+    }
+
+    /// Notes that the output from the byte `start` on is the text that this place of the cache keeps, if it keeps a long one.
+    pub(crate) fn note_shared(&mut self, start: usize, slot: &Slot) {
+        self.shared_parts.extend(slot.long_text().map(|text| (start, Arc::clone(text))));
     }
 
     /// Taints the output from the byte `start` on.

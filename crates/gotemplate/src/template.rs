@@ -11,7 +11,7 @@ use crate::parse::{self, tree::Program};
 use crate::part_cache::PartCache;
 use crate::reads::Reads;
 use crate::references::{self, Refusal};
-use crate::taint::{Output, TaintedRange};
+use crate::taint::{Output, SharedPart, TaintedRange};
 use crate::value::Value;
 
 /// A parsed template. Can be shared between threads.
@@ -50,6 +50,8 @@ pub struct Rendered {
     pub passes: u32,
     /// The ranges of the output that come from tainted texts, in order.
     pub tainted_ranges: Vec<TaintedRange>,
+    /// The long parts of the output that other renderings with the same [`PartCache`] share, in order.
+    pub shared_parts: Vec<SharedPart>,
     /// The missing values that were printed, such as `<no value>`, each place once.
     pub missing: Vec<MissingField>,
 }
@@ -168,7 +170,8 @@ impl Template {
             output = execute(&self.name, &program, dot, &mut rendering)?;
         }
         let Rendering { pass, missing, .. } = rendering;
-        Ok(Rendered { bytes: output.bytes, passes: pass + 1, tainted_ranges: output.tainted_ranges, missing })
+        let Output { bytes, tainted_ranges, shared_parts } = output;
+        Ok(Rendered { bytes, passes: pass + 1, tainted_ranges, shared_parts, missing })
     }
 
     /// Returns the places in the template that write these bytes of the first pass's output: line and column, both from 1.

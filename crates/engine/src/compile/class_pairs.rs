@@ -201,7 +201,7 @@ impl ClassPairs {
         missing: Vec<(Digest, &Draft)>,
         (memo, composing): (&Memo, Counter<'_>),
     ) -> usize {
-        let merged = MergedValues::default();
+        let merged = MergedValues::new(prepared.containers.ranks());
         let made: Vec<_> = missing
             .into_par_iter()
             .map(|(inputs, draft)| {
@@ -368,7 +368,7 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
         validation.value(path);
     }
     let validation = validation.finish();
-    let rivals = rival::find(&containers, &prepared.containers.list);
+    let rivals = rival::find(&containers, &prepared.containers);
     Draft { key, containers, schemas, examined, inputs, validation, rivals }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gotemplate::TaintedRange;
+use gotemplate::{SharedPart, TaintedRange};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::yaml::{has_structure_of, is_quoted, is_readable};
@@ -20,18 +20,22 @@ pub(super) struct RenderedText {
     pub(super) text: String,
     /// The ranges of the output that come from texts of applications, in order.
     pub(super) tainted_ranges: Vec<TaintedRange>,
+    /// The parts that other outputs share, in order.
+    pub(super) shared_parts: Vec<SharedPart>,
 }
 
 impl RenderedText {
-    /// Appends another manifest.
-    pub(super) fn append(&mut self, text: &str, tainted_ranges: Vec<TaintedRange>) {
+    /// Appends a separator and another manifest.
+    pub(super) fn append(&mut self, separator: &str, manifest: Self) {
+        self.text.push_str(separator);
         let start = self.text.len();
-        self.text.push_str(text);
-        let moved = tainted_ranges.into_iter().map(|TaintedRange { range, is_raw }| TaintedRange {
+        self.text.push_str(&manifest.text);
+        let moved = manifest.tainted_ranges.into_iter().map(|TaintedRange { range, is_raw }| TaintedRange {
             range: range.start + start..range.end + start,
             is_raw,
         });
         self.tainted_ranges.extend(moved);
+        self.shared_parts.extend(manifest.shared_parts.into_iter().map(|(begin, bytes)| (begin + start, bytes)));
     }
 }
 

@@ -90,11 +90,13 @@ impl RecentFiles {
     fn warnings(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>]) -> Option<FileWarnings> {
         let files = self.0.borrow();
         let known = files.get(&file.made_by())?;
-        known.text.has_outline_of(&file.made.text, application_texts).then(|| known.warnings.clone())
+        let made = file.made;
+        let is_same = known.text.has_outline_of((&made.text, &made.shared_parts), application_texts);
+        is_same.then(|| known.warnings.clone())
     }
 
     fn insert(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>], warnings: FileWarnings) {
-        let text = OutlinedText::new(&file.made.text, application_texts);
+        let text = OutlinedText::new((&file.made.text, &file.made.shared_parts), application_texts);
         self.0.borrow_mut().insert(file.made_by(), RecentFile { text, warnings });
     }
 }

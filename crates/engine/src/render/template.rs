@@ -162,18 +162,16 @@ impl ParsedTemplate {
                 }]
             })?;
             *has_read_anything |= rendered.passes > 1;
-            let Rendered { bytes, tainted_ranges, missing, .. } = rendered;
+            let Rendered { bytes, tainted_ranges, shared_parts, missing, .. } = rendered;
             all_missing.extend(missing.into_iter().map(|field| (index, field)));
             if bytes.is_empty() {
                 continue;
             }
             let text = String::from_utf8(bytes).map_err(|_| vec![not_text(&self.key, index)])?;
+            let manifest = RenderedText { text, tainted_ranges, shared_parts };
             match &mut joined {
-                None => joined = Some(RenderedText { text, tainted_ranges }),
-                Some(made) => {
-                    made.append(SEPARATOR, Vec::new());
-                    made.append(&text, tainted_ranges);
-                }
+                None => joined = Some(manifest),
+                Some(made) => made.append(SEPARATOR, manifest),
             }
         }
         Ok((joined, all_missing))

@@ -25,7 +25,9 @@ impl<'a> Run<'a> {
             Lookup::Found(cached) if self.is_valid(cached) => {
                 if let PartResult::Text(text) = &cached.result {
                     self.charge(cached);
+                    let start = self.output.bytes.len();
                     self.output.write(text, Taint::None);
+                    self.output.note_shared(start, slot);
                     return Ok(Flow::Next);
                 }
             }
@@ -38,6 +40,7 @@ impl<'a> Run<'a> {
                     && self.can_store(&checkpoint)
                 {
                     self.store((slot, &checkpoint), || PartResult::Text(written.into()), written.len());
+                    self.output.note_shared(checkpoint.bytes, slot);
                 }
                 return Ok(flow);
             }

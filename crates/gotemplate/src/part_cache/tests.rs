@@ -27,7 +27,8 @@ fn cache(values: &Value) -> Arc<PartCache> {
     Arc::new(PartCache::of("data", Arc::clone(map)))
 }
 
-/// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place.
+/// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place. Shared
+/// parts have the bytes of the output.
 fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<PartCache> {
     let values = values();
     let cache = cache(&values);
@@ -36,7 +37,13 @@ fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<PartCache> 
         let dot = dot(&values, number);
         let alone = template.render_with(&dot, &Options { limits, is_literal, ..Options::default() });
         let options = Options { limits, is_literal, part_cache: Some(&cache), ..Options::default() };
-        assert_eq!(template.render_with(&dot, &options), alone, "{text}");
+        let mut shared = template.render_with(&dot, &options);
+        if let Ok(rendered) = &mut shared {
+            for (start, part) in std::mem::take(&mut rendered.shared_parts) {
+                assert_eq!(rendered.bytes.get(start..start + part.len()), Some(&*part), "{text}");
+            }
+        }
+        assert_eq!(shared, alone, "{text}");
     }
     cache
 }

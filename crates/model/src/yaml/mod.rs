@@ -56,7 +56,7 @@ pub use bytes::{read_bytes, read_bytes_each};
 pub use limits::Limits;
 pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
 pub use options::{Dialect, Options};
-pub use outline::{Outline, OutlinedText, outline};
+pub use outline::{Outline, OutlinedText, SharedPart, outline};
 pub use plain::{first_error, is_surely_good};
 pub use problem::{ProblemKind, YamlProblem};
 pub use reader::{Document, Reading, read};

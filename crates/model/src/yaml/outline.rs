@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -72,29 +73,35 @@ fn is_marked(text: &str, marks: &[Range<usize>]) -> impl FnMut(Range<usize>) -> 
 #[derive(Clone, Debug)]
 pub struct OutlinedText {
     text: String,
+    /// Its shared parts.
+    parts: Vec<SharedPart>,
     /// The numbers of the marked lines.
     marked: Vec<usize>,
 }
+
+/// A part of a text that other texts share: the byte where it begins, and its bytes. Parts with the same memory are equal, and not compared.
+pub type SharedPart = (usize, Arc<[u8]>);
 
 /// With more differing lines, it is as fast to read all lines.
 const DIFFERENT_LINES_MAX: usize = 64;
 
 impl OutlinedText {
-    /// A text with these marks, as in [`outline`]. Its outline must be complete.
-    pub fn new(text: &str, marks: &[Range<usize>]) -> Self {
-        Self { text: text.to_owned(), marked: marked_lines(text, marks) }
+    /// A text with these marks, as in [`outline`], and shared parts, in order. Its outline must be complete.
+    pub fn new((text, parts): (&str, &[SharedPart]), marks: &[Range<usize>]) -> Self {
+        Self { text: text.to_owned(), parts: parts.to_vec(), marked: marked_lines(text, marks) }
     }
 
-    /// Whether a text with these marks surely has the same outline. Only the lines in which the texts differ are read. If false, the outlines may still be
-    /// equal.
-    pub fn has_outline_of(&self, text: &str, marks: &[Range<usize>]) -> bool {
-        let (mut rest, mut known) = (text, &*self.text);
+    /// Whether a text with these marks and shared parts surely has the same outline. Only the lines in which the texts differ are read. If false, the outlines
+    /// may still be equal.
+    pub fn has_outline_of(&self, (text, parts): (&str, &[SharedPart]), marks: &[Range<usize>]) -> bool {
+        let mut rest = Rest { text, parts, begin: 0 };
+        let mut known = Rest { text: &self.text, parts: &self.parts, begin: 0 };
         for _ in 0..DIFFERENT_LINES_MAX {
             let Some((own, other)) = after_equal_lines(rest, known) else { return false };
             if own.is_empty() && other.is_empty() {
                 return text.len() <= BYTES_MAX && marked_lines(text, marks) == self.marked;
             }
-            let lines = split_line(own).zip(split_line(other));
+            let lines = own.split_line().zip(other.split_line());
             let Some(((line, behind), (known_line, known_behind))) = lines else { return false };
             if !has_plain_characters(line) || !are_alike(line.as_bytes(), known_line.as_bytes()) {
                 return false;
@@ -116,20 +123,77 @@ fn marked_lines(text: &str, marks: &[Range<usize>]) -> Vec<usize> {
     found.enumerate().filter(|(_, is_marked)| *is_marked).map(|(number, _)| number).collect()
 }
 
-/// The first line of a text, without its end, and the text behind it.
-fn split_line(text: &str) -> Option<(&str, &str)> {
-    let end = memchr(b'\n', text.as_bytes())?;
-    text.get(..end).zip(text.get(end + 1..))
+/// A text from a byte on.
+#[derive(Clone, Copy, Debug)]
+struct Rest<'t> {
+    text: &'t str,
+    parts: &'t [SharedPart],
+    begin: usize,
+}
+
+impl<'t> Rest<'t> {
+    fn is_empty(self) -> bool {
+        self.begin == self.text.len()
+    }
+
+    fn bytes(self) -> &'t [u8] {
+        self.text.as_bytes().get(self.begin..).unwrap_or_default()
+    }
+
+    /// The text behind its first bytes.
+    fn behind(self, bytes: usize) -> Self {
+        Self { begin: self.begin + bytes, ..self }
+    }
+
+    /// The first line, without its end, and the text behind it.
+    fn split_line(self) -> Option<(&'t str, Self)> {
+        let length = memchr(b'\n', self.bytes())?;
+        Some((self.text.get(self.begin..self.begin + length)?, self.behind(length + 1)))
+    }
+
+    /// The shared part that the text begins in, and the number of its bytes before this text.
+    fn part(self) -> Option<(&'t Arc<[u8]>, usize)> {
+        let next = self.parts.partition_point(|(begin, _)| *begin <= self.begin);
+        let (begin, bytes) = self.parts.get(next.checked_sub(1)?)?;
+        Some((bytes, self.begin - begin)).filter(|(bytes, before)| *before < bytes.len())
+    }
+
+    /// The number of bytes up to the next shared part that begins behind the first byte, or up to the end.
+    fn before_next_part(self) -> usize {
+        let next = self.parts.partition_point(|(begin, _)| *begin <= self.begin);
+        self.parts.get(next).map_or(self.text.len(), |(begin, _)| *begin).saturating_sub(self.begin)
+    }
 }
 
 /// Both texts from the first line on in which they differ.
-fn after_equal_lines<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
-    let equal = common_prefix(one.as_bytes(), other.as_bytes());
-    if equal == one.len() && equal == other.len() {
-        return Some(("", ""));
+fn after_equal_lines<'t>(one: Rest<'t>, other: Rest<'t>) -> Option<(Rest<'t>, Rest<'t>)> {
+    let equal = common_beginning(one, other);
+    let (own, others) = (one.behind(equal), other.behind(equal));
+    if own.is_empty() && others.is_empty() {
+        return Some((own, others));
     }
-    let begin = memrchr(b'\n', one.as_bytes().get(..equal)?).map_or(0, |end| end + 1);
-    one.get(begin..).zip(other.get(begin..))
+    let equal_lines = memrchr(b'\n', one.bytes().get(..equal)?).map_or(0, |end| end + 1);
+    Some((one.behind(equal_lines), other.behind(equal_lines)))
+}
+
+/// The number of bytes that two texts have in common at their beginnings.
+fn common_beginning(mut one: Rest<'_>, mut other: Rest<'_>) -> usize {
+    let begin = one.begin;
+    loop {
+        let (compared, equal) = match one.part().zip(other.part()) {
+            Some(((part, before), (others, at))) if before == at && Arc::ptr_eq(part, others) => {
+                (part.len() - before, part.len() - before)
+            }
+            _ => {
+                let compared = one.before_next_part();
+                (compared, common_prefix(one.bytes().get(..compared).unwrap_or_default(), other.bytes()))
+            }
+        };
+        (one, other) = (one.behind(equal), other.behind(equal));
+        if equal < compared || one.is_empty() {
+            return one.begin - begin;
+        }
+    }
 }
 
 /// The number of bytes that two texts have in common at their beginnings. Compares large pieces first, then smaller ones where these differ.
@@ -226,7 +290,7 @@ mod tests {
     /// Checks whether the comparison with a known text shows that a text has the same outline.
     fn check_like(known: &str, text: &str, expected: bool) {
         assert!(outline(known, &[]).is_some_and(|outline| outline.is_complete()), "{known:?}");
-        let shown = OutlinedText::new(known, &[]).has_outline_of(text, &[]);
+        let shown = OutlinedText::new((known, &[]), &[]).has_outline_of((text, &[]), &[]);
         assert_eq!(shown, expected, "{text:?} like {known:?}");
         assert!(!expected || outline(text, &[]) == outline(known, &[]), "{text:?} like {known:?}");
     }
@@ -267,11 +331,11 @@ mod tests {
 
     #[test]
     fn marked_lines_must_be_the_same() {
-        let known = OutlinedText::new("a: b\nc: d\n", std::slice::from_ref(&(3..4)));
-        assert!(known.has_outline_of("a: xyz\nc: d\n", std::slice::from_ref(&(4..6))));
-        assert!(!known.has_outline_of("a: xyz\nc: d\n", &[]));
-        assert!(!known.has_outline_of("a: b\nc: x\n", &[3..4, 8..9]));
-        assert!(!known.has_outline_of("a: b\nc: x\n", std::slice::from_ref(&(8..9))));
+        let known = OutlinedText::new(("a: b\nc: d\n", &[]), std::slice::from_ref(&(3..4)));
+        assert!(known.has_outline_of(("a: xyz\nc: d\n", &[]), std::slice::from_ref(&(4..6))));
+        assert!(!known.has_outline_of(("a: xyz\nc: d\n", &[]), &[]));
+        assert!(!known.has_outline_of(("a: b\nc: x\n", &[]), &[3..4, 8..9]));
+        assert!(!known.has_outline_of(("a: b\nc: x\n", &[]), std::slice::from_ref(&(8..9))));
     }
 
     proptest! {
@@ -286,10 +350,35 @@ mod tests {
             // Most lines have the same beginning in both texts.
             let other = lines.iter().map(|(start, _, value, other)| line(if *other < STARTS.len() { *other } else { *start }, *value));
             let other: String = other.collect();
-            let is_shown = || OutlinedText::new(&known, &[]).has_outline_of(&other, &[]);
+            let is_shown = || OutlinedText::new((&known, &[]), &[]).has_outline_of((&other, &[]), &[]);
             if outline(&known, &[]).is_some_and(|outline| outline.is_complete()) && is_shown() {
                 prop_assert_eq!(outline(&other, &[]), outline(&known, &[]), "{:?} {:?}", known, other);
             }
+        }
+
+        /// Skipping shared parts, which may begin and end anywhere in a line, gives what comparing them gives.
+        #[test]
+        fn shared_parts_need_no_comparison(
+            pieces in proptest::collection::vec((0..4_usize, 0..4_usize, any::<bool>(), any::<bool>()), 0..10)
+        ) {
+            let shared: Vec<Arc<[u8]>> = ["a: b\n  c: d\ne: ", "x\n", "f", "\n- g\nh: i"].map(|part| part.as_bytes().into()).to_vec();
+            let own = ["y", "k: ", "\n", "z\nk: w\n"];
+            let made = |of_other: bool| {
+                let (mut text, mut parts) = (String::new(), Vec::new());
+                for (one, other, is_shared, is_equal) in &pieces {
+                    let piece = if of_other && !is_equal { *other } else { *one };
+                    if *is_shared {
+                        parts.push((text.len(), Arc::clone(&shared[piece])));
+                        text.push_str(std::str::from_utf8(&shared[piece]).unwrap());
+                    } else {
+                        text.push_str(own[piece]);
+                    }
+                }
+                (text, parts)
+            };
+            let ((known, known_parts), (text, parts)) = (made(false), made(true));
+            let whole = OutlinedText::new((&known, &[]), &[]).has_outline_of((&text, &[]), &[]);
+            prop_assert_eq!(OutlinedText::new((&known, &known_parts), &[]).has_outline_of((&text, &parts), &[]), whole, "{:?} {:?}", known, text);
         }
 
         #[test]
