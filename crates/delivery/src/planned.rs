@@ -245,8 +245,8 @@ impl Planned {
         let assignments = self.output.assignments + self.plan.count(ChangeKind::Removed);
         let output = Output { tree, assignments, ..self.output.clone() };
         let rest = plan((&self.compiled, self.earlier.as_ref()), (&self.target, &output), &open)?;
-        // In a new layout or at a new path, a folder is not where it was.
-        let removes = rest.count(ChangeKind::Removed) > 0 || !rest.removed_places.is_empty();
+        // In a new layout or at a new path, a folder is not where it was. A renamed folder under both names would run twice.
+        let removes = rest.count(ChangeKind::Removed) > 0 || rest.needs_confirmation();
         if rest.is_empty() || removes || self.plan.relocation.is_some() {
             return Ok(false);
         }

@@ -6,7 +6,7 @@ use std::io::{self, Result};
 use engine::compile::{Compiled, Options};
 use engine::output::{Destination, assemble};
 use engine::plan::{
-    AssignmentChange, Cause, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, PlannedId, plan,
+    AssignmentChange, Cause, ChangeKind, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, PlannedId, plan,
 };
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
@@ -269,11 +269,12 @@ fn check_renamed((old, new): (&str, &str), expected: &[&str], needs_confirmation
 }
 
 #[test]
-fn a_renamed_place_is_one_change_that_needs_no_confirmation() -> Result<()> {
+fn a_renamed_place_is_one_change_that_needs_a_confirmation() -> Result<()> {
     let new = renamed("names.kalypso.io/renamed-from: 'edge'", "flux");
-    let plan = check_renamed((FLEET, &new), &["Renamed edge/shop-live → large/shop-live"], false)?;
+    let plan = check_renamed((FLEET, &new), &["Renamed edge/shop-live → large/shop-live"], true)?;
     assert_eq!(plan.renamed_places.iter().map(|(old, new)| format!("{old} {new}")).collect::<Vec<_>>(), ["edge large"]);
-    assert_eq!((plan.removals().len(), plan.before(), plan.unchanged), (0, 1, 0));
+    assert_eq!(plan.removals(), ["edge", "edge/shop-live"].map(str::to_owned).into());
+    assert_eq!((plan.count(ChangeKind::Removed), plan.before(), plan.unchanged), (0, 1, 0));
     let change = plan.changes.values().next().unwrap();
     let reasons = &change.reasons.as_ref().unwrap().others;
     let [ChangeReason::Renamed(names, cause)] = &reasons[..] else { panic!("{reasons:?}") };

@@ -1405,11 +1405,12 @@ codes! {
     /// A change removes unusually much.
     ///
     /// The change would remove more than a fifth of the environment's assignments and at least five, or all assignments of a workload, or a whole cluster
-    /// type, or everything. Or it would move all folders to another path, because `path` of the `GitOpsRepo` changed: clusters still pull the old one. This is
-    /// usually a mistake, and hard to revert on a thousand clusters.
+    /// type, or everything. Or it would rename as many, or a whole cluster type or cluster: a reconciler that prunes then removes the earlier namespaces with their
+    /// volumes. Or it would move all folders to another path, because `path` of the `GitOpsRepo` changed: clusters still pull the old one. This is usually a mistake,
+    /// and hard to revert on a thousand clusters.
     ///
     /// Run `kalypso plan`. It shows the removals, and a confirmation word for exactly these. If you want them, run the command with `--confirm WORD`. If
-    /// the removals are different by then, the word is different too. Until then, the folders stay as they are, and everything else is published, unless all folders move. A proposed change
+    /// the removals are different by then, the word is different too. Until then, the folders stay as they are, and everything else is published, unless folders move or get other names. A proposed change
     /// needs no word: the person who merges it confirms it.
     ///
     /// ```text

@@ -12,7 +12,8 @@ use model::locate::Locator;
 
 use super::places::Places;
 use super::{
-    ChangedAssignment, Group, because_words, groups, owners_text, places_text, relocation_text, removed_text, sign,
+    ChangedAssignment, Group, because_words, groups, owners_text, places_text, relocation_text, removed_text,
+    renaming_note, sign,
 };
 use crate::loaded::Loaded;
 use crate::planned::Planned;
@@ -140,8 +141,9 @@ impl PlanText<'_> {
         }
         let word = self.planned.confirmation_word().unwrap_or_default();
         let removed = removed_text(self.planned);
+        let note = renaming_note(self.planned).map(|note| format!(" ({note})")).unwrap_or_default();
         format!(
-            "\n> [!WARNING]\n> This removes {removed}. It is not merged automatically. Check the list, then merge it, or confirm exactly these removals: \
+            "\n> [!WARNING]\n> This removes {removed}{note}. It is not merged automatically. Check the list, then merge it, or confirm exactly these removals: \
              {}\n",
             code(&format!("--confirm {word}"))
         )

@@ -180,6 +180,13 @@ pub fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n st
     count::places(cluster_types.len(), clusters.len())
 }
 
+/// What clusters lose when assignments get other names. None if no assignment does.
+pub fn renaming_note(planned: &Planned) -> Option<&'static str> {
+    let is_renamed = planned.whole_plan().count(ChangeKind::Renamed) > 0;
+    is_renamed
+        .then_some("a reconciler that prunes removes what has the earlier names: namespaces, and the volumes in them")
+}
+
 /// The move of an output to another path: ``9 cluster types move from `a` to `b` ``.
 pub fn relocation_text(planned: &Planned, Relocation { from, to, places }: &Relocation) -> String {
     let name = |path: &'_ String| path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -205,8 +212,14 @@ pub fn removed_text(planned: &Planned) -> String {
         };
         return format!("{number} from {from}, which clusters pull until they are pointed to the new path{others}");
     }
-    let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
-    let mut text = format!("{removed} of {before}");
+    let (removed, renamed) = (plan.count(ChangeKind::Removed), plan.count(ChangeKind::Renamed));
+    let before = count(plan.before(), "assignment");
+    let earlier = format!("{} of {before} under their earlier names", thousands(renamed));
+    let mut text = match (removed, renamed) {
+        (_, 0) => format!("{} of {before}", thousands(removed)),
+        (0, _) => earlier,
+        _ => format!("{} of {before}, and {earlier}", thousands(removed)),
+    };
     let gone = &plan.removed_workloads;
     for (what, names) in [("workload", &gone.workloads), ("target", &gone.targets)] {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -220,9 +233,10 @@ pub fn removed_text(planned: &Planned) -> String {
             }
         }
     }
-    let places: Vec<_> = plan.removed_places.iter().map(|name| format!("`{name}`")).collect();
+    let gone = || plan.removed_places.iter().chain(&plan.left_places);
+    let places: Vec<_> = gone().map(|name| format!("`{name}`")).collect();
     if !places.is_empty() {
-        let kinds = places_text(planned, plan.removed_places.iter().map(|name| &**name));
+        let kinds = places_text(planned, gone().map(|name| &**name));
         let _ = write!(text, ", and {kinds}: {}", named(&places));
     }
     text

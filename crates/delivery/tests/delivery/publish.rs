@@ -169,6 +169,28 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     assert!(gone.iter().all(|path| world.gitops_file(path).is_none()));
 }
 
+/// Under both names, a folder would run twice. So nothing is published, also no other change.
+#[test]
+fn a_renamed_place_waits_as_a_whole_for_its_word() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    let before = world.paths(BASE);
+    let path = world.files().keys().find(|path| path.ends_with("ct-0000.yaml")).cloned().unwrap();
+    let text = world.files()[&path].replace("ct-0000", "ct-0009");
+    let annotated = "name: ct-0009\n  annotations: {names.kalypso.io/renamed-from: ct-0000}\n";
+    let text = text.replacen("name: ct-0009\n", annotated, 1);
+    world.change(&[(&path, None), (&path.replace("ct-0000", "ct-0009"), Some(&text))]);
+    world.change_value("next");
+    let refused = world.publish(DIRECT);
+    assert_eq!((word(&refused).as_str(), world.paths(BASE)), ("refused unconfirmed false", before));
+    let plan = &refused.places[0].planned.plan;
+    assert!(plan.count(ChangeKind::Renamed) > 0 && plan.count(ChangeKind::Removed) == 0);
+    let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];
+    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+    let has = |place: &str| world.paths(BASE).iter().any(|path| path.starts_with(&format!("{place}/")));
+    assert_eq!([has("ct-0000"), has("ct-0009")], [false, true]);
+}
+
 #[test]
 fn nothing_is_removed_without_its_word_because_folders_move() {
     let mut world = World::new();

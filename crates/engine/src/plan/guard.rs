@@ -71,14 +71,16 @@ impl RemovedWorkloads {
 }
 
 impl Plan {
-    /// Whether the plan needs a confirmation. It does if it removes more than a fifth of the assignments and at least five of them, or all
-    /// assignments of a workload, or a whole cluster type, or everything; or if it moves all folders away from a path, which clusters pull.
+    /// Whether the plan needs a confirmation. It does if it removes or renames more than a fifth of the assignments and at least five of them, or a whole
+    /// cluster type; or if it removes all assignments of a workload, or everything; or if it moves all folders away from a path, which clusters pull. For a
+    /// cluster, a renamed assignment is a removed one and a new one: with its namespace, its volumes go.
     pub fn needs_confirmation(&self) -> bool {
-        let removed = self.count(ChangeKind::Removed);
-        (removed >= COUNT_MIN && removed * SHARE > self.before())
+        let leaving = self.count(ChangeKind::Removed) + self.count(ChangeKind::Renamed);
+        (leaving >= COUNT_MIN && leaving * SHARE > self.before())
             || self.removes_everything()
             || !self.removed_workloads.is_empty()
             || !self.removed_places.is_empty()
+            || !self.left_places.is_empty()
             || self.relocation.is_some()
     }
 
@@ -88,22 +90,37 @@ impl Plan {
         removed > 0 && removed == self.before()
     }
 
-    /// The removed folders of assignments and cluster types, by path in the repository. Folders that move are removed from their old path.
+    /// The removed folders of assignments and cluster types, by path in the repository: those under earlier names, too. Folders that move are removed from their
+    /// old path.
     pub fn removals(&self) -> BTreeSet<String> {
-        let folder = |place: &Arc<str>| self.folders.get(place).cloned().unwrap_or_else(|| Arc::clone(place));
-        let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
-        let removed = removed.map(|(id, _)| format!("{}/{}", folder(&id.place), id.target));
-        let moved = self.relocation.iter().flat_map(Relocation::removed_folders);
-        removed.chain(self.removed_places.iter().map(|place| folder(place).to_string())).chain(moved).collect()
+        let renamed = self.changes.values().filter_map(|change| change.renamed_from.as_ref());
+        let left = self.left_places.iter().map(|place| self.folder_of(place));
+        renamed.map(|earlier| self.path_of(earlier)).chain(left).chain(self.removed_for_good()).collect()
     }
 
-    /// The output with everything that the plan removes, as the branch has it.
+    /// The removed folders, without those that get another name.
+    fn removed_for_good(&self) -> BTreeSet<String> {
+        let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
+        let moved = self.relocation.iter().flat_map(Relocation::removed_folders);
+        let places = self.removed_places.iter().map(|place| self.folder_of(place));
+        removed.map(|(id, _)| self.path_of(id)).chain(places).chain(moved).collect()
+    }
+
+    fn path_of(&self, id: &PlannedId) -> String {
+        format!("{}/{}", self.folder_of(&id.place), id.target)
+    }
+
+    fn folder_of(&self, place: &Arc<str>) -> String {
+        self.folders.get(place).unwrap_or(place).to_string()
+    }
+
+    /// The output with everything that the plan removes for good, as the branch has it.
     ///
     /// # Errors
     /// If a folder can't be opened.
     pub fn with_removed(&self, previous: &Tree, output: &Tree, open: &Open<'_>) -> Result<Tree, OpenError> {
         let mut tree = output.clone();
-        for path in self.removals() {
+        for path in self.removed_for_good() {
             if let Some(child) = previous.find(&path, open)? {
                 tree.put(&path, child, open)?;
             }

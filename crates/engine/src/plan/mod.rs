@@ -68,6 +68,8 @@ pub struct Plan {
     pub removed_places: Vec<Arc<str>>,
     /// Cluster types and clusters whose folders get other names: the earlier name, and the present one.
     pub renamed_places: BTreeMap<Arc<str>, Arc<str>>,
+    /// Those of the renamed ones whose folders under the earlier name are removed as a whole.
+    pub left_places: Vec<Arc<str>>,
     /// Workloads that lose all assignments.
     pub removed_workloads: RemovedWorkloads,
     /// Assignments that fail and keep their folder. An assignment is in exactly one of `changes`, `kept`, `missing`, `still_failing` and the unchanged ones. Those

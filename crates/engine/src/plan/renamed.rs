@@ -1,6 +1,7 @@
 //! Pairs the removed and the added assignments that are the same one under another name.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{AssignmentChange, ChangeKind, Comparison, Plan, PlannedId};
 use crate::compile::Compiled;
@@ -30,7 +31,8 @@ impl Plan {
                 };
             }
         }
-        self.removed_places.retain(|place| !self.renamed_places.contains_key(place));
+        let is_renamed = |place: &mut Arc<str>| self.renamed_places.contains_key(place);
+        self.left_places = self.removed_places.extract_if(.., is_renamed).collect();
     }
 
     /// The removed assignments with the added ones. Each is in one pair.

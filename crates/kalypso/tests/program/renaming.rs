@@ -30,9 +30,13 @@ fn a_renamed_cluster_type_is_published_as_a_rename() {
     assert_eq!((&plan["counts"]["renamed"], &plan["counts"]["removed"]), (&1.into(), &0.into()));
     assert_eq!(
         (&plan["changes"][0]["renamedFrom"], &plan["needsConfirmation"]),
-        (&"west/shop-test".into(), &false.into())
+        (&"west/shop-test".into(), &true.into())
     );
-    edited.run("publish -e dev --direct").ends(0).says(&["> 1 assignment is renamed"]);
+    let word = plan["confirmation"]["word"].as_str().unwrap().to_owned();
+    let refused = edited.run("publish -e dev --direct").ends(1);
+    refused.says(&["1 of 2 assignments under their earlier names, and 1 cluster type: `west`", "K0505", &word]);
+    let confirmed = edited.run(&format!("publish -e dev --direct --confirm {word}")).ends(0);
+    confirmed.says(&["> 1 assignment is renamed"]);
     edited.run("plan -e dev").ends(0).says(&["nothing changes"]);
     edited.run("rename cluster-type north wset -e dev --commit").ends(0).says(&["renamed from north"]);
     assert!(edited.text("dev/cluster-types/wset.yaml").contains("renamed-from: north, west"));

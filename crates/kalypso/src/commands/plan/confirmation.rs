@@ -1,6 +1,6 @@
 //! Changes that require a confirmation before they are published directly.
 
-use delivery::changes::removed_text;
+use delivery::changes::{removed_text, renaming_note};
 use delivery::planned::Planned;
 use model::diagnostic::{Code, Diagnostic};
 use serde_json::{Value as Json, json};
@@ -12,6 +12,7 @@ pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool)
     if planned.has_waiting_removals() {
         diagnostic = diagnostic.note("these folders stay; everything else is published");
     }
+    diagnostic = renaming_note(planned).into_iter().fold(diagnostic, Diagnostic::note);
     if has_other_words {
         diagnostic = diagnostic.note("the word of `--confirm` belongs to other removals");
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use delivery::changes::places::Places;
 use delivery::changes::{
     Counts, Group, Groups, because_words, counted, groups, owner, owners_text, places_text, relocation_text,
-    removed_text, sign,
+    removed_text, renaming_note, sign,
 };
 use delivery::loaded::Loaded;
 use engine::plan::{ChangeKind, FileChange, PlannedId};
@@ -50,7 +50,9 @@ impl View<'_> {
         if plan.needs_confirmation() {
             let word = self.planned.confirmation_word().map_or_else(String::new, |word| format!(" {word}"));
             let removed = removed_text(self.planned);
-            let _ = writeln!(text, "\n  this removes {removed}\n  publishing it directly needs --confirm{word}");
+            let _ = writeln!(text, "\n  this removes {removed}");
+            renaming_note(self.planned).into_iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+            let _ = writeln!(text, "  publishing it directly needs --confirm{word}");
         }
         if !self.filters.is_empty() {
             let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
