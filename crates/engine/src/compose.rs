@@ -7,10 +7,11 @@ use gotemplate::value::{Entries, Key, MapKind, Value};
 use gotemplate::{PartCache, Text};
 
 use crate::container::{Container, Entry};
+use crate::key_ranks::KeyRanks;
 use crate::merge::{Merge, STEPS_MAX};
 use crate::merged_values::MergedValues;
 use crate::record::{self, Silent, Sink};
-use crate::settings_by_key::{KeyRanks, SettingsByKey};
+use crate::settings_by_key::SettingsByKey;
 use crate::value;
 use model::digest::Digest;
 
@@ -110,7 +111,8 @@ fn digest_of(entries: &[(Digest, Digest, bool)]) -> Digest {
 /// Merges the values of containers, in this order.
 pub(crate) fn compose(containers: &[Arc<Container>]) -> Composition {
     let positions: Vec<u32> = (0..).zip(containers).map(|(position, _)| position).collect();
-    compose_with(containers, (&positions, &MergedValues::new(&KeyRanks::of(containers))))
+    let ranks = KeyRanks::of(containers.iter().map(|container| container.ranked_keys()));
+    compose_with(containers, (&positions, &MergedValues::new(&ranks)))
 }
 
 /// Like [`compose`], for containers at these positions in a list, with merged values that other sets of values from this list may have, too. Keys are
@@ -226,7 +228,7 @@ mod tests {
             ), 0..7)
         ) {
             let containers = containers(&maps);
-            let ranks = KeyRanks::of(&containers);
+            let ranks = KeyRanks::of(containers.iter().map(|container| container.ranked_keys()));
             let merged = MergedValues::new(&ranks);
             for selected in 0..1_u32 << containers.len() {
                 let positions: Vec<u32> = (0..containers.len() as u32).filter(|at| selected & 1 << at != 0).collect();

@@ -16,8 +16,8 @@ use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
 use crate::credential_search::{self, ClearCredential};
+use crate::key_ranks::KeyRanks;
 use crate::settings::{self, Precedence, PrecedenceSetting, Strategies, Strategy};
-use crate::settings_by_key::KeyRanks;
 use crate::value::{self, Parsed};
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
@@ -68,6 +68,11 @@ impl Entry {
 pub(crate) struct Conditions(Vec<(Arc<str>, Arc<str>)>);
 
 impl Container {
+    /// The keys of the entries with their digests.
+    pub(crate) fn ranked_keys(&self) -> impl Iterator<Item = (Digest, &Text)> {
+        self.entries.iter().map(|entry| (entry.key_digest, &entry.text))
+    }
+
     /// The place of an entry in the `ConfigMap`.
     pub(crate) fn origin(&self, entry: &Entry, part: Part) -> Origin {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
@@ -237,7 +242,7 @@ impl Containers {
 impl Containers {
     /// The ranks of the keys in the list.
     pub(crate) fn ranks(&self) -> &KeyRanks {
-        self.ranks.get_or_init(|| KeyRanks::of(&self.list))
+        self.ranks.get_or_init(|| KeyRanks::of(self.list.iter().map(|container| container.ranked_keys())))
     }
 
     /// The containers of a `ConfigMap`, in merge order.
@@ -266,6 +271,11 @@ impl Precedence {
             Self::Name | Self::Specificity => Specificity::default(),
         };
         (is_azure, specificity, &container.order, &container.name)
+    }
+
+    /// Whether neither of two containers takes precedence because it is more special.
+    pub(crate) fn is_equal(self, one: &Container, other: &Container) -> bool {
+        self == Self::Name || one.conditions.specificity() == other.conditions.specificity()
     }
 
     /// Why `other` overrides `own`. Both set one key for the same assignment.

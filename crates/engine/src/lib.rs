@@ -19,6 +19,7 @@ mod ids;
 mod index;
 mod invariant;
 pub mod inventory;
+mod key_ranks;
 mod label_pairs;
 pub mod layout;
 mod mapping;

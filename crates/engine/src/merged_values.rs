@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use gotemplate::value::Value;
 use model::digest::Digest;
 
+use crate::key_ranks::KeyRanks;
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Silent;
-use crate::settings_by_key::{KeyRanks, Setting};
+use crate::settings_by_key::Setting;
 use crate::value;
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.

@@ -7,8 +7,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::part_cache::Slot;
-
 /// The source of a text. If several texts are combined, the highest taint applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Taint {
@@ -57,9 +55,9 @@ impl Output {
         self.taint_from(start, taint);
     }
 
-    /// Notes that the output from the byte `start` on is the text that this place of the cache keeps, if it keeps a long one.
-    pub(crate) fn note_shared(&mut self, start: usize, slot: &Slot) {
-        self.shared_parts.extend(slot.long_text().map(|text| (start, Arc::clone(text))));
+    /// Notes that the output from the byte `start` on is this text of the cache.
+    pub(crate) fn note_shared(&mut self, start: usize, text: Option<&Arc<[u8]>>) {
+        self.shared_parts.extend(text.map(|text| (start, Arc::clone(text))));
     }
 
     /// Taints the output from the byte `start` on.

@@ -27,7 +27,7 @@ impl<'a> Run<'a> {
                     self.charge(cached);
                     let start = self.output.bytes.len();
                     self.output.write(text, Taint::None);
-                    self.output.note_shared(start, slot);
+                    self.output.note_shared(start, slot.long_text());
                     return Ok(Flow::Next);
                 }
             }
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
                     && self.can_store(&checkpoint)
                 {
                     self.store((slot, &checkpoint), || PartResult::Text(written.into()), written.len());
-                    self.output.note_shared(checkpoint.bytes, slot);
+                    self.output.note_shared(checkpoint.bytes, slot.long_text());
                 }
                 return Ok(flow);
             }
