@@ -144,7 +144,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         let name = Change::Set(FieldPath::from(NAME), Value::text(new));
         let changes: Vec<_> = [name].into_iter().chain(more.iter().cloned()).collect();
         self.change(object, &changes)?;
-        let path = self.move_file(object, new);
+        let path = self.move_file(object, (&object.name, new));
         self.renaming.object.push(PlacedObject { kind: object.kind, name: new.into(), path });
         Ok(())
     }
@@ -167,11 +167,11 @@ impl<'f, 'b> Edited<'f, 'b> {
         Ok(())
     }
 
-    /// Moves the file of a renamed object, if it has the name of the object and nothing else is in it. Returns the path.
-    fn move_file(&mut self, object: &FoundObject, new: &str) -> Arc<str> {
+    /// Moves the file of a renamed object, if it has the old one of these names and nothing else is in it. Returns the path.
+    fn move_file(&mut self, object: &FoundObject, (old, new): (&str, &str)) -> Arc<str> {
         let is_alone = self.files.objects().iter().filter(|other| other.path == object.path).count() == 1;
-        let moved = renamed_path(&object.path, &object.name, new)
-            .filter(|path| is_alone && !self.contents.contains_key(&**path));
+        let moved =
+            renamed_path(&object.path, old, new).filter(|path| is_alone && !self.contents.contains_key(&**path));
         let Some(path) = moved.map(Arc::<str>::from) else { return Arc::clone(&object.path) };
         let Some(content) = self.contents.remove(&object.path) else { return Arc::clone(&object.path) };
         self.renaming.edits.remove(Arc::clone(&object.path));
@@ -214,7 +214,13 @@ impl<'f, 'b> Edited<'f, 'b> {
         if let Some(pin) = files.find(Kind::ReleasePin, &promoted(old))
             && files.find(Kind::ReleasePin, &promoted(new)).is_none()
         {
-            self.rename(pin, &promoted(new), &[])?;
+            self.change(pin, &[Change::Set(FieldPath::from(NAME), Value::text(promoted(new)))])?;
+            // A promotion writes a file with the name of the workload.
+            let path = match self.move_file(pin, (old, new)) {
+                path if path == pin.path => self.move_file(pin, (&pin.name, &promoted(new))),
+                path => path,
+            };
+            self.renaming.object.push(PlacedObject { kind: pin.kind, name: promoted(new).into(), path });
         }
         Ok(())
     }
@@ -363,7 +369,7 @@ mod tests {
             ("a.yaml", &azure),
             ("m.yaml", &map),
             ("p.yaml", policy),
-            ("pin.yaml", pin),
+            ("releases/shop.yaml", pin),
             ("r/shop.yaml", registration),
         ];
         let renaming = with(existing, |files| follow(files, &names)).unwrap();
@@ -374,7 +380,8 @@ mod tests {
                 "p.yaml",
                 Some(policy.replace("{workload: shop}", "{workload: store}").replace("[till, shop]", "[till, store]")),
             ),
-            ("pin.yaml", Some(pin.replace("shop", "store"))),
+            ("releases/shop.yaml", None),
+            ("releases/store.yaml", Some(pin.replace("shop", "store"))),
             ("r/shop.yaml", None),
             (
                 "r/store.yaml",

@@ -202,7 +202,8 @@ fn branch_url(access: &RepositoryAccess, place: &RepositoryPlace) -> Result<Repo
     parse(&place.repo)
 }
 
-fn contains(content: &[u8], word: &[u8]) -> bool {
+/// Whether a file has a word.
+pub(crate) fn contains(content: &[u8], word: &[u8]) -> bool {
     content.windows(word.len()).any(|part| part == word)
 }
 

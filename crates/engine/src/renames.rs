@@ -92,6 +92,17 @@ impl Renames {
         self.targets.get(earlier)
     }
 
+    /// The names that an assignment may have had: those with an earlier name of its place, its target, or both.
+    pub fn predecessors<'n>(&'n self, place: &'n str, target: &'n str) -> impl Iterator<Item = (&'n str, &'n str)> {
+        let earlier = |names: &'n PresentNames, present: &'n str| {
+            let of_present = names.iter().filter(move |(_, name)| ***name == *present).map(|(earlier, _)| &**earlier);
+            std::iter::once(present).chain(of_present)
+        };
+        let all = earlier(&self.places, place)
+            .flat_map(move |place| earlier(&self.targets, target).map(move |target| (place, target)));
+        all.skip(1)
+    }
+
     /// The present names of the place and the target of an assignment. None: neither has another name now.
     pub fn successor(&self, place: &Arc<str>, target: &Arc<str>) -> Option<(Arc<str>, Arc<str>)> {
         let (place_now, target_now) = (self.place(place), self.target(target));

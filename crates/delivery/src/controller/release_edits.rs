@@ -19,6 +19,7 @@ use model::source::Source;
 use model::tree::{Child, Sealed, Tree};
 
 use super::release_facts::{self, ManifestsPair};
+use crate::promoted_commit::contains;
 
 /// The folder of the pins in the environment's folder.
 const FOLDER: &str = "releases";
@@ -56,7 +57,13 @@ pub(super) fn pin(
         expires: None,
     };
     let content = read(repositories, (head, &below), &path).map_err(|error| error.to_string())?;
-    let contents: BTreeMap<_, _> = content.into_iter().map(|content| (Arc::clone(&path), content)).collect();
+    let mut contents: BTreeMap<_, _> = content.into_iter().map(|content| (Arc::clone(&path), content)).collect();
+    let is_here = BranchFiles::new(Source::directory(), &contents, "").find(Kind::ReleasePin, name.as_str()).is_some();
+    let elsewhere = if is_here { None } else { file_of_pin(repositories, (head, folder), &name)? };
+    let path = elsewhere.map_or(path, |(found, content)| {
+        contents = BTreeMap::from([(Arc::clone(&found), content)]);
+        found
+    });
     let files = BranchFiles::new(Source::directory(), &contents, "");
     let bytes: Arc<[u8]> = match change_release(&files, &name, &release) {
         Some(Ok(changed)) => match changed.edits.get(&path).and_then(|edit| edit.content()) {
@@ -75,6 +82,20 @@ pub(super) fn pin(
 fn everywhere(workload: &str) -> Selection {
     let own = Requirement { key: WORKLOAD_LABEL.into(), operator: Operator::In(vec![workload.into()]) };
     Selection { workspace: None, targets: LabelSelector { requirements: vec![own] }, places: LabelSelector::default() }
+}
+
+/// The file of an environment that has a pin, with its content: people may move it.
+fn file_of_pin(
+    repositories: &dyn Repositories,
+    (head, folder): (&Commit, &str),
+    name: &ReleasePinName,
+) -> Result<Option<(Arc<str>, Arc<[u8]>)>, Arc<str>> {
+    let mut contents = git::load::files(repositories, head, folder)?;
+    // Parsing all files of a large environment would take long.
+    contents.retain(|_, content| contains(content, name.as_str().as_bytes()));
+    let files = BranchFiles::new(Source::directory(), &contents, "");
+    let found = files.find(Kind::ReleasePin, name.as_str()).map(|found| Arc::clone(&found.path));
+    Ok(found.and_then(|path| Some((Arc::clone(&path), Arc::clone(contents.get(&path)?)))))
 }
 
 /// The content of a file in a folder. None if it does not exist.

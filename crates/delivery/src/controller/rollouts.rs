@@ -192,9 +192,20 @@ impl Workload<'_> {
         unknown.next().map_or(Ok(()), |reason| Err(reason.into()))
     }
 
+    /// The earlier names of the workload.
+    fn earlier_names(&self) -> BTreeSet<Arc<str>> {
+        let renamed = self.destinations.iter().flat_map(|each| each.rings.renamed_workloads());
+        renamed.filter(|(_, present)| ***present == **self.name).map(|(earlier, _)| Arc::clone(earlier)).collect()
+    }
+
     /// The state of the workload's folders at each place, for the content that it is to have now.
     fn measured(&self, places: &WorkloadPlaces) -> Result<Vec<PlaceState>, Arc<str>> {
-        let rows = self.context.evidence.places(self.context.environment.as_str(), Some(self.name))?;
+        let places_of = |name: &str| self.context.evidence.places(self.context.environment.as_str(), Some(name));
+        let mut rows = places_of(self.name)?;
+        // A revision from before a rename still has the folders under the earlier name.
+        for earlier in self.earlier_names() {
+            rows.extend(places_of(&earlier)?);
+        }
         let mut sums = PlaceSums::new(&places.places);
         for each in self.destinations {
             let target = &each.place.planned.target.place;

@@ -16,7 +16,7 @@ use engine::renames::Renames;
 use jiff::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
-use model::name::DeploymentTargetName;
+use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{OpenError, Sealed};
 
 use super::newest::platform;
@@ -70,6 +70,7 @@ pub struct HeldContents<'a> {
     prepared: &'a Prepared,
     /// The workloads of the deployment targets.
     workloads: HashMap<DeploymentTargetName, Arc<str>>,
+    renames: Renames,
     states: StoredStates,
     membership: Membership,
     branches: Arc<[PublishedBranch]>,
@@ -91,6 +92,8 @@ struct PublishedBranch {
 #[derive(Clone, Copy)]
 struct Differing<'i> {
     id: &'i AssignmentId,
+    /// The name under which it is published, which may be an earlier one.
+    published_id: &'i AssignmentId,
     /// The git id of its published folder, if there is one.
     published: Option<GitId>,
     /// Whether it can't be rendered.
@@ -107,7 +110,8 @@ impl<'a> HeldContents<'a> {
         let environment = &loaded.fleet.environment;
         let states = rollout_store::read(access, environment)
             .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
-        let states = states.following(Renames::of(prepared).workloads());
+        let renames = Renames::of(prepared);
+        let states = states.following(renames.workloads());
         let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
         let promotion = states.admitted_promotion().or(declared).filter(|promotion| !promotion.rings.is_empty());
         let Some(membership) = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion)) else {
@@ -129,7 +133,7 @@ impl<'a> HeldContents<'a> {
         let workloads = targets.map(|target| (target.name.clone(), subject(target))).collect();
         let earlier = BTreeMap::new();
         let branches = branches.into();
-        Ok(Some(Self { loaded, access, prepared, workloads, states, membership, branches, earlier }))
+        Ok(Some(Self { loaded, access, prepared, workloads, renames, states, membership, branches, earlier }))
     }
 
     /// The assignments whose published folder is not the desired one. `desired` has the git id of the folder of each assignment. An assignment without one has errors.
@@ -145,13 +149,20 @@ impl<'a> HeldContents<'a> {
         for at in Arc::clone(&self.branches).iter() {
             let open = |sealed: &Sealed| at.branch.open(sealed);
             let mut folders = AssignmentFolders::of(&at.branch.tree, &at.folder, &open)?;
-            let mut differing = Vec::new();
+            let mut found_folders = Vec::new();
             for (id, desired) in ids.iter().zip(desired) {
                 let published = folders.find(id)?;
                 if published != *desired {
-                    differing.push(Differing { id, published, has_errors: desired.is_none() });
+                    let earlier = if published.is_none() { self.earlier_folder(id, &mut folders)? } else { None };
+                    found_folders.push((id, desired, earlier, published));
                 }
             }
+            let differing = found_folders.iter().map(|(id, desired, earlier, published)| {
+                let (published_id, published) =
+                    earlier.as_ref().map_or((*id, *published), |(earlier, folder)| (earlier, Some(*folder)));
+                Differing { id, published_id, published, has_errors: desired.is_none() }
+            });
+            let differing: Vec<_> = differing.collect();
             let origins = self.origins_of(&at.branch, &differing);
             let contents = differing.iter().filter_map(|one| Some((one.id.clone(), self.content(at, *one, &origins)?)));
             found.extend(contents);
@@ -159,15 +170,31 @@ impl<'a> HeldContents<'a> {
         Ok(found)
     }
 
+    /// The published folder of an assignment under an earlier name.
+    fn earlier_folder(
+        &self,
+        id: &AssignmentId,
+        folders: &mut AssignmentFolders<'_>,
+    ) -> Result<Option<(AssignmentId, GitId)>, OpenError> {
+        for (place, target) in self.renames.predecessors(id.place.as_str(), id.target.as_str()) {
+            let (Ok(place), Ok(target)) = (PlaceName::new(place), DeploymentTargetName::new(target)) else { continue };
+            let earlier = AssignmentId { place, target };
+            if let Some(folder) = folders.find(&earlier)? {
+                return Ok(Some((earlier, folder)));
+            }
+        }
+        Ok(None)
+    }
+
     fn content(
         &self,
         at: &PublishedBranch,
-        Differing { id, published, has_errors }: Differing<'_>,
+        Differing { id, published_id, published, has_errors }: Differing<'_>,
         origins: &BTreeMap<AssignmentId, Origins>,
     ) -> Option<HeldContent> {
         let location = self.membership.locate(id.place.as_str());
         let ring = self.membership.rings.get(location.ring)?;
-        let held = match (published, origins.get(id)) {
+        let held = match (published, origins.get(published_id)) {
             (None, _) => Held::Nothing,
             (Some(_), Some(found)) => Held::Revision(found.clone()),
             (Some(_), None) => Held::Unknown,
@@ -193,7 +220,7 @@ impl<'a> HeldContents<'a> {
 
     /// What published folders were rendered from: the first revision of the rollout's state that gives the same folder, beginning with the proved one.
     fn origins_of(&mut self, branch: &Branch, differing: &[Differing<'_>]) -> BTreeMap<AssignmentId, Origins> {
-        let published: BTreeMap<_, _> = differing.iter().map(|one| (one.id, one.published)).collect();
+        let published: BTreeMap<_, _> = differing.iter().map(|one| (one.published_id, one.published)).collect();
         let mut found = BTreeMap::new();
         for (sources, mut ids) in self.candidates(differing) {
             ids.retain(|id| !found.contains_key(id));
@@ -214,13 +241,13 @@ impl<'a> HeldContents<'a> {
     /// The sources of the revisions that each assignment with a folder may have, the proved ones first.
     fn candidates(&self, differing: &[Differing<'_>]) -> Vec<(RevisionSources, Vec<AssignmentId>)> {
         let mut found: [BTreeMap<&RevisionSources, BTreeSet<&AssignmentId>>; 2] = Default::default();
-        for Differing { id, .. } in differing.iter().filter(|one| one.published.is_some()) {
+        for Differing { id, published_id, .. } in differing.iter().filter(|one| one.published.is_some()) {
             let Some(stored) = self.stored(id) else { continue };
             let proved = stored.state.stable.as_ref().map(|stable| &stable.revision);
             for (revision, sources) in &stored.revisions {
                 let [of_proved, of_others] = &mut found;
                 let of_kind = if proved == Some(revision) { of_proved } else { of_others };
-                of_kind.entry(sources).or_default().insert(*id);
+                of_kind.entry(sources).or_default().insert(*published_id);
             }
         }
         let all = found.into_iter().flatten();

@@ -75,6 +75,25 @@ fn a_workload_has_exactly_one_name_at_each_place_in_every_step() {
     assert!(rollout.state.current.is_none() && rollout.state.stable.is_some());
 }
 
+/// The hub knows the folders of the moving revision under the earlier name.
+#[test]
+fn a_move_that_began_under_the_earlier_name_ends() {
+    let mut world = proved();
+    world.chain.company.change_value("second");
+    world.settle();
+    assert!(states(&world).rollouts["shop"].as_ref().unwrap().state.current.is_some());
+    rename(&mut world, "name: store, annotations: {names.kalypso.io/renamed-from: shop}");
+    world.settle();
+    assert!(has(&world, "west", "shop-stage"));
+    end_ring(&world, "store");
+    world.settle();
+    // Then the rename moves.
+    assert!(has(&world, "east", "store-stage"));
+    end_ring(&world, "store");
+    let rollout = states(&world).rollouts["store"].as_ref().unwrap().state.clone();
+    assert!(rollout.current.is_none() && has(&world, "west", "store-stage"));
+}
+
 #[test]
 fn a_target_has_exactly_one_name_at_each_place_in_every_step() {
     let mut world = proved();
