@@ -115,9 +115,10 @@ fn refusal(error: CommandError, environment: &str) -> PromotionRefusal {
             PromotionRefusal::UnknownSubject { environment: environment.to_owned(), subject }
         }
         CommandError::Store(store) if store.needs_person() => PromotionRefusal::NotPossible(store.to_string()),
-        CommandError::Refused(_) | CommandError::NoCommit { .. } | CommandError::NoValues { .. } => {
-            PromotionRefusal::NotPossible(error.to_string())
-        }
+        CommandError::Refused(_)
+        | CommandError::NoCommit { .. }
+        | CommandError::UnknownRelease { .. }
+        | CommandError::NoValues { .. } => PromotionRefusal::NotPossible(error.to_string()),
         CommandError::Unreadable(_)
         | CommandError::State(_)
         | CommandError::Repository(_)

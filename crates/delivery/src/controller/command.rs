@@ -74,6 +74,16 @@ pub enum CommandError {
         /// The workload, or `main`.
         subject: String,
     },
+    /// The environments before have had no such release, so it can't move.
+    #[error("no environment before {environment} has had {what}: {help}")]
+    UnknownRelease {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The release.
+        what: String,
+        /// What they have had.
+        help: String,
+    },
     /// The digits are not those of one commit of the main branch.
     #[error("{}", no_commit(.digits, *.found))]
     NoCommit {
@@ -154,6 +164,20 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     Err(CommandError::LostRaces(environment.clone()))
 }
 
+/// Checks that a release of a workload can be requested for an environment.
+///
+/// # Errors
+/// [`CommandError::UnknownRelease`] if no environment before it has had the release.
+pub fn check_release(
+    plane: &Plane<'_>,
+    (environment, workload): (&EnvironmentName, &str),
+    revision: &Revision,
+) -> Result<(), CommandError> {
+    let stored = rollout_store::read_advances(plane.access, environment)?.and_then(Result::ok).unwrap_or_default();
+    let state = stored.releases.get(workload).cloned().unwrap_or_default();
+    names::check(plane, (environment, workload), (&state, revision))
+}
+
 /// The command with the whole id of the commit that it names.
 fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandError> {
     let whole = |digits: &Revision| {
@@ -191,7 +215,12 @@ impl Decided<'_> {
             Some(subject) if sources::is_source(subject) => About::Source(subject),
             Some(subject) => About::Workload(subject),
         };
-        let applied = decision::apply(&states::of_stored(stored), (about, decision.revision), command, self);
+        let known = states::of_stored(stored);
+        if let (About::Workload(name), CommandKind::Request { revision }) = (about, &command.kind) {
+            let state = known.releases.get(name).cloned().unwrap_or_default();
+            names::check(self.plane, (environment, name), (&state, revision))?;
+        }
+        let applied = decision::apply(&known, (about, decision.revision), command, self);
         let is_of_rollouts =
             |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
         match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use delivery::controller::command::check_release;
 use delivery::controller::plane::{KnownBranches, Plane};
 use delivery::controller::settled;
 use delivery::reading::{ReadAt, from_git};
@@ -18,7 +19,8 @@ use serde_json::{Value as Json, json};
 
 use super::local::LocalController;
 use super::what::Wanted;
-use crate::exit::Failure;
+use crate::exit::{self, Failure};
+use crate::loading;
 
 /// A step of a commit into an environment.
 pub(super) struct PlannedStep {
@@ -50,6 +52,10 @@ pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str))
         Some(_) => Revision(wanted.revision.as_str().into()),
         None => plane.line.find(&wanted.revision).cloned().map_err(|found| no_commit(&wanted.revision, found))?,
     };
+    if let Some(workload) = &wanted.subject {
+        let to = loading::environment_name(to)?;
+        check_release(&plane, (&to, workload), &revision).map_err(exit::refusal)?;
+    }
     let mut known = KnownBranches::default();
     let mut found = Vec::new();
     for name in chain(controller, &plane, to)? {
