@@ -17,7 +17,7 @@ use crate::merge::item_name;
 use crate::place::Place;
 use crate::prepare::Prepared;
 use crate::record;
-use crate::settings::Strategy;
+use crate::settings::{Precedence, Strategy};
 use crate::settings_by_key::{Setting, SettingsByKey};
 use crate::value;
 
@@ -48,13 +48,16 @@ pub(crate) fn find(containers: &[u32], all: &Containers) -> Box<[Rivals]> {
     let by_key = SettingsByKey::of(found.into_iter(), all.ranks());
     let of_keys = by_key.iter().filter(|of_key| of_key.len() > 1);
     of_keys
-        .flat_map(rivals_of_key)
+        .flat_map(|settings| rivals_of_key(settings, all.order.precedence))
         .map(|(first, last)| Rivals { first: first.position, last: last.position, entry: last.index })
         .collect()
 }
 
 /// The pairs of settings of one key that contradict each other.
-fn rivals_of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
+fn rivals_of_key<'s>(
+    settings: &'s [Setting<'s>],
+    precedence: Precedence,
+) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
     // Earlier settings are replaced as a whole. They are only compared with the setting that replaces them.
     let winner = settings.iter().rposition(|setting| is_final(setting.entry)).unwrap_or_default();
     let (replaced, merged) = settings.split_at(winner);
@@ -64,8 +67,10 @@ fn rivals_of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s S
         .iter()
         .enumerate()
         .flat_map(move |(position, first)| merged.iter().skip(position + 1).take(reach).map(move |last| (first, last)));
-    with_last.chain(others).filter(|(first, last)| {
-        first.entry.value_digest != last.entry.value_digest && are_rivals(first.container, last.container)
+    with_last.chain(others).filter(move |(first, last)| {
+        first.entry.value_digest != last.entry.value_digest
+            && are_rivals(first.container, last.container)
+            && precedence.is_equal(first.container, last.container)
     })
 }
 

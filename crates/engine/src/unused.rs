@@ -14,10 +14,12 @@ use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 use model::object::{Object, ReleasePin, SchedulingPolicy};
 use model::object_key::ObjectKey;
+use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 use roaring::RoaringBitmap;
 
 use crate::container::Conditions;
+use crate::index::LabelIndex;
 use crate::matching::{APPLICATION, is_met_by_target};
 use crate::prepare::Prepared;
 use crate::target::{Target, targets_elsewhere};
@@ -91,7 +93,8 @@ pub(crate) fn unused_selectors(prepared: &Prepared) -> Vec<Diagnostic> {
         .schedule
         .without_effect()
         .filter(is_certain)
-        .map(|(policy, code)| unused_policy(prepared, policy, code));
+        .enumerate()
+        .map(|(number, (policy, code))| unused_policy(prepared, policy, (code, number < NEAREST_MAX)));
     let mut diagnostics: Vec<_> = policies.collect();
     diagnostics.extend(unused_pins(prepared, &coverage));
     diagnostics
@@ -123,36 +126,106 @@ fn unused_pin(pin: &Object<ReleasePin>, what: &str, selector: [&str; 2]) -> Diag
     Diagnostic::warning(Code::UnusedPin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }
 
-fn unused_policy(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
+/// The diagnostic about a policy that selects nothing, perhaps with advice.
+fn unused_policy(
+    prepared: &Prepared,
+    policy: &Object<SchedulingPolicy>,
+    (code, is_advised): (Code, bool),
+) -> Diagnostic {
     let (what, selector) = match code {
         Code::NoClusterTypeSelected => ("cluster type", CLUSTER_TYPE_SELECTOR),
         _ => ("deployment target", TARGET_SELECTOR),
     };
     let key = policy.key();
     let message = format!("policy `{}` selects no {what} of {}", policy.name, prepared.fleet.environment);
-    let diagnostic =
-        Diagnostic::warning(code, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key);
+    let unmet = unmet_condition(prepared, &policy.spec, code);
+    let advice = unmet.as_ref().filter(|_| is_advised).and_then(|unmet| unmet.advice(prepared, code));
+    let path = unmet.map_or_else(|| FieldPath::from(selector), |unmet| unmet.path(FieldPath::from(selector)));
+    let diagnostic = Diagnostic::warning(code, message).at(Origin::field(&key, path), "").about(&key);
+    let diagnostic = advice.into_iter().fold(diagnostic, Diagnostic::help);
     match shared_cause(prepared, policy, code) {
         Some(cause) => diagnostic.because(cause),
         None => diagnostic,
     }
 }
 
+/// A condition of a selector that no place or target meets.
+enum UnmetCondition<'p> {
+    Workspace(&'p str),
+    Requirement(&'p Requirement),
+}
+
+/// The first condition of a selection that nothing meets. None: nothing meets all of them, or nothing is there.
+fn unmet_condition<'p>(prepared: &'p Prepared, policy: &'p SchedulingPolicy, code: Code) -> Option<UnmetCondition<'p>> {
+    let (index, selector) = selector_of(prepared, policy, code);
+    if index.is_empty() {
+        return None;
+    }
+    let workspace = &*policy.workspace;
+    if code == Code::NoTargetSelected && !workspace.is_empty() && !index.has(WORKSPACE_LABEL, workspace) {
+        return Some(UnmetCondition::Workspace(workspace));
+    }
+    let is_met_by_none = |requirement: &&Requirement| index.matching(requirement).is_empty();
+    selector.requirements.iter().find(is_met_by_none).map(UnmetCondition::Requirement)
+}
+
+/// The labels that a selector is compared with, and the selector.
+fn selector_of<'p>(
+    prepared: &'p Prepared,
+    policy: &'p SchedulingPolicy,
+    code: Code,
+) -> (&'p LabelIndex, &'p LabelSelector) {
+    match code {
+        Code::NoClusterTypeSelected => (&prepared.place_index, &policy.cluster_types),
+        _ => (&prepared.target_index, &policy.targets),
+    }
+}
+
+impl UnmetCondition<'_> {
+    /// The place of the condition in the selector at this place.
+    fn path(&self, selector: FieldPath) -> FieldPath {
+        match self {
+            Self::Workspace(_) => selector.key("workspace"),
+            Self::Requirement(requirement) => {
+                selector.key("labelSelector").key("matchLabels").key(Arc::clone(&requirement.key))
+            }
+        }
+    }
+
+    /// The nearest label that exists.
+    fn advice(&self, prepared: &Prepared, code: Code) -> Option<String> {
+        let (index, what) = match code {
+            Code::NoClusterTypeSelected => (&prepared.place_index, "cluster type or cluster"),
+            _ => (&prepared.target_index, "deployment target"),
+        };
+        match self {
+            Self::Workspace(name) => {
+                let nearest = similar::nearest(name, index.values(WORKSPACE_LABEL))?;
+                Some(format!("no deployment target is of workspace `{name}`: did you mean `{nearest}`?"))
+            }
+            Self::Requirement(Requirement { key, operator }) => {
+                if index.values(key).next().is_none() {
+                    let nearest = similar::nearest(key, index.keys())?;
+                    return Some(format!("no {what} has the label `{key}`: did you mean `{nearest}`?"));
+                }
+                let Operator::In(values) = operator else { return None };
+                let nearest = |value: &Arc<str>| Some((Arc::clone(value), similar::nearest(value, index.values(key))?));
+                let (value, nearest) = values.iter().find_map(nearest)?;
+                Some(format!("no {what} has `{key}: {value}`: did you mean `{key}: {nearest}`?"))
+            }
+        }
+    }
+}
+
 /// The cause that several policies may have in common: a requirement that no place or target meets.
 fn shared_cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Option<String> {
-    let (index, selector) = match code {
-        Code::NoClusterTypeSelected => (&prepared.place_index, &policy.spec.cluster_types),
-        _ => (&prepared.target_index, &policy.spec.targets),
-    };
-    if index.is_empty() {
+    if selector_of(prepared, &policy.spec, code).0.is_empty() {
         return Some("there is none".to_owned());
     }
-    let workspace = &policy.spec.workspace;
-    if code == Code::NoTargetSelected && !workspace.is_empty() && !index.has(WORKSPACE_LABEL, workspace) {
-        return Some(format!("workspace {workspace}"));
+    match unmet_condition(prepared, &policy.spec, code)? {
+        UnmetCondition::Workspace(workspace) => Some(format!("workspace {workspace}")),
+        UnmetCondition::Requirement(requirement) => Some(format!("{requirement:?}")),
     }
-    let is_met_by_none = |requirement: &&model::selector::Requirement| index.matching(requirement).is_empty();
-    selector.requirements.iter().find(is_met_by_none).map(|requirement| format!("{requirement:?}"))
 }
 
 /// An object that applies to assignments with certain labels.

@@ -1018,7 +1018,8 @@ codes! {
     ///
     /// Both have the same priority, and neither is more special by its labels: they have the same labels, or each has a label that the other does not have.
     /// So the name of the map decides which value is used, and a new name changes the deployed value. An ordinary override is not reported: a map that adds
-    /// a label to those of another map, or that names a cluster, cluster type, workload or deployment target with the other map's labels.
+    /// a label to those of another map, or that names a cluster, cluster type, workload or deployment target with the other map's labels. Where
+    /// `config.kalypso.io/precedence: specificity` is set, only maps that are equally special are compared: all others are ordinary overrides.
     ///
     /// ```yaml
     /// # west.yaml, labels: {region: west}

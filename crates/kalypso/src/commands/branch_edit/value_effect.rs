@@ -139,7 +139,7 @@ fn ways_out(reach: &ValueReach) -> Vec<String> {
     }
     if any(|reason| reason == OverrideReason::MoreSpecial) {
         ways.push(
-            "the values for more labels take precedence: name more of them with --for, or change the value above"
+            "values for a cluster take precedence, then those for a cluster type, then those for more labels: name more with --for, or change the value above"
                 .to_owned(),
         );
     }
