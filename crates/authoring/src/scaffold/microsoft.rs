@@ -143,8 +143,10 @@ spec:
         url: "{{ .Manifests.repo }}"
         ref:
           branch: "{{ .Manifests.branch }}"
-          {{- with .Manifests.commit }}
-          commit: "{{ . }}"
+          {{- if .Manifests.commit }}
+          commit: "{{ .Manifests.commit }}"
+          {{- else if .Manifests.tag }}
+          tag: "{{ .Manifests.tag }}"
           {{- end }}
         secretRef:
           name: "platform-{{ .Manifests.branch }}-auth"
@@ -186,7 +188,7 @@ spec:
         source:
           path: "{{ .Manifests.path }}"
           repoURL: "{{ .Manifests.repo }}"
-          targetRevision: "{{ or .Manifests.commit .Manifests.branch }}"
+          targetRevision: "{{ or .Manifests.commit .Manifests.tag .Manifests.branch }}"
           directory:
             recurse: true
             include: '*.yaml'

@@ -57,7 +57,7 @@ pub const ALL: &[Pack] = &[
         beside: Some(["namespace", "configmap"]),
         comment: "\
 # Clusters with Flux: for each deployment target, a GitRepository and a Kustomization that applies its manifests.
-# A target needs the manifests `repo`, `branch` and `path`.
+# A target needs the manifests `repo`, `branch` and `path`. A `tag` or a `commit` takes precedence over the branch.
 # Change here: the interval; `repo-secret`, a secret in namespace flux-system with the credentials (remove `secretRef` for public repositories).
 ",
         example: include_str!("../../../../examples/acme/control-plane/main/templates/flux.yaml"),
@@ -70,7 +70,8 @@ pub const ALL: &[Pack] = &[
         beside: Some(["namespace", "configmap"]),
         comment: "\
 # Clusters with Argo CD: for each deployment target, an Application that applies its manifests.
-# A target needs the manifests `repo`, `branch` and `path`. Argo CD needs credentials for repositories that are not public.
+# A target needs the manifests `repo`, `branch` and `path`. A `tag` or a `commit` takes precedence over the branch.
+# Argo CD needs credentials for repositories that are not public.
 # Change here: the project; the sync policy.
 ",
         example: include_str!("../../../../examples/acme/control-plane/main/templates/argocd.yaml"),
@@ -83,7 +84,7 @@ pub const ALL: &[Pack] = &[
         beside: Some(["os-user", "env-file"]),
         comment: "\
 # Hosts without containers: a timer on the host pulls this folder, and installs the package that this file names.
-# A target needs the manifests `package`, `repo`, `branch` and `path`.
+# A target needs the manifests `package`, `repo`, `branch` and `path`. A `tag` or a `commit` takes precedence over the branch.
 # Change here: any field. Your script reads them.
 ",
         example: include_str!("../../../../examples/acme/control-plane/main/templates/pull-script.yaml"),
