@@ -181,6 +181,17 @@ impl ControlPlaneBranch {
         &self.folder
     }
 
+    /// The branch that commits go to, with what has to follow if it is another one: `topic, which must be merged into dev`.
+    pub(crate) fn committed_to(&self) -> String {
+        let name = self.name();
+        match self.working().map(|branch| branch.checkout.branch()) {
+            None => name.to_string(),
+            Some(Some(branch)) if *branch == *name => name.to_string(),
+            Some(Some(branch)) => format!("{branch}, which must be merged into {name},"),
+            Some(None) => format!("no branch (`HEAD` is detached; it belongs on {name})"),
+        }
+    }
+
     /// The root of the working tree. None if the branch is edited at its head in git.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.working().map(|branch| branch.checkout.root())

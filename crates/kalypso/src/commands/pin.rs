@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use authoring::additions::{AddOptions, add};
-use authoring::branch_files::BranchFiles;
+use authoring::branch_files::{BranchFiles, FoundObject};
 use authoring::label_advice;
 use authoring::objects::Selection;
 use authoring::pins::{ChangedPin, PinnedRelease, change_release, release_pin};
@@ -17,6 +17,7 @@ use model::kind::Kind;
 use model::name::ReleasePinName;
 use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::release::RELEASE_KEYS;
+use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 
@@ -96,7 +97,9 @@ fn pins_to_remove(files: &BranchFiles<'_>, options: &Unpin) -> Result<Vec<Arc<st
     let of_workload = || -> Vec<Arc<str>> {
         let keys = ["spec", "deploymentTargetSelector", "labelSelector", "matchLabels", WORKLOAD_LABEL];
         let is_of = |text: Option<&Arc<str>>| text.is_some_and(|found| **found == *options.name);
-        let pins = files.of_kind(Kind::ReleasePin).filter(|pin| is_of(pin.text(&keys)));
+        // What promotions wrote is the release that the environment has, and no pin of a person.
+        let is_promoted = |pin: &&FoundObject| pin.name.starts_with(PROMOTED_PREFIX);
+        let pins = files.of_kind(Kind::ReleasePin).filter(|pin| is_of(pin.text(&keys)) && !is_promoted(pin));
         pins.map(|pin| Arc::clone(&pin.name)).collect()
     };
     let named_so = files.find(Kind::ReleasePin, &options.name).map(|pin| Arc::clone(&pin.name));
@@ -117,11 +120,14 @@ fn pins_to_remove(files: &BranchFiles<'_>, options: &Unpin) -> Result<Vec<Arc<st
         }
     }
     let known: Vec<_> = files.of_kind(Kind::ReleasePin).map(|pin| pin.name.to_string()).collect();
+    let promoted = format!("{PROMOTED_PREFIX}{}", options.name);
     let failure = Failure::refused(format!(
         "environment `{}` has no pin `{}`, and no pin of a workload of this name",
         options.environment, options.name
     ));
     Err(match similar::nearest(&options.name, known.iter().map(String::as_str)) {
+        _ if known.contains(&promoted) => failure
+            .help(format!("`{promoted}` is the release that a promotion wrote: `kalypso unpin {promoted}` removes it")),
         Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
         None if known.is_empty() => failure.help("it has no pins on its branch"),
         None => failure.help(format!("it has {}", named(&known))),

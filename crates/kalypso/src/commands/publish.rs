@@ -48,11 +48,13 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
         Some(name) => {
             let environment = loading::environment_name(name)?;
             let answer = run.publish(&environment)?;
-            match options.output {
-                Format::Human => terminal::answer(&answer.text)?,
-                format => terminal::answer(&terminal::structured(&answer.json, format))?,
-            }
-            answer.exit()
+            let shown = match options.output {
+                Format::Human => terminal::answer(&answer.text),
+                format => terminal::answer(&terminal::structured(&answer.json, format)),
+            };
+            let exit = answer.exit()?;
+            shown?;
+            Ok(exit)
         }
         None => run.all(),
     }
@@ -96,13 +98,14 @@ impl Run<'_> {
         let access = loading::access(self.options.config.as_deref(), watch.progress())?;
         let names = delivery::reading::environment_names(&access)?;
         drop(watch);
-        let (mut answers, mut failed, mut has_problems) = (Vec::new(), Vec::new(), false);
+        let (mut answers, mut failed, mut has_problems, mut unread) = (Vec::new(), Vec::new(), false, None);
         for environment in &names {
             let (mut json, result) = match self.publish(environment) {
                 Ok(mut answer) => {
                     has_problems |= answer.has_problems;
-                    if self.options.output == Format::Human {
-                        terminal::answer(&answer.text)?;
+                    // A reader that goes away must not keep the other environments from their publication.
+                    if self.options.output == Format::Human && unread.is_none() {
+                        unread = terminal::answer(&answer.text).err();
                     }
                     (std::mem::take(&mut answer.json), answer.exit().map(drop))
                 }
@@ -119,7 +122,7 @@ impl Run<'_> {
             terminal::answer(&terminal::structured(&json!({ "environments": answers }), self.options.output))?;
         }
         if failed.is_empty() {
-            return Ok(Exit::Good.unless(has_problems));
+            return unread.map_or(Ok(Exit::Good.unless(has_problems)), |error| Err(error.into()));
         }
         let message = format!("{} of {} could not be published", failed.join(", "), count(names.len(), "environment"));
         Err(Failure::outside(message).into())

@@ -37,6 +37,9 @@ pub(super) struct RegisteredApplication {
 impl RegisteredApplication {
     /// Finds the application of a workload. The inner error says why it is not known: there is no configuration file here, the workload is not registered, or a fixed
     /// commit of its repository is.
+    ///
+    /// # Errors
+    /// If there is no such environment, or if the control plane can't be read.
     pub(super) fn find(
         (environment, workload): (&str, &str),
         (config, watch): (Option<&Path>, &Watch),
@@ -52,7 +55,7 @@ impl RegisteredApplication {
         let environments = snapshot.environments();
         if !environments.names.contains(&name) {
             let known = in_promotion_order(&environments, &access);
-            return Ok(Err(loading::unknown_environment(environment, &known)));
+            return Err(loading::unknown_environment(environment, &known).into());
         }
         let old = Arc::new(Loaded::new(snapshot.load(&name), None, Some(&access)));
         let files = BTreeMap::new();

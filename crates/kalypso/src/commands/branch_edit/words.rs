@@ -208,7 +208,7 @@ fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &Done) -> String {
         Done::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
         Done::Proposed(proposed) => format!("\n{}", proposed.text()),
         Done::Committed(committed) => {
-            format!("\nCommitted to {} as {}\n{}", branch.name(), committed.id.short(), committed.messages)
+            format!("\nCommitted to {} as {}\n{}", branch.committed_to(), committed.id.short(), committed.messages)
         }
         Done::Written => {
             let root = branch.root().map(crate::working_trees::from_here).unwrap_or_default();

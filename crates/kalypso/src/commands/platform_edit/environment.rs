@@ -284,7 +284,7 @@ impl<'a> Request<'a> {
         let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
         let main = self.main.name();
         let mut text = match &done.commit {
-            Some(commit) => format!("\nCommitted to {main} as {commit}\n"),
+            Some(commit) => format!("\nCommitted to {} as {commit}\n", self.main.committed_to()),
             None => format!("\nNot committed yet: `{git} add --all && {git} commit --all`\n"),
         };
         if !self.is_local {

@@ -192,7 +192,7 @@ impl JointEdit<'_> {
                     let _ = write!(text, "\n{}", proposed.text());
                 }
                 Done { committed: Some(committed), .. } => {
-                    let (name, id) = (part.branch.name(), committed.id.short());
+                    let (name, id) = (part.branch.committed_to(), committed.id.short());
                     let _ = write!(text, "\nCommitted to {name} as {id}{}\n{}", self.of(part), committed.messages);
                 }
                 Done { .. } => {
