@@ -106,6 +106,7 @@ fn platform(environment: &str, number: i64) -> BranchContent {
         environment: Some(environment.to_owned()),
         cluster_type: Some(format!("type-{cluster_type}")),
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: Some(format!("{:016x}", number * 1_000 + cluster_type)),
         targets: [cluster_type % WORKLOADS, (cluster_type + 7) % WORKLOADS]
             .map(|w| target(environment, w, None))
@@ -122,6 +123,7 @@ fn applications(environment: &str, number: i64) -> BranchContent {
         environment: Some(environment.to_owned()),
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: vec![target(environment, workload, Some(number))],
     };

@@ -383,6 +383,7 @@ impl Sender<'_> {
                 environment: Some(self.loaded.fleet.environment.to_string()),
                 cluster_type: cluster_type.clone(),
                 cluster: cluster.clone(),
+                earlier_names: Vec::new(),
                 config_version: config_version.or_else(|| held.map(|held| held.version.to_string())),
                 targets: target.map(|one| DesiredTarget { version: version_of(release), ..one }).into_iter().collect(),
             }

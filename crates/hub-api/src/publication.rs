@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::limits::{ENDPOINT_CHARACTERS_MAX, FUTURE_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
+use crate::limits::{EARLIER_NAMES_MAX, ENDPOINT_CHARACTERS_MAX, FUTURE_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::revision::is_hash;
 use crate::timestamp::Timestamp;
 
@@ -113,6 +113,10 @@ pub struct DesiredPlace {
     /// The cluster to whose folder it belongs. Such places are counted together with the places of other clusters of the type.
     #[serde(default)]
     pub cluster: Option<String>,
+    /// The earlier names of the cluster, or of the cluster type if there is no cluster: at most 20, without commas. The history under the present name also has
+    /// what happened under these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_names: Vec<String>,
     /// The version of its configuration.
     #[serde(default)]
     pub config_version: Option<String>,
@@ -255,6 +259,11 @@ pub enum PublicationError {
         "`labels` are at most {LABELS_MAX}, of at most {NAME_CHARACTERS_MAX} characters each, without control characters"
     )]
     Labels,
+    /// The earlier names of a place are too many, or one is empty or too long, or has commas or control characters.
+    #[error(
+        "`earlierNames` are at most {EARLIER_NAMES_MAX}, of 1 to {NAME_CHARACTERS_MAX} characters each, without commas and control characters"
+    )]
+    EarlierNames,
     /// An endpoint is too long, or has control characters.
     #[error("`sourceEndpoint` is a text of at most {ENDPOINT_CHARACTERS_MAX} characters, without control characters")]
     Source,
@@ -286,6 +295,12 @@ impl DesiredPlace {
         check_name("clusterType", self.cluster_type.as_deref())?;
         check_name("cluster", self.cluster.as_deref())?;
         check_name("configVersion", self.config_version.as_deref())?;
+        // The hub stores them with commas between them.
+        let are_names = self.earlier_names.len() <= EARLIER_NAMES_MAX
+            && self.earlier_names.iter().all(|name| is_name(name) && !name.contains(','));
+        if !are_names {
+            return Err(PublicationError::EarlierNames);
+        }
         self.targets.iter().try_for_each(DesiredTarget::check)
     }
 }
@@ -365,6 +380,14 @@ mod tests {
         assert!(error(r#"{"path": "../a", "role": "platform"}"#).contains("leaves its repository"));
         assert!(error(r#"{"path": "a", "role": "platform", "tree": "main"}"#).starts_with("`tree` is the id"));
         assert!(error(r#"{"path": "a", "role": "platform", "cluster": "a\nb"}"#).starts_with("`cluster` is a text"));
+        let renamed = |names: &[String]| {
+            let names = serde_json::json!(names);
+            check(&format!(r#"{{"path": "a", "role": "platform", "earlierNames": {names}}}"#))
+        };
+        assert_eq!(renamed(&vec!["edge".to_owned(); 20]), Ok(()));
+        for wrong in [vec!["edge".to_owned(); 21], vec![String::new()], vec!["a,b".into()], vec!["a\n".into()]] {
+            assert!(renamed(&wrong).unwrap_err().starts_with("`earlierNames` are at most 20"), "{wrong:?}");
+        }
         let target = |more: &str| {
             let names = r#""workspace": "s", "application": "a", "workload": "w", "name": "n", "environment": "e""#;
             check(&format!(r#"{{"path": "a", "role": "platform", "targets": [{{{names}, {more}}}]}}"#))

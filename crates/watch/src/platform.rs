@@ -46,6 +46,7 @@ pub(crate) fn places(
             environment: environment.map(str::to_owned),
             cluster_type: Some(part.place.to_string()),
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: None,
             targets: Vec::new(),
         }));

@@ -264,6 +264,7 @@ fn empty_place(path: String, role: Role) -> DesiredPlace {
         environment: None,
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: Vec::new(),
     }
@@ -332,6 +333,7 @@ fn application_place(path: &str, tree: GitId, descriptors: &[Arc<DescribedManife
         environment,
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: descriptors.iter().map(|described| described.target.clone()).collect(),
     }

@@ -324,6 +324,7 @@ fn planned(tree: &str, cluster: &str) -> DesiredUpdate {
         environment: Some("prod".into()),
         cluster_type: Some("edge".into()),
         cluster: Some(cluster.to_owned()),
+        earlier_names: Vec::new(),
         config_version: Some("5b2e".into()),
         targets: vec![target],
     };

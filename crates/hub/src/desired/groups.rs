@@ -87,6 +87,7 @@ mod tests {
             environment: Some("prod".into()),
             cluster_type: Some("edge".into()),
             cluster: cluster.map(str::to_owned),
+            earlier_names: Vec::new(),
             config_version: None,
             targets: Vec::new(),
         };

@@ -72,6 +72,9 @@ fn complete(place: &mut DesiredPlace, said: DesiredPlace) {
     place.cluster_type = said.cluster_type.or(place.cluster_type.take());
     place.cluster = said.cluster.or(place.cluster.take());
     place.config_version = said.config_version.or(place.config_version.take());
+    if place.earlier_names.is_empty() {
+        place.earlier_names = said.earlier_names;
+    }
     if place.targets.is_empty() {
         place.targets = said.targets;
     }

@@ -24,6 +24,8 @@ use crate::store::{
 pub(super) struct Named<'a> {
     /// The listed place, completed with earlier plans for its content.
     pub(super) place: Cow<'a, DesiredPlace>,
+    /// The place as it is listed.
+    listed: &'a DesiredPlace,
     pub(super) endpoint: &'a Endpoint,
     /// The group in which the place is counted.
     pub(super) group: String,
@@ -40,13 +42,16 @@ struct StoredPlace {
     version: Option<String>,
     is_pinned: bool,
     group: String,
+    earlier_names: Option<String>,
 }
 
 impl FromRow for StoredPlace {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, tree, revision_id, config_version) = columns.take()?;
-        let (version, is_pinned, group) = columns.take::<(_, Option<bool>, _)>()?;
-        Ok(Self { id, tree, revision_id, config_version, version, is_pinned: is_pinned.unwrap_or_default(), group })
+        let (version, is_pinned) = columns.take::<(_, Option<bool>)>()?;
+        let (group, earlier_names) = columns.take()?;
+        let is_pinned = is_pinned.unwrap_or_default();
+        Ok(Self { id, tree, revision_id, config_version, version, is_pinned, group, earlier_names })
     }
 }
 
@@ -116,6 +121,7 @@ async fn note(
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets).await?;
     let regrouped = regroup(transaction, &named).await?;
+    set_earlier_names(transaction, &named, By::Publisher).await?;
     add_releases(transaction, &named, &targets).await?;
     complete(transaction, &named, &targets).await?;
     let (changed, added) = (BTreeSet::new(), BTreeMap::new());
@@ -147,6 +153,7 @@ async fn publish(
     groups::add(transaction, &grouped(&named), &targets).await?;
     let added = add_places(transaction, branch, &named).await?;
     let regrouped = regroup(transaction, &named).await?;
+    set_earlier_names(transaction, &named, by).await?;
     add_releases(transaction, &named, &targets).await?;
     complete(transaction, &named, &targets).await?;
     let mut news = News::of(transaction, &named, (&added, &targets)).await?;
@@ -186,12 +193,12 @@ async fn named<'a>(
 ) -> Result<Vec<Named<'a>>, DatabaseError> {
     let places = plans::known(transaction, desired_places).await?;
     let mut known = stored_places(transaction, desired_places).await?;
-    let named = |(place, (_, endpoint)): (Cow<'a, DesiredPlace>, &(_, &'a Endpoint))| {
+    let named = |(place, (listed, endpoint)): (Cow<'a, DesiredPlace>, &(&'a DesiredPlace, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
         let group = groups::group_name(&place, endpoint);
         // An existing place stays in its group unless the publication names the cluster of the place.
         let stays = known.as_ref().filter(|_| place.cluster.is_none()).map(|known| known.group.clone());
-        Named { group: stays.unwrap_or(group), place, endpoint, known }
+        Named { group: stays.unwrap_or(group), place, listed, endpoint, known }
     };
     Ok(places.into_iter().zip(desired_places).map(named).collect())
 }
@@ -202,7 +209,7 @@ async fn stored_places(
 ) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
-    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name from source s \
+    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name, p.earlier_names from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
         left join place_revision w on w.id = p.desired_revision_id \
         left join workload_version n on n.id = w.workload_version_id";
@@ -279,6 +286,28 @@ async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<B
     let statement = "update place set place_group_id = g.id, cluster = s.cluster from source s \
         join place_group g on g.name = s.group_name where place.id = s.place_id returning place.id";
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
+}
+
+/// Stores the earlier names of places. A publisher that sends no names replaces stored ones. A branch contains no names, so its poller only adds those of plans.
+async fn set_earlier_names(
+    transaction: &mut Transaction,
+    named: &[Named<'_>],
+    by: By<'_>,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("endpoint", Kind::Text), ("earlier_names", Kind::Text)]);
+    for Named { place, listed, endpoint, known, .. } in named {
+        let names = match by {
+            By::Watcher if place.earlier_names.is_empty() => continue,
+            By::Watcher => &place.earlier_names,
+            By::Publisher | By::PublisherOfAll(_) => &listed.earlier_names,
+        };
+        let names = (!names.is_empty()).then(|| names.join(","));
+        if known.as_ref().and_then(|known| known.earlier_names.as_ref()) != names.as_ref() {
+            rows.push(vec![endpoint.to_string().into(), names.into()]);
+        }
+    }
+    let statement = "update place set earlier_names = s.earlier_names from source s where place.endpoint = s.endpoint";
+    transaction.execute_with(rows, statement).await
 }
 
 /// The release that a platform folder was rendered with. The versions of manifests are stored by target and commit instead ([`vocabulary::assign`]).

@@ -35,6 +35,7 @@ impl Hub {
             environment: Some("prod".into()),
             cluster_type: Some("edge".into()),
             cluster: path.strip_prefix("cluster-").map(str::to_owned),
+            earlier_names: Vec::new(),
             config_version: None,
             targets: Vec::new(),
         };

@@ -106,6 +106,7 @@ fn place(environment: &str, path: &str, role: Role) -> DesiredPlace {
         environment: Some(environment.into()),
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: vec![DesiredTarget {
             workspace: "acme".into(),

@@ -111,7 +111,7 @@ fn of_previous_tables(backup: &[u8]) -> Vec<u8> {
     let mut last: serde_json::Value = serde_json::from_str(&text[end..]).unwrap();
     text.truncate(end);
     for (name, former) in [
-        ("{\"kalypso_hub_backup\":28}", "{\"kalypso_hub_backup\":19}"),
+        ("{\"kalypso_hub_backup\":29}", "{\"kalypso_hub_backup\":19}"),
         ("\"desired_revision_id\"", "\"wanted_revision_id\""),
         ("\"desired_on\"", "\"wanted_on\""),
         ("\"desired_commit_id\"", "\"wanted_commit_id\""),

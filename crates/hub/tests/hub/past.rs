@@ -123,6 +123,7 @@ fn publication(commit: i64) -> BranchContent {
             environment: Some(BRANCH.into()),
             cluster_type: None,
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: None,
             targets: vec![target],
         })

@@ -25,6 +25,7 @@ fn place(path: &str, role: Role) -> DesiredPlace {
         environment: None,
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: Vec::new(),
     }

@@ -28,6 +28,7 @@ pub(crate) fn publication(environment: &str, commit: i64) -> BranchContent {
         environment: Some(environment.into()),
         cluster_type: None,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: vec![target(environment, workload, commit)],
     };

@@ -350,6 +350,8 @@ async fn turn_back(ground: &Ground) {
         "drop index place_revision_version",
         "alter table place_revision drop column workload_version_id",
         "alter table place_revision drop column is_pinned",
+        "drop index place_earlier_names",
+        "alter table place drop column earlier_names",
         "drop index place_cluster",
         "drop index place_group_cluster_type",
         "alter table reconciler drop column registered_by",

@@ -41,6 +41,7 @@ fn place(path: &str, tree: i64) -> DesiredPlace {
         environment,
         cluster_type,
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets: workload.map(target).into_iter().collect(),
     }

@@ -55,7 +55,17 @@ fn place(path: String, (role, environment): (Role, &str), target: DesiredTarget)
     let cluster_type = (role == Role::Platform).then(|| path.clone());
     let environment = Some(environment.to_owned());
     let (tree, targets) = (Some(hash(7)), vec![target]);
-    DesiredPlace { path, tree, role, environment, cluster_type, cluster: None, config_version: None, targets }
+    DesiredPlace {
+        path,
+        tree,
+        role,
+        environment,
+        cluster_type,
+        cluster: None,
+        earlier_names: Vec::new(),
+        config_version: None,
+        targets,
+    }
 }
 
 fn target(environment: &str, number: i64, version: Option<&str>) -> DesiredTarget {

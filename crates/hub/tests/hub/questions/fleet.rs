@@ -44,6 +44,7 @@ impl Fleet {
             environment: Some(environment.into()),
             cluster_type: Some("edge".into()),
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: config.map(str::to_owned),
             targets: vec![target(environment, None)],
         };
@@ -61,6 +62,7 @@ impl Fleet {
             environment: Some(environment.into()),
             cluster_type: None,
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: None,
             targets: vec![target(environment, Some(version))],
         };
@@ -77,6 +79,7 @@ impl Fleet {
             environment: Some("prod".into()),
             cluster_type: None,
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: None,
             targets: vec![target],
         };
@@ -100,6 +103,7 @@ impl Fleet {
             environment: Some("prod".into()),
             cluster_type: None,
             cluster: None,
+            earlier_names: Vec::new(),
             config_version: None,
             targets: vec![target],
         };

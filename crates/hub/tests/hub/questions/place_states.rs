@@ -37,7 +37,17 @@ fn place(path: &str, tree: i64, cluster: Option<&str>) -> DesiredPlace {
     let workload = path.split_once('/').map(|(_, workload)| workload);
     let (role, targets) = (Role::Platform, workload.map(target).into_iter().collect());
     let (path, tree, cluster) = (path.to_owned(), Some(sample::hash(tree)), cluster.map(str::to_owned));
-    DesiredPlace { path, tree, role, environment, cluster_type, cluster, config_version: None, targets }
+    DesiredPlace {
+        path,
+        tree,
+        role,
+        environment,
+        cluster_type,
+        cluster,
+        earlier_names: Vec::new(),
+        config_version: None,
+        targets,
+    }
 }
 
 fn target(workload: &str) -> DesiredTarget {

@@ -151,6 +151,7 @@ impl Fleet {
                 environment: Some(self.environment()),
                 cluster_type: Some("clinic".into()),
                 cluster: self.are_clusters[place].then(|| name.clone()),
+                earlier_names: Vec::new(),
                 config_version: None,
                 targets,
             };

@@ -38,6 +38,7 @@ async fn with_shared_manifests(ingest: &Writer) {
         environment: environment.map(Into::into),
         cluster_type: Some("clinic".into()).filter(|_| role == Role::Platform),
         cluster: None,
+        earlier_names: Vec::new(),
         config_version: None,
         targets,
     };
