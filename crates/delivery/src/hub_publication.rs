@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use engine::compile::Assignment;
 use engine::layout::Folder;
+use engine::place::Place;
 use engine::plan::{PlaceFolder, PlacePart};
 use engine::promotion::release::{PlacedRelease, assigned_release, pinned_assignments};
 use engine::renames::Renames;
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
-use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
+use hub_api::limits::{EARLIER_NAMES_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::publication::{
     DesiredPlace, DesiredTarget, DesiredVersion, PathRange, Publication, PublicationQuery, PublicationReceipt,
     PublicationState, PublishedOutput, Role, check_name,
@@ -366,6 +367,7 @@ impl Sender<'_> {
         let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
         // The cluster type of a deleted place may not be known.
         let cluster_type = place.as_ref().map(|place| place.cluster_type.name.to_string());
+        let earlier_names = place.map(|place| earlier_place_names(&place, self.renames)).unwrap_or_default();
         let desired_place = |part: PlacePart| {
             let assignment = self.assignment(&part);
             let held = self.planned.held(&part.place, part.target.as_ref(), part.folder.as_ref().map(Child::id));
@@ -383,7 +385,7 @@ impl Sender<'_> {
                 environment: Some(self.loaded.fleet.environment.to_string()),
                 cluster_type: cluster_type.clone(),
                 cluster: cluster.clone(),
-                earlier_names: Vec::new(),
+                earlier_names: earlier_names.clone(),
                 config_version: config_version.or_else(|| held.map(|held| held.version.to_string())),
                 targets: target.map(|one| DesiredTarget { version: version_of(release), ..one }).into_iter().collect(),
             }
@@ -454,6 +456,14 @@ fn desired_target(target: &Target, (fleet, renames): (&Fleet, &Renames)) -> Desi
         source_endpoint: source.map(|source| source.to_string()),
         version: None,
     }
+}
+
+/// The earlier names of a place that count, the latest first. The hub refuses more of them, so the oldest names are left out.
+fn earlier_place_names(place: &Place, renames: &Renames) -> Vec<String> {
+    let annotations = place.cluster.as_ref().map_or(&place.cluster_type.annotations, |cluster| &cluster.annotations);
+    let counts = |earlier: &&str| renames.place(earlier).is_some_and(|present| present == place.name_text());
+    let names = earlier_names::of_object(annotations).into_iter().filter(counts);
+    names.take(EARLIER_NAMES_MAX).map(str::to_owned).collect()
 }
 
 /// The earlier names of a workload and of its target that count, as labels: the hub finds what happened under them.

@@ -220,6 +220,41 @@ fn the_hub_gets_the_release_of_each_folder_and_whether_it_is_pinned() {
     assert_eq!(of("app-0001"), BTreeSet::from([format!("next-{ENVIRONMENT}")]));
 }
 
+/// The earlier names of places in the last publication, by the first folder of their paths.
+fn earlier_names_of_places(hub: &MemoryHub) -> BTreeMap<String, Vec<String>> {
+    let publications = hub.publications.lock().unwrap();
+    let places = publications.last().unwrap().places.iter().filter(|place| place.tree.is_some());
+    let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+    places.map(|place| (first(&place.path), place.earlier_names.clone())).collect()
+}
+
+/// A cluster with earlier names.
+fn renamed_cluster(name: &str, earlier: &str) -> String {
+    let annotations = format!("{{names.kalypso.io/renamed-from: {earlier:?}}}");
+    format!(
+        "---\n{{apiVersion: fleet.kalypso.io/v1alpha1, kind: Cluster, metadata: {{name: {name}, annotations: {annotations}}}, \
+         spec: {{clusterType: ct-0009}}}}\n"
+    )
+}
+
+#[test]
+fn the_hub_gets_the_earlier_names_of_places_that_no_other_place_has() {
+    let (mut world, hub) = (World::new(), MemoryHub::default());
+    hub.publish_to(&world);
+    assert!(earlier_names_of_places(&hub).values().all(Vec::is_empty));
+    let path = world.files().keys().find(|path| path.ends_with("ct-0000.yaml")).unwrap().clone();
+    let named = "  name: ct-0009\n  annotations: {names.kalypso.io/renamed-from: \"ct-0000, ct-0001, hall\"}\n";
+    let text = world.files()[&path].replace("ct-0000", "ct-0009").replacen("  name: ct-0009\n", named, 1);
+    let clusters = renamed_cluster("line-7", "line-6, line-8") + &renamed_cluster("line-8", "line-7");
+    let renamed = path.replace("ct-0000", "ct-0009");
+    world.change(&[(&path, None), (&renamed, Some(&text)), ("clusters/lines.yaml", Some(&clusters))]);
+    hub.publish_to(&world);
+    let found = earlier_names_of_places(&hub);
+    let names = |place: &str| found[place].iter().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!(names("ct-0009"), ["ct-0000", "hall"]);
+    assert_eq!((names("line-7"), names("line-8")), (vec!["line-6"], Vec::new()));
+}
+
 #[test]
 fn the_hub_gets_the_earlier_names_that_no_other_workload_has() {
     let (mut world, hub) = (World::new(), MemoryHub::default());
