@@ -83,8 +83,11 @@ impl Heartbeat {
         let mut conditions = vec![format!("b.id = {reconciler_id} and b.retired_on is null and bh.retired_on is null")];
         conditions.extend(self.reconciler_type.as_deref().map(|name| parameters.equals("b.reconciler_type", name)));
         conditions.extend(self.environment.as_deref().map(|name| parameters.equals("be.name", name)));
-        let hosts =
-            HostKind { labels: self.labels.clone(), cluster_type: self.cluster_type.clone(), environment_id: None };
+        let hosts = HostKind {
+            labels: self.labels.clone(),
+            cluster_types: self.cluster_type.iter().cloned().collect(),
+            environment_id: None,
+        };
         conditions.extend(hosts.condition("b.host_id", parameters));
         format!(
             "exists (select 1 from reconciler b join host bh on bh.id = b.host_id left join place bp on bp.id = b.place_id \

@@ -20,12 +20,16 @@ pub(super) fn of_name(
     earlier: &[String],
     parameters: &mut Parameters,
 ) -> Option<String> {
-    let name = name?;
-    if earlier.is_empty() {
-        return Some(parameters.equals(column, name));
+    let names: Vec<_> = [name?.to_owned()].into_iter().chain(earlier.iter().cloned()).collect();
+    Some(of_names(column, &names, parameters))
+}
+
+/// The condition that a column has one of these names. A single name is compared by equality, so that it needs no list.
+pub(super) fn of_names(column: &str, names: &[String], parameters: &mut Parameters) -> String {
+    match names {
+        [name] => parameters.equals(column, name.as_str()),
+        names => parameters.any_text(column, names.to_vec()),
     }
-    let all = [name.to_owned()].into_iter().chain(earlier.iter().cloned()).collect();
-    Some(parameters.any_text(column, all))
 }
 
 /// The conditions on a workload `l`, its application `a` and its workspace `w`.

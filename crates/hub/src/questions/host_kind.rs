@@ -1,4 +1,4 @@
-//! Conditions on hosts: their labels and their cluster type.
+//! Conditions on hosts: their labels and their cluster types.
 
 use model::selector::{LabelSelector, Operator, Requirement};
 
@@ -9,7 +9,8 @@ use crate::store::{DatabaseError, Dialect, EnvironmentId, HostId, Parameters, Tr
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostKind {
     pub(crate) labels: LabelSelector,
-    pub(crate) cluster_type: Option<String>,
+    /// The cluster types, of which a host has one; empty if there is no condition.
+    pub(crate) cluster_types: Vec<String>,
     pub(crate) environment_id: Option<EnvironmentId>,
 }
 
@@ -23,14 +24,14 @@ struct Candidates {
 impl HostKind {
     /// Whether there is no condition.
     pub(super) fn is_any(&self) -> bool {
-        self.labels.requirements.is_empty() && self.cluster_type.is_none()
+        self.labels.requirements.is_empty() && self.cluster_types.is_empty()
     }
 
     /// The conditions in SQL on a host; none without conditions.
     pub(crate) fn condition(&self, host_id: &str, parameters: &mut Parameters) -> Option<String> {
         let mut conditions = label_conditions(&self.labels, host_id, parameters);
-        if let Some(name) = &self.cluster_type {
-            let mut of_type = vec![parameters.equals("kg.cluster_type", name.as_str())];
+        if !self.cluster_types.is_empty() {
+            let mut of_type = vec![conditions::of_names("kg.cluster_type", &self.cluster_types, parameters)];
             of_type.extend(self.environment_id.map(|id| parameters.equals("kg.environment_id", id)));
             let of_type = conditions::all(of_type);
             conditions.push(format!(
@@ -103,16 +104,20 @@ impl HostKind {
         Some(Candidates { sql, parameters, rest })
     }
 
-    /// The hosts of the cluster type: their reconcilers apply the platform folders of the type. A host with two such reconcilers occurs twice.
+    /// The hosts of the cluster types: their reconcilers apply the platform folders of the types. A host with two such reconcilers occurs twice.
     fn of_cluster_type(&self, dialect: Dialect) -> Option<Candidates> {
+        if self.cluster_types.is_empty() {
+            return None;
+        }
+        let mut parameters = Parameters::with(dialect, vec![EnvironmentId::or_zero(self.environment_id).into()]);
+        let of_types = conditions::of_names("g.cluster_type", &self.cluster_types, &mut parameters);
         // Cross joins prevent SQLite from beginning with all reconcilers.
-        let sql = "select r.host_id from place_group g cross join place p cross join reconciler r \
-            where g.cluster_type = $1 and ($2 = 0 or g.environment_id = $2) and p.place_group_id = g.id \
-            and r.place_id = p.id and r.retired_on is null";
-        let name = self.cluster_type.as_deref()?;
-        let values = vec![name.into(), EnvironmentId::or_zero(self.environment_id).into()];
-        let (sql, parameters) = (sql.to_owned(), Parameters::with(dialect, values));
-        Some(Candidates { sql, parameters, rest: Self { cluster_type: None, ..self.clone() } })
+        let sql = format!(
+            "select r.host_id from place_group g cross join place p cross join reconciler r \
+             where {of_types} and ($1 = 0 or g.environment_id = $1) and p.place_group_id = g.id \
+             and r.place_id = p.id and r.retired_on is null"
+        );
+        Some(Candidates { sql, parameters, rest: Self { cluster_types: Vec::new(), ..self.clone() } })
     }
 }
 

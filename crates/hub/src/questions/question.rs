@@ -19,18 +19,23 @@ pub struct Question<'a> {
     pub earlier: &'a EarlierNames,
 }
 
-/// The earlier names of a renamed workload and its targets.
+/// The earlier names of a renamed workload and its targets, and of renamed places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlierNames {
     /// Those of the filter's workload.
     pub(super) workloads: Vec<String>,
     /// Those of the filter's target.
     pub(super) targets: Vec<String>,
+    /// Those of the filter's cluster type.
+    pub(super) cluster_types: Vec<String>,
+    /// Those of the cluster that the filter's host is named like.
+    pub(super) hosts: Vec<String>,
 }
 
 impl EarlierNames {
     /// No names.
-    pub const NONE: &'static Self = &Self { workloads: Vec::new(), targets: Vec::new() };
+    pub const NONE: &'static Self =
+        &Self { workloads: Vec::new(), targets: Vec::new(), cluster_types: Vec::new(), hosts: Vec::new() };
 }
 
 /// The reach of the hub's own questions: it is not limited.

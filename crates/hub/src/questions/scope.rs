@@ -92,14 +92,17 @@ impl Scope {
         let targets = targets(transaction, question, of_environments.as_ref()).await?;
         let groups = groups(transaction, (of_environments, targets.as_ref())).await?;
         let host = named::<HostId>(transaction, "host", "host", question.filter.host.as_deref()).await?;
-        let cluster_type = cluster_type(transaction, question).await?;
-        let kind = HostKind { labels: question.host_labels()?, cluster_type, environment_id };
+        let cluster_types = cluster_types(transaction, question).await?;
+        let kind = HostKind { labels: question.host_labels()?, cluster_types, environment_id };
         labels::check_hosts(transaction, &kind.labels).await?;
         let hosts = match host {
-            Some(host) => kind.among(transaction, vec![host]).await.map(Some)?,
+            Some(host) => {
+                let hosts = with_earlier(transaction, host, &question.earlier.hosts).await?;
+                kind.among(transaction, hosts).await.map(Some)?
+            }
             None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
-        if host.is_none() && kind.cluster_type.is_none() {
+        if host.is_none() && kind.cluster_types.is_empty() {
             labels::check_selected(&kind.labels, hosts.as_ref())?;
         }
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
@@ -169,42 +172,63 @@ async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Optio
     transaction.query(&sql, vec![names.to_vec().into()]).await.map(Some)
 }
 
-/// The cluster type of the filter. An unknown cluster type is an error.
-async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> Result<Option<String>, QuestionError> {
-    let Some(name) = &question.filter.cluster_type else { return Ok(None) };
+/// The host of the filter, and the hosts with its earlier names.
+async fn with_earlier(
+    transaction: &mut Transaction,
+    host: HostId,
+    earlier: &[String],
+) -> Result<Vec<HostId>, DatabaseError> {
+    if earlier.is_empty() {
+        return Ok(vec![host]);
+    }
+    let mut parameters = Parameters::new(transaction.dialect());
+    let of_names = conditions::of_names("name", earlier, &mut parameters);
+    let sql = format!("select id from host where {of_names}");
+    let mut hosts: Vec<HostId> = transaction.query(&sql, parameters.into_values()).await?;
+    hosts.push(host);
+    hosts.sort_unstable();
+    Ok(hosts)
+}
+
+/// The cluster type of the filter, and its earlier names; none if the filter has no cluster type. An unknown cluster type is an error.
+async fn cluster_types(transaction: &mut Transaction, question: Question<'_>) -> Result<Vec<String>, QuestionError> {
+    let Some(name) = &question.filter.cluster_type else { return Ok(Vec::new()) };
     let sql = "select 1 from place_group where cluster_type = $1 limit 1";
     if !transaction.exists(sql, vec![name.as_str().into()]).await? {
         return Err(unknown(transaction, "cluster type", ("place_group", "cluster_type"), name).await?);
     }
-    Ok(Some(name.clone()))
+    Ok([name].into_iter().chain(&question.earlier.cluster_types).cloned().collect())
 }
 
-/// The groups, among these, at which content is desired of the selected hosts. With a cluster type, these are its groups and the groups with the manifests
-/// that are assigned to it. Otherwise they are the groups of the hosts' places.
+/// The groups, among these, at which content is desired of the selected hosts. With cluster types, these are their groups and the groups with the manifests
+/// that are assigned to them. Otherwise they are the groups of the hosts' places.
 async fn desired_groups(
     transaction: &mut Transaction,
     (kind, hosts): (&HostKind, Option<&Vec<HostId>>),
     among: Option<&Vec<PlaceGroupId>>,
 ) -> Result<Option<Vec<PlaceGroupId>>, DatabaseError> {
-    let (sql, values) = match (&kind.cluster_type, hosts) {
-        (Some(name), _) => {
-            let platform =
-                "select g.id from place_group g where g.cluster_type = $1 and ($2 = 0 or g.environment_id = $2)";
-            let sql = format!(
-                "{platform} union select m.place_group_id from place_group_target o \
-                 join place_group_target m on m.deployment_target_id = o.deployment_target_id \
-                 join place_group a on a.id = m.place_group_id and a.role = 'application' where o.place_group_id in ({platform}) order by 1"
-            );
-            (sql, vec![name.as_str().into(), EnvironmentId::or_zero(kind.environment_id).into()])
-        }
-        (None, Some(hosts)) => {
+    let (sql, values) = match (kind.cluster_types.as_slice(), hosts) {
+        ([], Some(hosts)) => {
             let of_hosts = transaction.dialect().any_int("r.host_id", "$1");
             let sql = format!(
                 "select distinct p.place_group_id from reconciler r join place p on p.id = r.place_id where {of_hosts} order by 1"
             );
             (sql, vec![hosts.clone().into()])
         }
-        (None, None) => return Ok(among.cloned()),
+        ([], None) => return Ok(among.cloned()),
+        (cluster_types, _) => {
+            let environment = EnvironmentId::or_zero(kind.environment_id).into();
+            let mut parameters = Parameters::with(transaction.dialect(), vec![environment]);
+            let of_types = conditions::of_names("g.cluster_type", cluster_types, &mut parameters);
+            let platform =
+                format!("select g.id from place_group g where {of_types} and ($1 = 0 or g.environment_id = $1)");
+            let sql = format!(
+                "{platform} union select m.place_group_id from place_group_target o \
+                 join place_group_target m on m.deployment_target_id = o.deployment_target_id \
+                 join place_group a on a.id = m.place_group_id and a.role = 'application' where o.place_group_id in ({platform}) order by 1"
+            );
+            (sql, parameters.into_values())
+        }
     };
     let mut groups = transaction.query(&sql, values).await?;
     groups.retain(|group| among.is_none_or(|among| among.contains(group)));

@@ -21,8 +21,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Show the history
 ///
 /// What became desired, what was reported, and what people and the controller decided about promotions, the newest first. Without a `kind`, the reasons why promotions
-/// wait are left out. Tokens that are limited to workspaces get the decisions about their workloads. A workload or target that was renamed also has what happened under
-/// its earlier names, once they are published.
+/// wait are left out. Tokens that are limited to workspaces get the decisions about their workloads. A workload, target or cluster type that was renamed also has what happened under
+/// its earlier names, once they are published. A host that has the name of a renamed cluster also has what the host with the earlier name reported.
 #[utoipa::path(
     get,
     path = "/api/v1/history",

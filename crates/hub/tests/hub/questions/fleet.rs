@@ -38,18 +38,17 @@ impl Fleet {
     /// Publishes a configuration for the cluster type `edge`: its folder, and the folder of the assignment in it.
     pub(crate) async fn publish_platform(&self, environment: &str, commit: i64, config: &str) {
         let place = |path: &str, config: Option<&str>, tree: i64| DesiredPlace {
-            path: path.into(),
             tree: Some(hash(tree)),
-            role: Role::Platform,
-            environment: Some(environment.into()),
-            cluster_type: Some("edge".into()),
-            cluster: None,
-            earlier_names: Vec::new(),
             config_version: config.map(str::to_owned),
-            targets: vec![target(environment, None)],
+            ..folder(environment, path)
         };
         let tree = 1_000 + i64::from(config.bytes().last().unwrap_or_default());
         let places = vec![place("edge", None, tree), place("edge/checkout", Some(config), tree + 500)];
+        self.publish_folders(environment, commit, places).await;
+    }
+
+    /// Publishes these folders as the whole platform of an environment.
+    pub(crate) async fn publish_folders(&self, environment: &str, commit: i64, places: Vec<DesiredPlace>) {
         self.publish((PLATFORM, environment), commit, places).await;
     }
 
@@ -116,20 +115,12 @@ impl Fleet {
     }
 
     async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<DesiredPlace>) {
-        let publication = BranchContent {
-            repository: repository.into(),
-            branch: branch.into(),
-            commit: hash(commit),
-            committed_on: Timestamp::from_millis(commit),
-            places,
-            is_complete: true,
-        };
-        self.ingest.publish(publication).await.unwrap();
+        self.ingest.publish(content((repository, branch), commit, places)).await.unwrap();
     }
 
     /// Submits a host's report about a commit of the platform.
     pub(crate) async fn platform(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
-        self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
+        self.submit(Report { status, ..of_folder(host, "edge", at, commit) }).await;
     }
 
     /// Submits a host's report about a commit of the application.
@@ -141,6 +132,42 @@ impl Fleet {
     pub(crate) async fn submit(&self, report: Report) {
         self.ingest.submit(vec![report]).await.unwrap();
     }
+}
+
+/// The folders of the platform at a commit of an environment.
+pub(crate) fn platform(environment: &str, commit: i64, places: Vec<DesiredPlace>) -> BranchContent {
+    content((PLATFORM, environment), commit, places)
+}
+
+fn content((repository, branch): (&str, &str), commit: i64, places: Vec<DesiredPlace>) -> BranchContent {
+    BranchContent {
+        repository: repository.into(),
+        branch: branch.into(),
+        commit: hash(commit),
+        committed_on: Timestamp::from_millis(commit),
+        places,
+        is_complete: true,
+    }
+}
+
+/// A folder of the cluster type `edge`, as a template.
+pub(crate) fn folder(environment: &str, path: &str) -> DesiredPlace {
+    DesiredPlace {
+        path: path.into(),
+        tree: Some(hash(1_000)),
+        role: Role::Platform,
+        environment: Some(environment.into()),
+        cluster_type: Some("edge".into()),
+        cluster: None,
+        earlier_names: Vec::new(),
+        config_version: None,
+        targets: vec![target(environment, None)],
+    }
+}
+
+/// A report about a commit of a platform folder in prod, as a template.
+pub(crate) fn of_folder(host: &str, path: &str, at: i64, commit: i64) -> Report {
+    report(host, ("platform", PLATFORM, path), at, commit)
 }
 
 /// A report about a commit of the application, as a template.

@@ -28,7 +28,7 @@ twins![
     a_renamed_workload_has_the_history_of_its_earlier_name,
 ];
 
-fn line(event: &Event) -> String {
+pub(crate) fn line(event: &Event) -> String {
     match event {
         Event::Published(published) => {
             let versions: Vec<_> = published.versions.iter().map(|version| version.version.as_str()).collect();
@@ -50,7 +50,7 @@ fn line(event: &Event) -> String {
     }
 }
 
-async fn check(fleet: &Fleet, filter: &Filter, limit: usize) -> Vec<String> {
+pub(crate) async fn check(fleet: &Fleet, filter: &Filter, limit: usize) -> Vec<String> {
     check_selected(fleet, (filter, &HistorySelection::default()), limit).await
 }
 

@@ -13,6 +13,7 @@ mod many;
 mod place_states;
 mod plans;
 mod releases;
+mod renamed_places;
 mod rollouts;
 mod shared_manifests;
 
@@ -31,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         place_states::trials(),
         plans::trials(),
         releases::trials(),
+        renamed_places::trials(),
         rollouts::trials(),
         shared_manifests::trials(),
     ];
