@@ -19,8 +19,39 @@ pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
     format!("clusters of {cluster_type} in {environment}: {}", below.join("/"))
 }
 
-/// A place with the name of its group.
-pub(super) type Grouped<'a> = (&'a str, &'a DesiredPlace);
+/// A stored group of places.
+pub(super) struct StoredGroup {
+    pub(super) name: String,
+    pub(super) cluster_type: Option<String>,
+}
+
+/// The group of a place, and whether the place determines the environment and the cluster type of the group. A reader of the branch knows only the names of folders, so it
+/// does not replace what a publisher said.
+pub(super) fn choose(
+    (place, endpoint): (&DesiredPlace, &Endpoint),
+    known: Option<&StoredGroup>,
+    is_observed: bool,
+) -> (String, bool) {
+    let own = group_name(place, endpoint);
+    // An existing place stays in its group unless the publication names the cluster of the place.
+    let Some(known) = known.filter(|_| place.cluster.is_none()) else { return (own, true) };
+    if known.name == own {
+        let is_folder = |name: &str| endpoint.path().split('/').any(|segment| segment == name);
+        return (own, !is_observed || known.cluster_type.as_deref().is_none_or(is_folder));
+    }
+    let is_other_type = place.cluster_type.is_some() && place.cluster_type != known.cluster_type;
+    // What was the folder of a cluster is the folder of a cluster type now.
+    let moves = !is_observed && place.tree.is_some() && is_other_type;
+    (if moves { own } else { known.name.clone() }, moves)
+}
+
+/// A place with its group.
+pub(super) struct Grouped<'a> {
+    pub(super) group: &'a str,
+    pub(super) place: &'a DesiredPlace,
+    /// Whether the place determines the environment and the cluster type of the group.
+    pub(super) determines_group: bool,
+}
 
 /// Adds new groups, and updates groups for which a publication has more data.
 pub(super) async fn add(
@@ -28,7 +59,7 @@ pub(super) async fn add(
     grouped: &[Grouped<'_>],
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Result<(), DatabaseError> {
-    let names = grouped.iter().filter_map(|(_, place)| place.environment.as_deref()).collect();
+    let names = grouped.iter().filter_map(|grouped| grouped.place.environment.as_deref()).collect();
     let environments = vocabulary::environments(transaction, names).await?;
     let mut rows = Rows::new(&[
         ("name", Kind::Text),
@@ -36,7 +67,8 @@ pub(super) async fn add(
         ("cluster_type", Kind::Text),
         ("role", Kind::Text),
     ]);
-    let groups: BTreeMap<&str, &DesiredPlace> = grouped.iter().copied().collect();
+    let determining = grouped.iter().filter(|grouped| grouped.determines_group);
+    let groups: BTreeMap<&str, &DesiredPlace> = determining.map(|grouped| (grouped.group, grouped.place)).collect();
     for (name, place) in groups {
         let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
         let cluster_type = place.cluster_type.as_deref();
@@ -57,7 +89,7 @@ async fn set_targets(
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Result<(), DatabaseError> {
     let (mut members, mut applications) = (BTreeSet::new(), BTreeSet::new());
-    for (group, place) in grouped.iter().filter(|(_, place)| !place.targets.is_empty()) {
+    for Grouped { group, place, .. } in grouped.iter().filter(|grouped| !grouped.place.targets.is_empty()) {
         let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
         members.extend(ids.map(|ids| (*group, ids.target)));
         applications.extend((place.role == Role::Application).then_some(*group));

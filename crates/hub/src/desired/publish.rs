@@ -10,7 +10,7 @@ use hub_api::publication::{
 };
 
 use super::branch::{Branch, LatestCommit};
-use super::groups::Grouped;
+use super::groups::{Grouped, StoredGroup};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{DesiredUpdate, PlannedContent, groups, order, plans, range};
 use crate::ingest::naming;
@@ -29,6 +29,8 @@ pub(super) struct Named<'a> {
     pub(super) endpoint: &'a Endpoint,
     /// The group in which the place is counted.
     pub(super) group: String,
+    /// Whether the place determines the environment and the cluster type of the group.
+    determines_group: bool,
     known: Option<StoredPlace>,
 }
 
@@ -41,7 +43,7 @@ struct StoredPlace {
     /// The release of its workload, and whether the place is pinned to it.
     version: Option<String>,
     is_pinned: bool,
-    group: String,
+    group: StoredGroup,
     earlier_names: Option<String>,
 }
 
@@ -49,8 +51,9 @@ impl FromRow for StoredPlace {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, tree, revision_id, config_version) = columns.take()?;
         let (version, is_pinned) = columns.take::<(_, Option<bool>)>()?;
-        let (group, earlier_names) = columns.take()?;
+        let (name, cluster_type, earlier_names) = columns.take()?;
         let is_pinned = is_pinned.unwrap_or_default();
+        let group = StoredGroup { name, cluster_type };
         Ok(Self { id, tree, revision_id, config_version, version, is_pinned, group, earlier_names })
     }
 }
@@ -115,7 +118,7 @@ async fn note(
     let endpoints = endpoints((&plan.repository, &plan.branch), &plan.places)?;
     let desired_places = with_endpoints(&plan.places, &endpoints);
     plans::note(transaction, &desired_places).await?;
-    let mut named = named(transaction, &desired_places).await?;
+    let mut named = named(transaction, &desired_places, false).await?;
     let is_desired = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
     named.retain(|named| named.place.tree.is_some() && is_desired(named));
     let targets = add_targets(transaction, &named).await?;
@@ -132,7 +135,11 @@ async fn note(
 }
 
 fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
-    named.iter().map(|named| (named.group.as_str(), &*named.place)).collect()
+    let grouped = |named: &'n Named<'_>| {
+        let Named { place, group, determines_group, .. } = named;
+        Grouped { group, place, determines_group: *determines_group }
+    };
+    named.iter().map(grouped).collect()
 }
 
 /// Makes the content of a branch the desired content. A publication from a client may be late: then the desired content does not change.
@@ -144,11 +151,12 @@ async fn publish(
 ) -> Result<PublicationReceipt, DatabaseError> {
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
     let desired_places = with_endpoints(&publication.places, &endpoints);
-    let Some(commit) = branch.commit(transaction, publication, matches!(by, By::Watcher)).await? else {
+    let is_observed = matches!(by, By::Watcher);
+    let Some(commit) = branch.commit(transaction, publication, is_observed).await? else {
         plans::note(transaction, &desired_places).await?;
         return Ok(PublicationReceipt { unchanged: endpoints.len(), ..PublicationReceipt::default() });
     };
-    let named = named(transaction, &desired_places).await?;
+    let named = named(transaction, &desired_places, is_observed).await?;
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets).await?;
     let added = add_places(transaction, branch, &named).await?;
@@ -190,15 +198,15 @@ fn with_endpoints<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> 
 async fn named<'a>(
     transaction: &mut Transaction,
     desired_places: &[(&'a DesiredPlace, &'a Endpoint)],
+    is_observed: bool,
 ) -> Result<Vec<Named<'a>>, DatabaseError> {
     let places = plans::known(transaction, desired_places).await?;
     let mut known = stored_places(transaction, desired_places).await?;
     let named = |(place, (listed, endpoint)): (Cow<'a, DesiredPlace>, &(&'a DesiredPlace, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
-        let group = groups::group_name(&place, endpoint);
-        // An existing place stays in its group unless the publication names the cluster of the place.
-        let stays = known.as_ref().filter(|_| place.cluster.is_none()).map(|known| known.group.clone());
-        Named { group: stays.unwrap_or(group), place, listed, endpoint, known }
+        let stored = known.as_ref().map(|known| &known.group);
+        let (group, determines_group) = groups::choose((&place, endpoint), stored, is_observed);
+        Named { group, determines_group, place, listed, endpoint, known }
     };
     Ok(places.into_iter().zip(desired_places).map(named).collect())
 }
@@ -209,7 +217,7 @@ async fn stored_places(
 ) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
-    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name, p.earlier_names from source s \
+    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name, g.cluster_type, p.earlier_names from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
         left join place_revision w on w.id = p.desired_revision_id \
         left join workload_version n on n.id = w.workload_version_id";
@@ -279,7 +287,7 @@ async fn add_places(
 async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<PlaceId>, DatabaseError> {
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("group_name", Kind::Text), ("cluster", Kind::Text)]);
     for Named { place, group, known, .. } in named {
-        if let Some(known) = known.as_ref().filter(|known| known.group != *group) {
+        if let Some(known) = known.as_ref().filter(|known| known.group.name != *group) {
             rows.push(vec![known.id.into(), group.as_str().into(), place.cluster.as_deref().into()]);
         }
     }

@@ -19,6 +19,7 @@ mod twins;
 mod apart;
 mod audit;
 mod backup;
+mod cluster_types;
 mod dashboards;
 mod export;
 mod faults;
@@ -55,6 +56,7 @@ fn main() {
         apart::trials(),
         audit::trials(),
         backup::trials(),
+        cluster_types::trials(),
         dashboards::trials(),
         export::trials(),
         faults::trials(),
