@@ -62,7 +62,8 @@ pub async fn history(
         Vec::new()
     };
     let events = promotions::listed(&mut transaction, (question, selection), (happened, event, limit)).await?;
-    let streams = Streams { reports, publications, events, since: selection.since, reach: question.reach };
+    let hosts = scope.desired_hosts.as_deref();
+    let streams = Streams { reports, publications, events, since: selection.since, reach: question.reach, hosts };
     streams.merge(&mut transaction, [time, report, committed, commit, happened, event], limit).await
 }
 
@@ -122,6 +123,8 @@ struct Streams<'a> {
     since: Option<Timestamp>,
     /// The reach of the token.
     reach: &'a Reach,
+    /// The hosts whose places count. None: all places.
+    hosts: Option<&'a [HostId]>,
 }
 
 /// A list of [`Streams`].
@@ -140,14 +143,14 @@ impl Streams<'_> {
         [mut time, mut report, mut committed, mut commit, mut happened, mut event]: [i64; 6],
         limit: usize,
     ) -> Result<History, QuestionError> {
-        let Self { reports, publications, events, since, reach } = self;
+        let Self { reports, publications, events, since, reach, hosts } = self;
         let are_more =
             [publications.len(), events.len(), reports.rows.len()].contains(&limit) || reports.rest.is_some();
         let known_from = reports.rest.map_or(Timestamp::MIN, |(_, timestamp)| timestamp);
         let order = reports.order;
         let mut rows = with_versions(transaction, reports.rows, reach).await?.into_iter().peekable();
         let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
-        let versions = rollouts::versions(transaction, commits).await?;
+        let versions = rollouts::versions(transaction, commits, hosts).await?;
         let (mut publications, mut events) = (publications.into_iter().peekable(), events.into_iter().peekable());
         let (mut items, mut is_end) = (Vec::new(), false);
         while items.len() < limit {

@@ -22,6 +22,8 @@ pub(super) struct Scope {
     pub(super) groups: Option<Vec<PlaceGroupId>>,
     /// If only some hosts are selected: those of `groups` at which content is desired of these hosts. Otherwise the same as `groups`.
     pub(super) desired_groups: Option<Vec<PlaceGroupId>>,
+    /// The hosts at whose places content is desired; none if the filter selects places otherwise.
+    pub(super) desired_hosts: Option<Vec<HostId>>,
     /// The targets; none if all are selected.
     pub(super) targets: Option<BTreeSet<TargetId>>,
     /// The environment of the filter.
@@ -106,12 +108,14 @@ impl Scope {
             labels::check_selected(&kind.labels, hosts.as_ref())?;
         }
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
+        let desired_hosts = hosts.clone().filter(|_| host.is_some() || kind.cluster_type.is_none());
         let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
         let hides_messages = !question.reach.workspaces.is_empty();
         Ok(Self {
             groups,
             desired_groups,
+            desired_hosts,
             targets,
             environment_id,
             environments,

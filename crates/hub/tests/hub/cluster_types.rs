@@ -1,13 +1,14 @@
 //! Cluster types of places: a publisher knows them, a reader of the branch knows only the names of folders.
 
 use hub::desired::DesiredUpdate;
-use hub::questions::{compare, deployments, environment_targets};
+use hub::questions::{compare, deployments, environment_targets, history};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::compare::Compared;
 use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
+use hub_api::history::{Event, HistoryKind, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, ReadProgress, Role};
 use hub_api::report::Report;
@@ -24,6 +25,8 @@ twins![
     a_reader_replaces_what_it_read_itself,
     a_cluster_type_can_have_the_name_of_a_former_cluster,
     environments_are_compared_by_cluster_type,
+    a_host_has_the_history_of_its_places,
+    a_reconciler_of_an_assignment_has_the_history_of_that_folder,
 ];
 
 const CLUSTERS: [&str; 3] = ["a", "b", "c"];
@@ -146,6 +149,25 @@ impl Hub {
         let filter = Filter { cluster_type: Some(cluster_type.into()), ..Filter::default() };
         self.deployments(filter).await.into_iter().map(|row| row.host).collect()
     }
+
+    /// The publications in the history of a filter: `commit: places, workloads`.
+    async fn publications(&self, filter: Filter) -> Vec<String> {
+        let selection = HistorySelection { kind: Some(HistoryKind::Publication), ..HistorySelection::default() };
+        let found = history(&self.database, (&filter, &selection), &Page::default()).await.unwrap();
+        let line = |event: Event| match event {
+            Event::Published(one) => {
+                let workloads = one.versions.iter().map(|version| version.target.workload.clone());
+                let commit = one.commit.trim_start_matches('0');
+                format!("{commit}: {}, {}", one.places, workloads.collect::<Vec<_>>().join(" "))
+            }
+            Event::Reported(_) | Event::Promotion(_) => "other".to_owned(),
+        };
+        found.items.into_iter().map(line).collect()
+    }
+}
+
+fn of_host(host: &str) -> Filter {
+    Filter { host: Some(host.into()), ..Filter::default() }
 }
 
 async fn a_reader_does_not_replace_the_cluster_type_of_clusters(ground: Ground) {
@@ -216,4 +238,32 @@ async fn environments_are_compared_by_cluster_type(ground: Ground) {
     let found = compare(&hub.database, &compared, &Filter::default(), &Page::default()).await.unwrap();
     let rows: Vec<_> = found.items.iter().map(|row| (row.config_differs.len(), row.config_same)).collect();
     assert_eq!(rows, [(0, 1)]);
+}
+
+async fn a_host_has_the_history_of_its_places(ground: Ground) {
+    let mut hub = Hub::published(&ground).await;
+    hub.publish(commit("dev", 2, &["b"])).await;
+    hub.observe(read(commit("dev", 2, &["b"]))).await;
+    hub.publish(commit("dev", 3, &["a", "c"])).await;
+    assert_eq!(hub.publications(of_host("dev-a")).await, ["3: 1, w", "1: 1, w"]);
+    assert_eq!(hub.publications(of_host("dev-b")).await, ["2: 1, w", "1: 1, w"]);
+    let of_type = Filter { cluster_type: Some("k".into()), ..Filter::default() };
+    assert_eq!(hub.publications(of_type).await, ["3: 4, w", "2: 2, w", "1: 6, w"]);
+}
+
+async fn a_reconciler_of_an_assignment_has_the_history_of_that_folder(ground: Ground) {
+    let hub = Hub::published(&ground).await;
+    let endpoint = Endpoint::new(REPOSITORY, "dev", "b/w-web").ok();
+    hub.ingest.submit(vec![Report { endpoint, ..report("of-w", "dev", "w", (1, 2_000)) }]).await.unwrap();
+    let mut changed = commit("dev", 2, &["b", "c"]);
+    let other = DesiredTarget { workload: "other".into(), ..target("dev", "shop") };
+    let place = &changed.places[1];
+    changed.places.push(DesiredPlace { path: "b/other-web".into(), targets: vec![other.clone()], ..place.clone() });
+    hub.publish(changed).await;
+    let mut of_other = commit("dev", 3, &["b"]);
+    of_other.places[1] =
+        DesiredPlace { path: "b/other-web".into(), targets: vec![other], ..of_other.places[1].clone() };
+    hub.publish(of_other).await;
+    assert_eq!(hub.publications(of_host("of-w")).await, ["2: 1, w", "1: 1, w"]);
+    assert_eq!(hub.publications(of_host("dev-b")).await, ["3: 1, other", "2: 1, other w", "1: 1, w"]);
 }
