@@ -6,7 +6,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredPlace, Role};
 
 use super::vocabulary::{self, TargetIds, TargetKey};
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{BranchId, DatabaseError, Kind, PlaceGroupId, Rows, TargetId, Transaction, Value};
 
 /// The group of a place. The folder of a single cluster is grouped with those of the other clusters of its type. Every other folder is its own group.
 pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
@@ -58,6 +58,7 @@ pub(super) async fn add(
     transaction: &mut Transaction,
     grouped: &[Grouped<'_>],
     targets: &BTreeMap<TargetKey, TargetIds>,
+    replaced_in: Option<BranchId>,
 ) -> Result<(), DatabaseError> {
     let names = grouped.iter().filter_map(|grouped| grouped.place.environment.as_deref()).collect();
     let environments = vocabulary::environments(transaction, names).await?;
@@ -79,32 +80,93 @@ pub(super) async fn add(
         environment_id = coalesce(excluded.environment_id, place_group.environment_id), \
         cluster_type = coalesce(excluded.cluster_type, place_group.cluster_type)";
     transaction.execute_with(rows, statement).await?;
-    set_targets(transaction, grouped, targets).await
+    set_targets(transaction, (grouped, targets), replaced_in).await
 }
 
-/// Stores the targets of groups. The manifests of a workload are only for the targets of the current publication.
+/// Stores the targets of groups. The manifests of a workload are only for the targets of the current publication. At platform folders of a branch, they replace the same
+/// targets of other applications.
 async fn set_targets(
     transaction: &mut Transaction,
-    grouped: &[Grouped<'_>],
-    targets: &BTreeMap<TargetKey, TargetIds>,
+    (grouped, targets): (&[Grouped<'_>], &BTreeMap<TargetKey, TargetIds>),
+    replaced_in: Option<BranchId>,
 ) -> Result<(), DatabaseError> {
-    let (mut members, mut applications) = (BTreeSet::new(), BTreeSet::new());
+    let (mut members, mut applications, mut assigned) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for Grouped { group, place, .. } in grouped.iter().filter(|grouped| !grouped.place.targets.is_empty()) {
         let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
-        members.extend(ids.map(|ids| (*group, ids.target)));
-        applications.extend((place.role == Role::Application).then_some(*group));
+        let ids: Vec<_> = ids.map(|ids| ids.target).collect();
+        members.extend(ids.iter().map(|id| (*group, *id)));
+        match place.role {
+            Role::Application => drop(applications.insert(*group)),
+            Role::Platform => assigned.extend(ids),
+        }
     }
     let mut rows = Rows::new(&[("name", Kind::Text)]);
     applications.into_iter().for_each(|name| rows.push(vec![name.into()]));
     let statement = "delete from place_group_target where place_group_id in \
         (select g.id from source s join place_group g on g.name = s.name)";
     transaction.execute_with(rows, statement).await?;
+    if let Some(branch) = replaced_in {
+        replace_targets(transaction, branch, assigned).await?;
+    }
     let mut rows = Rows::new(&[("name", Kind::Text), ("target_id", Kind::Int)]);
     members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
+    // What is left of the same target is the one that a publisher said.
     let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
-        select g.id, s.target_id from source s join place_group g on g.name = s.name where true \
+        select g.id, t.id from source s join place_group g on g.name = s.name \
+        join deployment_target t on t.id = s.target_id join workload l on l.id = t.workload_id \
+        where g.role <> 'platform' or not exists (select 1 from place_group_target m \
+          join deployment_target o on o.id = m.deployment_target_id join workload k on k.id = o.workload_id \
+          where m.place_group_id = g.id and o.id <> t.id and o.name = t.name and o.environment_id = t.environment_id and k.name = l.name) \
         on conflict (place_group_id, deployment_target_id) do nothing";
     transaction.execute_with(rows, statement).await
+}
+
+/// Replaces the same targets of other applications at the platform folders of a branch. The application of a workload changes with its registration, also at folders whose
+/// content stays the same.
+async fn replace_targets(
+    transaction: &mut Transaction,
+    branch: BranchId,
+    assigned: BTreeSet<TargetId>,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("target_id", Kind::Int), ("branch_id", Kind::Int)]);
+    assigned.into_iter().for_each(|target| rows.push(vec![target.into(), branch.into()]));
+    let statement = "select g.id, o.id, t.id from source s join deployment_target t on t.id = s.target_id \
+        join workload l on l.id = t.workload_id join workload k on k.name = l.name and k.id <> l.id \
+        join deployment_target o on o.workload_id = k.id and o.environment_id = t.environment_id and o.name = t.name \
+        join place_group_target m on m.deployment_target_id = o.id \
+        join place_group g on g.id = m.place_group_id where g.role = 'platform' \
+        and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = s.branch_id)";
+    let found: Vec<(PlaceGroupId, TargetId, TargetId)> = transaction.with(rows, statement).await?;
+    let mut rows = Rows::new(&[("group_id", Kind::Int), ("former_id", Kind::Int), ("target_id", Kind::Int)]);
+    found.into_iter().for_each(|(group, former, target)| rows.push(vec![group.into(), former.into(), target.into()]));
+    let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
+        select group_id, target_id from source where true on conflict (place_group_id, deployment_target_id) do nothing";
+    transaction.execute_with(rows.clone(), statement).await?;
+    let statement = "delete from place_group_target where exists (select 1 from source s \
+        where s.group_id = place_group_target.place_group_id and s.former_id = place_group_target.deployment_target_id)";
+    transaction.execute_with(rows.clone(), statement).await?;
+    replace_releases(transaction, rows).await
+}
+
+/// Makes the desired releases at groups of replaced targets those of the new targets. `replaced`: the group, the former target and the new one.
+async fn replace_releases(transaction: &mut Transaction, replaced: Rows) -> Result<(), DatabaseError> {
+    let releases = "source s join place p on p.place_group_id = s.group_id \
+        join place_revision w on w.id = p.desired_revision_id join workload_version v on v.id = w.workload_version_id \
+        join deployment_target o on o.id = s.former_id and o.workload_id = v.workload_id \
+        join deployment_target t on t.id = s.target_id";
+    let statement = format!(
+        "insert into workload_version (version, build_id, build_commit_id, workload_id) \
+         select distinct v.version, v.build_id, v.build_commit_id, t.workload_id from {releases} where true \
+         on conflict (workload_id, version) do nothing"
+    );
+    transaction.execute_with(replaced.clone(), &statement).await?;
+    let statement = format!(
+        "update place_revision set workload_version_id = x.version_id from \
+           (select w.id as revision_id, n.id as version_id from {releases} \
+            join workload_version n on n.workload_id = t.workload_id and n.version = v.version) as x \
+         where place_revision.id = x.revision_id"
+    );
+    transaction.execute_with(replaced, &statement).await
 }
 
 #[cfg(test)]

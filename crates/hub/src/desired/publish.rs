@@ -31,6 +31,8 @@ pub(super) struct Named<'a> {
     pub(super) group: String,
     /// Whether the place determines the environment and the cluster type of the group.
     determines_group: bool,
+    /// Whether the place was read from the branch, and not published.
+    is_observed: bool,
     known: Option<StoredPlace>,
 }
 
@@ -41,7 +43,7 @@ struct StoredPlace {
     revision_id: Option<RevisionId>,
     config_version: Option<String>,
     /// The release of its workload, and whether the place is pinned to it.
-    version: Option<String>,
+    release: Option<(WorkloadId, String)>,
     is_pinned: bool,
     group: StoredGroup,
     earlier_names: Option<String>,
@@ -50,11 +52,11 @@ struct StoredPlace {
 impl FromRow for StoredPlace {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, tree, revision_id, config_version) = columns.take()?;
-        let (version, is_pinned) = columns.take::<(_, Option<bool>)>()?;
+        let (workload, version, is_pinned) = columns.take::<(Option<_>, Option<_>, Option<bool>)>()?;
         let (name, cluster_type, earlier_names) = columns.take()?;
-        let is_pinned = is_pinned.unwrap_or_default();
+        let (release, is_pinned) = (workload.zip(version), is_pinned.unwrap_or_default());
         let group = StoredGroup { name, cluster_type };
-        Ok(Self { id, tree, revision_id, config_version, version, is_pinned, group, earlier_names })
+        Ok(Self { id, tree, revision_id, config_version, release, is_pinned, group, earlier_names })
     }
 }
 
@@ -122,7 +124,7 @@ async fn note(
     let is_desired = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
     named.retain(|named| named.place.tree.is_some() && is_desired(named));
     let targets = add_targets(transaction, &named).await?;
-    groups::add(transaction, &grouped(&named), &targets).await?;
+    groups::add(transaction, &grouped(&named), &targets, Some(branch.id)).await?;
     let regrouped = regroup(transaction, &named).await?;
     set_earlier_names(transaction, &named, By::Publisher).await?;
     add_releases(transaction, &named, &targets).await?;
@@ -158,7 +160,7 @@ async fn publish(
     };
     let named = named(transaction, &desired_places, is_observed).await?;
     let targets = add_targets(transaction, &named).await?;
-    groups::add(transaction, &grouped(&named), &targets).await?;
+    groups::add(transaction, &grouped(&named), &targets, (!is_observed).then_some(branch.id)).await?;
     let added = add_places(transaction, branch, &named).await?;
     let regrouped = regroup(transaction, &named).await?;
     set_earlier_names(transaction, &named, by).await?;
@@ -206,7 +208,7 @@ async fn named<'a>(
         let known = known.remove(&endpoint.to_string());
         let stored = known.as_ref().map(|known| &known.group);
         let (group, determines_group) = groups::choose((&place, endpoint), stored, is_observed);
-        Named { group, determines_group, place, listed, endpoint, known }
+        Named { group, determines_group, is_observed, place, listed, endpoint, known }
     };
     Ok(places.into_iter().zip(desired_places).map(named).collect())
 }
@@ -217,7 +219,8 @@ async fn stored_places(
 ) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
-    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.version, w.is_pinned, g.name, g.cluster_type, p.earlier_names from source s \
+    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.workload_id, n.version, w.is_pinned, g.name, g.cluster_type, \
+        p.earlier_names from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
         left join place_revision w on w.id = p.desired_revision_id \
         left join workload_version n on n.id = w.workload_version_id";
@@ -349,13 +352,18 @@ async fn complete(
         ("version", Kind::Text),
         ("is_pinned", Kind::Int),
     ]);
-    for Named { place, known, .. } in named {
+    for Named { place, known, is_observed, .. } in named {
         let Some(known) = known.as_ref().filter(|known| known.tree == place.tree) else { continue };
         let config = place.config_version.as_ref().filter(|_| known.config_version.is_none());
         let release = release(place, targets);
         let pinned = release.map_or(known.is_pinned, |(_, version)| version.pinned);
         let version = release.map(|(_, version)| version.version.as_str());
-        let is_same = version.is_none_or(|version| known.version.as_deref() == Some(version));
+        let is_stored = |(workload, version): (WorkloadId, &DesiredVersion)| {
+            let is_same =
+                |(id, name): &(WorkloadId, String)| *name == version.version && (*is_observed || *id == workload);
+            known.release.as_ref().is_some_and(is_same)
+        };
+        let is_same = release.is_none_or(is_stored);
         if let Some(revision_id) =
             known.revision_id.filter(|_| config.is_some() || !is_same || pinned != known.is_pinned)
         {

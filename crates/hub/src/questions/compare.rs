@@ -11,6 +11,7 @@ use model::similar::nearest;
 
 use super::counted::counted_alone;
 use super::cursor::Cursor;
+use super::manifests::IS_DESIRED;
 use super::released::Released;
 use super::scope::Scope;
 use super::{Question, QuestionError, facts, groups, question};
@@ -120,15 +121,17 @@ fn scope_is_whole(question: Question<'_>) -> bool {
     *question.filter == Filter::default() && question.reach.is_all()
 }
 
-/// The targets of an environment.
+/// The targets of an environment of which content is desired.
 async fn targets(
     transaction: &mut Transaction,
     scope: &Scope,
 ) -> Result<BTreeMap<TargetId, TargetNames>, DatabaseError> {
-    let sql = "select t.id, w.name, a.name, l.name, t.name from deployment_target t \
-        join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
-        join workspace w on w.id = a.workspace_id where t.environment_id = $1";
-    let targets = transaction.query::<(TargetId, TargetNames)>(sql, vec![scope.environment_id.into()]).await?;
+    let sql = format!(
+        "select t.id, w.name, a.name, l.name, t.name from deployment_target t \
+         join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
+         join workspace w on w.id = a.workspace_id where t.environment_id = $1 and {IS_DESIRED}"
+    );
+    let targets = transaction.query::<(TargetId, TargetNames)>(&sql, vec![scope.environment_id.into()]).await?;
     let is_selected = |id: &TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(id));
     Ok(targets.into_iter().filter(|(id, _)| is_selected(id)).collect())
 }

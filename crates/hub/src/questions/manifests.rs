@@ -15,6 +15,10 @@ macro_rules! is_shared {
 /// reconcilers of the platform's folders count: a report about the manifests does not say for which environment it is.
 pub(super) const IS_SHARED: &str = is_shared!();
 
+/// Whether content is desired of a target `t` at a place.
+pub(super) const IS_DESIRED: &str = "exists (select 1 from place_group_target o join place p on p.place_group_id = o.place_group_id \
+      join place_revision w on w.id = p.desired_revision_id where o.deployment_target_id = t.id and w.tree is not null)";
+
 /// Whether the hub knows folders with the manifests of a target `t`, whose reconcilers count for it.
 pub(super) const HAS_MANIFESTS: &str = concat!(
     "exists (select 1 from place_group_target o join place_group g on g.id = o.place_group_id \

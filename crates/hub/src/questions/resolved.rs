@@ -1,9 +1,12 @@
 //! Resolves the name of a rollout: a workload, a version of one, a version, or a commit.
 
+use std::collections::BTreeSet;
+
 use hub_api::revision;
 use hub_api::rollouts::RolloutOf;
 use model::object::release;
 
+use super::manifests::IS_DESIRED;
 use super::released::{Content, Released};
 use super::similar_names::similar;
 use super::subject::Subject;
@@ -50,11 +53,37 @@ impl ResolvedRollout {
         if candidates.is_empty() {
             candidates = abbreviated(transaction, revision::commit(of)).await?;
         }
+        if candidates.len() > 1 {
+            leave_out_former(transaction, &mut candidates).await?;
+        }
         match candidates.len() {
             0 => Err(question.discreet(unknown(transaction, of, &with_versions(&workloads, &readings)).await?)),
             1 => Ok(candidates.remove(0)),
             _ => Err(QuestionError::Ambiguous { name: of.to_owned(), ways: ways(&candidates) }),
         }
+    }
+}
+
+/// Leaves out workloads of which no content is desired any more, if content of a workload with the same name is desired: its application has changed.
+async fn leave_out_former(
+    transaction: &mut Transaction,
+    candidates: &mut Vec<ResolvedRollout>,
+) -> Result<(), DatabaseError> {
+    let ids: BTreeSet<WorkloadId> = candidates.iter().filter_map(|one| Some(one.workload?.0)).collect();
+    let of_workloads = transaction.dialect().any_int("t.workload_id", "$1");
+    let sql = format!("select distinct t.workload_id from deployment_target t where {of_workloads} and {IS_DESIRED}");
+    let desired: BTreeSet<WorkloadId> = transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect();
+    let is_desired = |one: &ResolvedRollout| one.workload.is_some_and(|(id, _)| desired.contains(&id));
+    let names: BTreeSet<String> = candidates.iter().filter(|one| is_desired(one)).filter_map(workload_name).collect();
+    candidates.retain(|one| is_desired(one) || workload_name(one).is_none_or(|name| !names.contains(&name)));
+    Ok(())
+}
+
+/// The name of the workload of a rollout. None: it is the rollout of a commit.
+fn workload_name(resolved: &ResolvedRollout) -> Option<String> {
+    match &resolved.of {
+        RolloutOf::Workload { workload, .. } | RolloutOf::Version { workload, .. } => Some(workload.clone()),
+        RolloutOf::Commit { .. } => None,
     }
 }
 

@@ -111,6 +111,7 @@ pub(super) async fn versions(
         );
         of_places = format!(" and r.place_id in ({places})");
     }
+    // The application of a workload may have changed since then.
     let sql = format!(
         "select w.name, a.name, l.name, t.name, e.name, v.version, d.commit_id from \
            (select gitops_commit_id as commit_id, deployment_target_id as target_id, workload_version_id as version_id, 1 as is_of_manifests \
@@ -119,10 +120,12 @@ pub(super) async fn versions(
             join place_revision r on r.gitops_commit_id = c.id join place p on p.id = r.place_id \
             join place_group_target m on m.place_group_id = p.place_group_id \
             where {} and r.workload_version_id is not null{of_places}) d \
-         join workload_version v on v.id = d.version_id join deployment_target t on t.id = d.target_id \
+         join workload_version v on v.id = d.version_id join workload o on o.id = v.workload_id \
+         join deployment_target t on t.id = d.target_id \
          join environment e on e.id = t.environment_id join workload l on l.id = t.workload_id \
          join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id \
-         where v.workload_id = l.id and (d.is_of_manifests = 1 or not {HAS_MANIFESTS}) order by 1, 2, 3, 5, 4, 6, 7",
+         where (o.id = l.id or d.is_of_manifests = 0 and o.name = l.name) \
+         and (d.is_of_manifests = 1 or not {HAS_MANIFESTS}) order by 1, 2, 3, 5, 4, 6, 7",
         dialect.any_text("gitops_commit_id", "$1"),
         dialect.any_text("c.commit_id", "$1")
     );

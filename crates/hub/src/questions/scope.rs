@@ -108,7 +108,7 @@ impl Scope {
             labels::check_selected(&kind.labels, hosts.as_ref())?;
         }
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
-        let desired_hosts = hosts.clone().filter(|_| host.is_some() || kind.cluster_type.is_none());
+        let desired_hosts = hosts.clone().filter(|_| host.is_some() || kind.cluster_types.is_empty());
         let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
         let hides_messages = !question.reach.workspaces.is_empty();

@@ -1,7 +1,7 @@
 //! Cluster types of places: a publisher knows them, a reader of the branch knows only the names of folders.
 
-use hub::desired::DesiredUpdate;
-use hub::questions::{compare, deployments, environment_targets, history};
+use hub::desired::{DesiredUpdate, PlannedContent};
+use hub::questions::{compare, deployments, environment_targets, history, rollout};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::compare::Compared;
@@ -12,6 +12,7 @@ use hub_api::history::{Event, HistoryKind, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, ReadProgress, Role};
 use hub_api::report::Report;
+use hub_api::rollouts::RolloutOf;
 use hub_api::timestamp::Timestamp;
 
 use crate::faults::check_consistent;
@@ -27,6 +28,10 @@ twins![
     environments_are_compared_by_cluster_type,
     a_host_has_the_history_of_its_places,
     a_reconciler_of_an_assignment_has_the_history_of_that_folder,
+    a_target_of_another_application_is_replaced,
+    a_target_is_replaced_at_all_folders_of_the_branch,
+    a_reader_does_not_bring_back_a_replaced_target,
+    a_removed_workload_can_still_be_named,
 ];
 
 const CLUSTERS: [&str; 3] = ["a", "b", "c"];
@@ -40,6 +45,7 @@ fn folders(environment: &str, (cluster, content): (&str, i64)) -> [DesiredPlace;
         environment: Some(environment.into()),
         cluster_type: Some("k".into()),
         cluster: Some(cluster.into()),
+        earlier_names: Vec::new(),
         config_version: Some(format!("config-{content}")).filter(|_| !targets.is_empty()),
         targets,
     };
@@ -81,6 +87,14 @@ fn read(content: BranchContent) -> BranchContent {
         ..place
     };
     BranchContent { places: content.places.into_iter().map(folder).collect(), ..content }
+}
+
+/// The same for another application.
+fn of_application(mut content: BranchContent, application: &str) -> BranchContent {
+    for target in content.places.iter_mut().flat_map(|place| &mut place.targets) {
+        target.application = application.into();
+    }
+    content
 }
 
 /// A hub, and the commit up to which it has read the branch `dev`.
@@ -163,6 +177,24 @@ impl Hub {
             Event::Reported(_) | Event::Promotion(_) => "other".to_owned(),
         };
         found.items.into_iter().map(line).collect()
+    }
+
+    /// The application of the rollout with this name, or the error.
+    async fn application(&self, name: &str) -> String {
+        match rollout(&self.database, name, &Filter::default()).await.map(|found| found.what) {
+            Ok(RolloutOf::Workload { application, .. } | RolloutOf::Version { application, .. }) => application,
+            Ok(RolloutOf::Commit { commit, .. }) => commit,
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The applications and versions of a host's deployments.
+    async fn applications(&self, host: &str) -> Vec<String> {
+        let rows = self.deployments(Filter { host: Some(host.into()), ..Filter::default() }).await;
+        let row = |row: Deployment| {
+            format!("{} {}", row.target.unwrap_or_default().application, row.version.unwrap_or_default())
+        };
+        rows.into_iter().map(row).collect()
     }
 }
 
@@ -266,4 +298,64 @@ async fn a_reconciler_of_an_assignment_has_the_history_of_that_folder(ground: Gr
     hub.publish(of_other).await;
     assert_eq!(hub.publications(of_host("of-w")).await, ["2: 1, w", "1: 1, w"]);
     assert_eq!(hub.publications(of_host("dev-b")).await, ["3: 1, other", "2: 1, other w", "1: 1, w"]);
+}
+
+async fn a_target_of_another_application_is_replaced(ground: Ground) {
+    let mut hub = Hub::published(&ground).await;
+    hub.publish(of_application(commit("dev", 2, &["b"]), "store")).await;
+    hub.observe(read(commit("dev", 2, &["b"]))).await;
+    hub.report("dev", (2, 3_000)).await;
+    for name in ["w", "w@1.0"] {
+        assert_eq!(hub.application(name).await, "store", "{name}");
+    }
+    for host in ["dev-a", "dev-b"] {
+        assert_eq!(hub.applications(host).await, ["store 1.0"], "{host}");
+    }
+    hub.publish(of_application(commit("prod", 1, &CLUSTERS), "store")).await;
+    let compared = Compared { from: "dev".into(), to: "prod".into(), ..Compared::default() };
+    let found = compare(&hub.database, &compared, &Filter::default(), &Page::default()).await.unwrap();
+    let rows = found.items.iter().map(|row| (row.application.as_str(), row.from.is_some(), row.to.is_some()));
+    assert_eq!(rows.collect::<Vec<_>>(), [("store", true, true)]);
+    // What was published before is in the history, under the present application.
+    assert_eq!(hub.publications(of_host("dev-a")).await, ["1: 1, w"]);
+}
+
+async fn a_target_is_replaced_at_all_folders_of_the_branch(ground: Ground) {
+    let hub = Hub::published(&ground).await;
+    let mut of_type = commit("dev", 2, &["d"]);
+    of_type.places.iter_mut().for_each(|place| place.cluster = None);
+    hub.publish(of_application(of_type, "store")).await;
+    hub.publish(commit("prod", 1, &["a"])).await;
+    assert_eq!(hub.applications("dev-a").await, ["store 1.0"]);
+    // Content is desired of both: in dev and in prod.
+    assert_eq!(hub.application("w").await, "`w` is ambiguous: `acme/shop/w`, `acme/store/w`");
+}
+
+async fn a_reader_does_not_bring_back_a_replaced_target(ground: Ground) {
+    let mut hub = Hub::published(&ground).await;
+    let planned = commit("dev", 2, &["b"]);
+    let plan = PlannedContent {
+        repository: planned.repository.clone(),
+        branch: planned.branch.clone(),
+        places: planned.places.clone(),
+    };
+    hub.ingest.update_desired(DesiredUpdate::Planned(plan)).await.unwrap();
+    hub.publish(of_application(planned.clone(), "store")).await;
+    hub.observe(read(planned)).await;
+    hub.report("dev", (2, 3_000)).await;
+    assert_eq!(hub.application("w@1.0").await, "store");
+    assert_eq!(hub.applications("dev-b").await, ["store 1.0"]);
+    let released = rollout(&hub.database, "w@1.0", &Filter::default()).await.unwrap();
+    assert_eq!((released.counts.succeeded, released.counts.expected), (3, 3));
+}
+
+async fn a_removed_workload_can_still_be_named(ground: Ground) {
+    let hub = Hub::published(&ground).await;
+    let mut removed = commit("dev", 2, &CLUSTERS);
+    removed.places.iter_mut().for_each(|place| place.tree = None);
+    hub.publish(removed).await;
+    assert_eq!(hub.application("w").await, "shop");
+    let compared = Compared { from: "dev".into(), to: "dev".into(), ..Compared::default() };
+    let found = compare(&hub.database, &compared, &Filter::default(), &Page::default()).await.unwrap();
+    assert!(found.items.is_empty());
 }
