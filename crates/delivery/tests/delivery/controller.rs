@@ -58,14 +58,13 @@ impl PlaceEvidence for FakeHub {
             ..PlaceState::default()
         };
         let places = tree.children().filter(|(name, child)| child.is_folder() && !name.starts_with('.'));
-        let Some(workload) = workload else {
+        let Some(begin) = workload.map(|workload| format!("{workload}-")) else {
             return Ok(places.map(|(name, child)| row(name.to_string(), child)).collect());
         };
         let mut rows = Vec::new();
         for (name, child) in places {
             let folder = child.opened(&|sealed| git::opener(&*self.repositories, &head)(sealed)).unwrap().unwrap();
-            let is_of = |target: &str| target.strip_prefix(workload).is_some_and(|rest| rest.starts_with('-'));
-            let targets = folder.children().filter(|(target, child)| child.is_folder() && is_of(target));
+            let targets = folder.children().filter(|(name, child)| child.is_folder() && name.starts_with(&begin));
             let target = |(target, child): (&Arc<str>, &Child)| PlaceState {
                 target: Some(TargetNames::default()),
                 ..row(format!("{name}/{target}"), child)

@@ -44,6 +44,7 @@ mod releases;
 mod renames;
 #[cfg(test)]
 mod renderer;
+mod requested_releases;
 #[cfg(test)]
 mod reverts;
 #[cfg(test)]

@@ -27,7 +27,7 @@ const SELECT: &str = "  select: {platform: false, workloadSelector: {matchLabels
 pub(crate) struct Shop(pub(crate) World);
 
 impl Shop {
-    fn new(delivery: &str, annotation: &str) -> Self {
+    pub(crate) fn new(delivery: &str, annotation: &str) -> Self {
         Self::behind(delivery, SELECT, annotation)
     }
 
@@ -76,7 +76,7 @@ impl Shop {
         subjects.into_iter().find(|subject| subject.subject.as_deref() == Some("shop")).unwrap()
     }
 
-    fn pin(&self) -> Option<String> {
+    pub(crate) fn pin(&self) -> Option<String> {
         self.0.chain.company.read(testkit::company::CONTROL_PLANE, "stage", "releases/shop.yaml")
     }
 }

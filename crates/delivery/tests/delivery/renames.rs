@@ -2,6 +2,7 @@
 
 use delivery::rollout_store::{self, StoredStates};
 use engine::promotion::command::CommandKind;
+use model::git_id::GitId;
 use testkit::company::{CONTROL_PLANE, GITOPS};
 
 use crate::chain::name;
@@ -75,16 +76,36 @@ fn a_workload_has_exactly_one_name_at_each_place_in_every_step() {
     assert!(rollout.state.current.is_none() && rollout.state.stable.is_some());
 }
 
-/// The hub knows the folders of the moving revision under the earlier name.
+/// A revision that was held when its workload got another name still has the folders under the earlier name.
 #[test]
 fn a_move_that_began_under_the_earlier_name_ends() {
-    let mut world = proved();
+    let mut world = World::new(DIRECT, RINGS);
+    let workload = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
+    world.chain.company.remove_main("workload.yaml");
+    // On the branches of the environments, the rename is there before the move ends.
+    let write = |world: &World, (name, commit): (&str, Option<GitId>), text: &str| {
+        let mut files = testkit::chain::environment(name, commit);
+        files.insert("workload.yaml".to_owned(), text.to_owned());
+        world.chain.company.write_environment(name, &files);
+    };
+    let head = world.chain.company.head("main");
+    ["dev", "stage"].iter().for_each(|name| write(&world, (name, head), &workload));
+    world.settle();
+    end_ring(&world, "shop");
     world.chain.company.change_value("second");
     world.settle();
     assert!(states(&world).rollouts["shop"].as_ref().unwrap().state.current.is_some());
-    rename(&mut world, "name: store, annotations: {names.kalypso.io/renamed-from: shop}");
+    // What is held is not replaced by a newer revision.
+    world.command_about(Some("shop"), CommandKind::Hold, "wait").unwrap();
+    let metadata = "metadata: {name: store, annotations: {names.kalypso.io/renamed-from: shop}}";
+    write(
+        &world,
+        ("stage", world.chain.promoted("stage").commit),
+        &workload.replace("metadata: {name: shop}", metadata),
+    );
     world.settle();
     assert!(has(&world, "west", "shop-stage"));
+    world.command_about(Some("store"), CommandKind::Resume, "go on").unwrap();
     end_ring(&world, "store");
     world.settle();
     // Then the rename moves.

@@ -51,7 +51,9 @@ impl View<'_> {
             let word = self.planned.confirmation_word().map_or_else(String::new, |word| format!(" {word}"));
             let removed = removed_text(self.planned);
             let _ = writeln!(text, "\n  this removes {removed}");
-            renaming_note(self.planned).into_iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+            if let Some(note) = renaming_note(self.planned) {
+                let _ = writeln!(text, "  {note}");
+            }
             let _ = writeln!(text, "  publishing it directly needs --confirm{word}");
         }
         if !self.filters.is_empty() {
