@@ -22,6 +22,16 @@ pub fn of_places(files: &BranchFiles<'_>, labels: &LabelList) -> Vec<String> {
     labels.iter().filter_map(|(key, value)| advice(&known, (key, value))).collect()
 }
 
+/// Advice about the lists of values in the selector of a policy. If a condition selects nothing, its diagnostic has the nearest label.
+pub fn of_lists(files: &BranchFiles<'_>, selector: &LabelSelector) -> Vec<String> {
+    let is_list = |requirement: &&Requirement| match &requirement.operator {
+        Operator::In(values) | Operator::NotIn(values) => values.len() > 1,
+        Operator::Exists | Operator::DoesNotExist => false,
+    };
+    let requirements = selector.requirements.iter().filter(is_list).cloned().collect();
+    of_selector(files, &LabelSelector { requirements })
+}
+
 /// Advice about a selector of cluster types and clusters.
 pub fn of_selector(files: &BranchFiles<'_>, selector: &LabelSelector) -> Vec<String> {
     let known = known(files);

@@ -84,12 +84,15 @@ fn everywhere(workload: &str) -> Selection {
     Selection { workspace: None, targets: LabelSelector { requirements: vec![own] }, places: LabelSelector::default() }
 }
 
-/// The file of an environment that has a pin, with its content: people may move it.
+/// The path of a file with a pin, and its content.
+type PinFile = (Arc<str>, Arc<[u8]>);
+
+/// The file of an environment that has a pin: people may move it.
 fn file_of_pin(
     repositories: &dyn Repositories,
     (head, folder): (&Commit, &str),
     name: &ReleasePinName,
-) -> Result<Option<(Arc<str>, Arc<[u8]>)>, Arc<str>> {
+) -> Result<Option<PinFile>, Arc<str>> {
     let mut contents = git::load::files(repositories, head, folder)?;
     // Parsing all files of a large environment would take long.
     contents.retain(|_, content| contains(content, name.as_str().as_bytes()));

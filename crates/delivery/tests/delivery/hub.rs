@@ -57,8 +57,13 @@ impl Hub for MemoryHub {
 impl MemoryHub {
     /// Publishes directly to this hub. Returns the number of folders of each request, and whether it has the head of the branch.
     fn publish_to(&self, world: &World) -> Vec<(usize, bool)> {
+        self.publish_confirmed(world, &[])
+    }
+
+    /// The same, with the words of removals.
+    fn publish_confirmed(&self, world: &World, confirmed: &[String]) -> Vec<(usize, bool)> {
         let receiver = Receiver { hub: self, environments: &[] };
-        let options = Options { is_direct: true, confirmed: &[], ..Options::default() };
+        let options = Options { is_direct: true, confirmed, ..Options::default() };
         let before = self.publications.lock().unwrap().len();
         let outcome = world.try_publish(options, Some(receiver), &|_, _| {}).unwrap();
         assert!(outcome.places[0].hub.iter().all(Result::is_ok));
@@ -248,7 +253,8 @@ fn the_hub_gets_the_earlier_names_of_places_that_no_other_place_has() {
     let clusters = renamed_cluster("line-7", "line-6, line-8") + &renamed_cluster("line-8", "line-7");
     let renamed = path.replace("ct-0000", "ct-0009");
     world.change(&[(&path, None), (&renamed, Some(&text)), ("clusters/lines.yaml", Some(&clusters))]);
-    hub.publish_to(&world);
+    let refused = world.publish(Options { is_direct: true, ..Options::default() });
+    hub.publish_confirmed(&world, &[refused.places[0].planned.confirmation_word().unwrap()]);
     let found = earlier_names_of_places(&hub);
     let names = |place: &str| found[place].iter().map(String::as_str).collect::<Vec<_>>();
     assert_eq!(names("ct-0009"), ["ct-0000", "hall"]);

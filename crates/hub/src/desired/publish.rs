@@ -208,7 +208,7 @@ async fn named<'a>(
         let known = known.remove(&endpoint.to_string());
         let stored = known.as_ref().map(|known| &known.group);
         let (group, determines_group) = groups::choose((&place, endpoint), stored, is_observed);
-        Named { group, determines_group, is_observed, place, listed, endpoint, known }
+        Named { place, listed, endpoint, group, determines_group, is_observed, known }
     };
     Ok(places.into_iter().zip(desired_places).map(named).collect())
 }

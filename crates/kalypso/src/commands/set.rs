@@ -67,7 +67,7 @@ fn policy(options: &SetPolicy) -> anyhow::Result<Exit> {
         request.notes.push(format!("workspace {}", if workspace.is_empty() { "all" } else { workspace }));
     }
     let advice =
-        |open: &OpenBranch| places.iter().flat_map(|places| label_advice::of_selector(&open.files(), places)).collect();
+        |open: &OpenBranch| places.iter().flat_map(|places| label_advice::of_lists(&open.files(), places)).collect();
     request.finish((&options.environment, &options.edit), advice)
 }
 

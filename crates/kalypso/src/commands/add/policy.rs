@@ -15,7 +15,7 @@ pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
     };
     let object = objects::policy(&name(&options.name, "policy")?, &selection);
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
-    let warnings = label_advice::of_selector(&open.files(), &selection.places);
+    let warnings = label_advice::of_lists(&open.files(), &selection.places);
     let new = NewObjects { warnings, ..NewObjects::one(object, "policy") };
     finish(open, new, (&options.place, &options.edit))
 }
