@@ -66,9 +66,20 @@ fn a_release_of_a_target_is_set_in_a_checkout() {
     assert_eq!(edited.text("app/shop.yaml"), expected);
     edited.run("set target shop test -e dev -m tag=2.4.0 --checkout app").ends(0).says(&["Nothing to change"]);
     edited.run("set target shop tset -e dev -m tag=2 --checkout app").ends(1).says(&["did you mean `test`?"]);
+    let unknown =
+        edited.run("add target shop next -e dve -m repo=https://git.example/acme/next --checkout app").ends(1);
+    unknown.says(&["there is no environment `dve`", "did you mean `dev`?"]);
     let refused = edited.run("set target shop test -e dev -m tag=2 --checkout app --commit").ends(1);
     refused.says(&["`app` can't be committed", "--checkout DIR"]);
     assert_eq!(edited.text("app/shop.yaml"), expected);
+}
+
+#[test]
+fn a_commit_on_another_branch_is_named() {
+    let edited = Edited::new();
+    git(&edited.path("dev"), &["switch", "--quiet", "--create", "topic"]);
+    let ran = edited.run("set cluster-type west -e dev -l wave=1 --commit").ends(0);
+    ran.says(&["Committed to topic, which must be merged into dev, as "]);
 }
 
 #[test]

@@ -37,6 +37,17 @@ fn mistakes_in_a_pin_are_located() {
 }
 
 #[test]
+fn the_release_that_a_promotion_wrote_is_no_pin_of_a_person() {
+    let edited = Edited::new();
+    edited.run("pin shop@release-2 -e dev").ends(0);
+    let promoted = edited.text("dev/shop.yaml").replace("name: shop\n", "name: promoted-shop\n");
+    std::fs::write(edited.path("dev/promoted-shop.yaml"), promoted).unwrap();
+    edited.run("unpin shop -e dev").ends(0).says(&["Removed ReleasePin shop "]);
+    edited.run("unpin shop -e dev").ends(1).says(&["`kalypso unpin promoted-shop` removes it"]);
+    edited.run("unpin promoted-shop -e dev").ends(0).says(&["Removed ReleasePin promoted-shop"]);
+}
+
+#[test]
 fn two_pins_that_disagree_are_refused() {
     let edited = Edited::new();
     edited.run("pin shop@release-2 -e dev").ends(0);

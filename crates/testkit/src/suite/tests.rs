@@ -44,7 +44,7 @@ fn what_a_case_gives_is_written_at_its_end() {
     let added = text.strip_prefix(POLICY).unwrap();
     let expected = "\n\
         It says:\n\n```text\n\
-        warning[K0201] policy.yaml:6:24 policy `apps` selects no cluster type of dev\n\
+        warning[K0201] policy.yaml:6:63 policy `apps` selects no cluster type of dev\n\
         ```\n\nIt makes:\n\n```text\nedge/  README.md\n```\n";
     assert_eq!(added, expected);
     assert_eq!(blessed(&text), text, "blessing the result again changes nothing");
@@ -55,7 +55,7 @@ fn a_case_that_expects_something_else_fails_with_both() {
     let (_folder, file) = written(&format!("{POLICY}\nIt says nothing.\n\nIt makes nothing.\n"));
     let error = check(&cases(&file).unwrap()[0]).unwrap_err();
     assert!(error.contains("case.md:21: It says differs"), "{error}");
-    assert!(error.contains("+ warning[K0201] policy.yaml:6:24"), "{error}");
+    assert!(error.contains("+ warning[K0201] policy.yaml:6:63"), "{error}");
 }
 
 #[test]
