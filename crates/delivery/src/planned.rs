@@ -246,8 +246,7 @@ impl Planned {
         let output = Output { tree, assignments, ..self.output.clone() };
         let rest = plan((&self.compiled, self.earlier.as_ref()), (&self.target, &output), &open)?;
         // In a new layout or at a new path, a folder is not where it was. A renamed folder under both names would run twice.
-        let removes = rest.count(ChangeKind::Removed) > 0 || rest.needs_confirmation();
-        if rest.is_empty() || removes || self.plan.relocation.is_some() {
+        if rest.is_empty() || !rest.removals().is_empty() || self.plan.relocation.is_some() {
             return Ok(false);
         }
         self.output = output;

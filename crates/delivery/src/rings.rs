@@ -426,7 +426,7 @@ impl Rings {
         Cow::Owned(Movement::at_rest(workload.into(), RolloutState::default(), targets))
     }
 
-    /// The targets of a workload, without those that belong to another workload in the sources now: a folder moves with one workload only.
+    /// The targets of a workload. A target that another workload has in the present sources is left out, because its folder moves with that workload.
     fn all_targets(&self, workload: &str, stored: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let latest = self.revisions.get(workload).map(|found| &found.targets);
         let known = [Some(stored), latest, self.newest.get(workload)];

@@ -273,8 +273,8 @@ impl Precedence {
         (is_azure, specificity, &container.order, &container.name)
     }
 
-    /// Whether neither of two containers takes precedence because it is more special.
-    pub(crate) fn is_equal(self, one: &Container, other: &Container) -> bool {
+    /// Whether neither of two containers takes precedence over the other because it is more special.
+    pub(crate) fn are_equally_special(self, one: &Container, other: &Container) -> bool {
         self == Self::Name || one.conditions.specificity() == other.conditions.specificity()
     }
 

@@ -132,58 +132,98 @@ fn unused_policy(
     policy: &Object<SchedulingPolicy>,
     (code, is_advised): (Code, bool),
 ) -> Diagnostic {
-    let (what, selector) = match code {
-        Code::NoClusterTypeSelected => ("cluster type", CLUSTER_TYPE_SELECTOR),
-        _ => ("deployment target", TARGET_SELECTOR),
-    };
+    let side = Side::of(prepared, &policy.spec, code);
+    let unmet = side.unmet();
     let key = policy.key();
-    let message = format!("policy `{}` selects no {what} of {}", policy.name, prepared.fleet.environment);
-    let unmet = unmet_condition(prepared, &policy.spec, code);
-    let advice = unmet.as_ref().filter(|_| is_advised).and_then(|unmet| unmet.advice(prepared, code));
-    let path = unmet.map_or_else(|| FieldPath::from(selector), |unmet| unmet.path(FieldPath::from(selector)));
+    let message = format!("policy `{}` selects no {} of {}", policy.name, side.what, prepared.fleet.environment);
+    let path = unmet.as_ref().map_or_else(|| FieldPath::from(side.path), |unmet| unmet.path(side.path));
     let diagnostic = Diagnostic::warning(code, message).at(Origin::field(&key, path), "").about(&key);
+    let advice = unmet.as_ref().filter(|_| is_advised).and_then(|unmet| side.advice(unmet));
     let diagnostic = advice.into_iter().fold(diagnostic, Diagnostic::help);
-    match shared_cause(prepared, policy, code) {
-        Some(cause) => diagnostic.because(cause),
-        None => diagnostic,
-    }
+    // Several policies may have the same unmet condition.
+    let cause = if side.index.is_empty() { Some("there is none".to_owned()) } else { unmet.map(UnmetCondition::cause) };
+    cause.into_iter().fold(diagnostic, Diagnostic::because)
 }
 
-/// A condition of a selector that no place or target meets.
+/// What a policy selects: its places, or its targets.
+struct Side<'p> {
+    what: &'static str,
+    /// The objects that have the labels.
+    labelled: &'static str,
+    /// The place of the selector in the policy.
+    path: [&'static str; 2],
+    selector: &'p LabelSelector,
+    /// The workspace that targets must have. Empty: any.
+    workspace: &'p str,
+    /// The labels of all places or targets.
+    index: &'p LabelIndex,
+}
+
+/// A condition that no place or target meets.
 enum UnmetCondition<'p> {
     Workspace(&'p str),
     Requirement(&'p Requirement),
 }
 
-/// The first condition of a selection that nothing meets. None: nothing meets all of them, or nothing is there.
-fn unmet_condition<'p>(prepared: &'p Prepared, policy: &'p SchedulingPolicy, code: Code) -> Option<UnmetCondition<'p>> {
-    let (index, selector) = selector_of(prepared, policy, code);
-    if index.is_empty() {
-        return None;
+impl<'p> Side<'p> {
+    fn of(prepared: &'p Prepared, policy: &'p SchedulingPolicy, code: Code) -> Self {
+        match code {
+            Code::NoClusterTypeSelected => Self {
+                what: "cluster type",
+                labelled: "cluster type or cluster",
+                path: CLUSTER_TYPE_SELECTOR,
+                selector: &policy.cluster_types,
+                workspace: "",
+                index: &prepared.place_index,
+            },
+            _ => Self {
+                what: "deployment target",
+                labelled: "deployment target",
+                path: TARGET_SELECTOR,
+                selector: &policy.targets,
+                workspace: &policy.workspace,
+                index: &prepared.target_index,
+            },
+        }
     }
-    let workspace = &*policy.workspace;
-    if code == Code::NoTargetSelected && !workspace.is_empty() && !index.has(WORKSPACE_LABEL, workspace) {
-        return Some(UnmetCondition::Workspace(workspace));
-    }
-    let is_met_by_none = |requirement: &&Requirement| index.matching(requirement).is_empty();
-    selector.requirements.iter().find(is_met_by_none).map(UnmetCondition::Requirement)
-}
 
-/// The labels that a selector is compared with, and the selector.
-fn selector_of<'p>(
-    prepared: &'p Prepared,
-    policy: &'p SchedulingPolicy,
-    code: Code,
-) -> (&'p LabelIndex, &'p LabelSelector) {
-    match code {
-        Code::NoClusterTypeSelected => (&prepared.place_index, &policy.cluster_types),
-        _ => (&prepared.target_index, &policy.targets),
+    /// The first condition that nothing meets. None: nothing meets all of them, or nothing is there.
+    fn unmet(&self) -> Option<UnmetCondition<'p>> {
+        if self.index.is_empty() {
+            return None;
+        }
+        if !self.workspace.is_empty() && !self.index.has(WORKSPACE_LABEL, self.workspace) {
+            return Some(UnmetCondition::Workspace(self.workspace));
+        }
+        let is_met_by_none = |requirement: &&Requirement| self.index.matching(requirement).is_empty();
+        self.selector.requirements.iter().find(is_met_by_none).map(UnmetCondition::Requirement)
+    }
+
+    /// The nearest label that exists.
+    fn advice(&self, unmet: &UnmetCondition<'_>) -> Option<String> {
+        let Self { labelled, index, .. } = self;
+        let Requirement { key, operator } = match unmet {
+            UnmetCondition::Workspace(name) => {
+                let nearest = similar::nearest(name, index.values(WORKSPACE_LABEL))?;
+                return Some(format!("no {labelled} is of workspace `{name}`: did you mean `{nearest}`?"));
+            }
+            UnmetCondition::Requirement(requirement) => requirement,
+        };
+        if index.values(key).next().is_none() {
+            let nearest = similar::nearest(key, index.keys())?;
+            return Some(format!("no {labelled} has the label `{key}`: did you mean `{nearest}`?"));
+        }
+        let Operator::In(values) = operator else { return None };
+        let nearest = |value: &Arc<str>| Some((Arc::clone(value), similar::nearest(value, index.values(key))?));
+        let (value, nearest) = values.iter().find_map(nearest)?;
+        Some(format!("no {labelled} has `{key}: {value}`: did you mean `{key}: {nearest}`?"))
     }
 }
 
 impl UnmetCondition<'_> {
     /// The place of the condition in the selector at this place.
-    fn path(&self, selector: FieldPath) -> FieldPath {
+    fn path(&self, selector: [&str; 2]) -> FieldPath {
+        let selector = FieldPath::from(selector);
         match self {
             Self::Workspace(_) => selector.key("workspace"),
             Self::Requirement(requirement) => {
@@ -192,39 +232,12 @@ impl UnmetCondition<'_> {
         }
     }
 
-    /// The nearest label that exists.
-    fn advice(&self, prepared: &Prepared, code: Code) -> Option<String> {
-        let (index, what) = match code {
-            Code::NoClusterTypeSelected => (&prepared.place_index, "cluster type or cluster"),
-            _ => (&prepared.target_index, "deployment target"),
-        };
+    /// The condition as the cause of diagnostics.
+    fn cause(self) -> String {
         match self {
-            Self::Workspace(name) => {
-                let nearest = similar::nearest(name, index.values(WORKSPACE_LABEL))?;
-                Some(format!("no deployment target is of workspace `{name}`: did you mean `{nearest}`?"))
-            }
-            Self::Requirement(Requirement { key, operator }) => {
-                if index.values(key).next().is_none() {
-                    let nearest = similar::nearest(key, index.keys())?;
-                    return Some(format!("no {what} has the label `{key}`: did you mean `{nearest}`?"));
-                }
-                let Operator::In(values) = operator else { return None };
-                let nearest = |value: &Arc<str>| Some((Arc::clone(value), similar::nearest(value, index.values(key))?));
-                let (value, nearest) = values.iter().find_map(nearest)?;
-                Some(format!("no {what} has `{key}: {value}`: did you mean `{key}: {nearest}`?"))
-            }
+            Self::Workspace(workspace) => format!("workspace {workspace}"),
+            Self::Requirement(requirement) => format!("{requirement:?}"),
         }
-    }
-}
-
-/// The cause that several policies may have in common: a requirement that no place or target meets.
-fn shared_cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Option<String> {
-    if selector_of(prepared, &policy.spec, code).0.is_empty() {
-        return Some("there is none".to_owned());
-    }
-    match unmet_condition(prepared, &policy.spec, code)? {
-        UnmetCondition::Workspace(workspace) => Some(format!("workspace {workspace}")),
-        UnmetCondition::Requirement(requirement) => Some(format!("{requirement:?}")),
     }
 }
 

@@ -14,7 +14,7 @@ pub const MESSAGE_CHARACTERS_MAX: usize = 4_096;
 /// The maximum number of labels of a host.
 pub const LABELS_MAX: usize = 64;
 
-/// The maximum number of earlier names of a place, and of those that the history of one name selects.
+/// The maximum number of earlier names of a place. The history of one name selects at most as many.
 pub const EARLIER_NAMES_MAX: usize = 20;
 
 /// The maximum size of one report, in bytes. A Flux event has about one kilobyte.

@@ -164,18 +164,17 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     Err(CommandError::LostRaces(environment.clone()))
 }
 
-/// Checks that a release of a workload can be requested for an environment.
+/// The whole text of a release of a workload that people request for an environment.
 ///
 /// # Errors
 /// [`CommandError::UnknownRelease`] if no environment before it has had the release.
-pub fn check_release(
+pub fn requested_release(
     plane: &Plane<'_>,
     (environment, workload): (&EnvironmentName, &str),
-    revision: &Revision,
-) -> Result<(), CommandError> {
+    requested: &Revision,
+) -> Result<Revision, CommandError> {
     let stored = rollout_store::read_advances(plane.access, environment)?.and_then(Result::ok).unwrap_or_default();
-    let state = stored.releases.get(workload).cloned().unwrap_or_default();
-    names::check(plane, (environment, workload), (&state, revision))
+    names::requested(plane, (environment, workload), (stored.releases.get(workload), requested))
 }
 
 /// The command with the whole id of the commit that it names.
@@ -216,10 +215,14 @@ impl Decided<'_> {
             Some(subject) => About::Workload(subject),
         };
         let known = states::of_stored(stored);
-        if let (About::Workload(name), CommandKind::Request { revision }) = (about, &command.kind) {
-            let state = known.releases.get(name).cloned().unwrap_or_default();
-            names::check(self.plane, (environment, name), (&state, revision))?;
-        }
+        let kind = match (about, &command.kind) {
+            (About::Workload(name), CommandKind::Request { revision }) => {
+                let state = (known.releases.get(name), revision);
+                CommandKind::Request { revision: names::requested(self.plane, (environment, name), state)? }
+            }
+            (_, kind) => kind.clone(),
+        };
+        let command = &Command { kind, ..command.clone() };
         let applied = decision::apply(&known, (about, decision.revision), command, self);
         let is_of_rollouts =
             |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
@@ -275,10 +278,6 @@ impl DecisionFacts for Decided<'_> {
         let rollout = self.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
         let sources = |revision: &Revision| rollout?.revisions.get(revision);
         command.with_target(state, |revision| Some(platform(self.access, workload, sources(revision)?)))
-    }
-
-    fn with_whole_name(&self, workload: &str, state: &AdvanceState, command: &Command) -> Command {
-        names::whole(self.plane, (self.environment, workload), (state, command))
     }
 
     fn beginning(&self, source: &str) -> Option<AdvanceState> {

@@ -58,12 +58,12 @@ pub(super) fn pin(
     };
     let content = read(repositories, (head, &below), &path).map_err(|error| error.to_string())?;
     let mut contents: BTreeMap<_, _> = content.into_iter().map(|content| (Arc::clone(&path), content)).collect();
-    let is_here = BranchFiles::new(Source::directory(), &contents, "").find(Kind::ReleasePin, name.as_str()).is_some();
-    let elsewhere = if is_here { None } else { file_of_pin(repositories, (head, folder), &name)? };
-    let path = elsewhere.map_or(path, |(found, content)| {
-        contents = BTreeMap::from([(Arc::clone(&found), content)]);
-        found
-    });
+    if pin_in(&contents, &name).is_none()
+        && let Some(found) = file_of_pin(repositories, (head, folder), &name)?
+    {
+        contents = BTreeMap::from([found]);
+    }
+    let path = contents.keys().next().map_or(path, Arc::clone);
     let files = BranchFiles::new(Source::directory(), &contents, "");
     let bytes: Arc<[u8]> = match change_release(&files, &name, &release) {
         Some(Ok(changed)) => match changed.edits.get(&path).and_then(|edit| edit.content()) {
@@ -96,9 +96,13 @@ fn file_of_pin(
     let mut contents = git::load::files(repositories, head, folder)?;
     // Parsing all files of a large environment would take long.
     contents.retain(|_, content| contains(content, name.as_str().as_bytes()));
-    let files = BranchFiles::new(Source::directory(), &contents, "");
-    let found = files.find(Kind::ReleasePin, name.as_str()).map(|found| Arc::clone(&found.path));
-    Ok(found.and_then(|path| Some((Arc::clone(&path), Arc::clone(contents.get(&path)?)))))
+    Ok(pin_in(&contents, name).and_then(|path| contents.remove_entry(&path)))
+}
+
+/// The path of the file with a pin.
+fn pin_in(contents: &BTreeMap<Arc<str>, Arc<[u8]>>, name: &ReleasePinName) -> Option<Arc<str>> {
+    let files = BranchFiles::new(Source::directory(), contents, "");
+    files.find(Kind::ReleasePin, name.as_str()).map(|found| Arc::clone(&found.path))
 }
 
 /// The content of a file in a folder. None if it does not exist.

@@ -1,5 +1,6 @@
 //! What places hold where an environment has rings: the content of assignments that is not the desired one yet, with the reason.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
@@ -89,11 +90,10 @@ struct PublishedBranch {
 }
 
 /// An assignment whose published folder is not the desired one.
-#[derive(Clone, Copy)]
 struct Differing<'i> {
     id: &'i AssignmentId,
     /// The name under which it is published, which may be an earlier one.
-    published_id: &'i AssignmentId,
+    published_id: Cow<'i, AssignmentId>,
     /// The git id of its published folder, if there is one.
     published: Option<GitId>,
     /// Whether it can't be rendered.
@@ -149,22 +149,20 @@ impl<'a> HeldContents<'a> {
         for at in Arc::clone(&self.branches).iter() {
             let open = |sealed: &Sealed| at.branch.open(sealed);
             let mut folders = AssignmentFolders::of(&at.branch.tree, &at.folder, &open)?;
-            let mut found_folders = Vec::new();
+            let mut differing = Vec::new();
             for (id, desired) in ids.iter().zip(desired) {
                 let published = folders.find(id)?;
                 if published != *desired {
                     let earlier = if published.is_none() { self.earlier_folder(id, &mut folders)? } else { None };
-                    found_folders.push((id, desired, earlier, published));
+                    let (published_id, published) = match earlier {
+                        Some((earlier, folder)) => (Cow::Owned(earlier), Some(folder)),
+                        None => (Cow::Borrowed(id), published),
+                    };
+                    differing.push(Differing { id, published_id, published, has_errors: desired.is_none() });
                 }
             }
-            let differing = found_folders.iter().map(|(id, desired, earlier, published)| {
-                let (published_id, published) =
-                    earlier.as_ref().map_or((*id, *published), |(earlier, folder)| (earlier, Some(*folder)));
-                Differing { id, published_id, published, has_errors: desired.is_none() }
-            });
-            let differing: Vec<_> = differing.collect();
             let origins = self.origins_of(&at.branch, &differing);
-            let contents = differing.iter().filter_map(|one| Some((one.id.clone(), self.content(at, *one, &origins)?)));
+            let contents = differing.iter().filter_map(|one| Some((one.id.clone(), self.content(at, one, &origins)?)));
             found.extend(contents);
         }
         Ok(found)
@@ -189,12 +187,12 @@ impl<'a> HeldContents<'a> {
     fn content(
         &self,
         at: &PublishedBranch,
-        Differing { id, published_id, published, has_errors }: Differing<'_>,
+        Differing { id, published_id, published, has_errors }: &Differing<'_>,
         origins: &BTreeMap<AssignmentId, Origins>,
     ) -> Option<HeldContent> {
         let location = self.membership.locate(id.place.as_str());
         let ring = self.membership.rings.get(location.ring)?;
-        let held = match (published, origins.get(published_id)) {
+        let held = match (published, origins.get(&**published_id)) {
             (None, _) => Held::Nothing,
             (Some(_), Some(found)) => Held::Revision(found.clone()),
             (Some(_), None) => Held::Unknown,
@@ -203,7 +201,7 @@ impl<'a> HeldContents<'a> {
             Some(version) if held == Held::Unknown && self.has_proved_sources(id) => {
                 (format!("{SUBJECT} {version} is not admitted yet").into(), None)
             }
-            _ if has_errors => ("it has errors".into(), None),
+            _ if *has_errors => ("it has errors".into(), None),
             _ => self.reason(self.workloads.get(&id.target)?, &location),
         };
         let desired = self.origins(id, (self.prepared, at.latest.as_ref()));
@@ -220,7 +218,7 @@ impl<'a> HeldContents<'a> {
 
     /// What published folders were rendered from: the first revision of the rollout's state that gives the same folder, beginning with the proved one.
     fn origins_of(&mut self, branch: &Branch, differing: &[Differing<'_>]) -> BTreeMap<AssignmentId, Origins> {
-        let published: BTreeMap<_, _> = differing.iter().map(|one| (one.published_id, one.published)).collect();
+        let published: BTreeMap<_, _> = differing.iter().map(|one| (&*one.published_id, one.published)).collect();
         let mut found = BTreeMap::new();
         for (sources, mut ids) in self.candidates(differing) {
             ids.retain(|id| !found.contains_key(id));
@@ -247,7 +245,7 @@ impl<'a> HeldContents<'a> {
             for (revision, sources) in &stored.revisions {
                 let [of_proved, of_others] = &mut found;
                 let of_kind = if proved == Some(revision) { of_proved } else { of_others };
-                of_kind.entry(sources).or_default().insert(*published_id);
+                of_kind.entry(sources).or_default().insert(&**published_id);
             }
         }
         let all = found.into_iter().flatten();

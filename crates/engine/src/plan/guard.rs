@@ -98,7 +98,7 @@ impl Plan {
         renamed.map(|earlier| self.path_of(earlier)).chain(left).chain(self.removed_for_good()).collect()
     }
 
-    /// The removed folders, without those that get another name.
+    /// The removed folders. Renamed folders are left out.
     fn removed_for_good(&self) -> BTreeSet<String> {
         let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
         let moved = self.relocation.iter().flat_map(Relocation::removed_folders);

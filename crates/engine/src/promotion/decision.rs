@@ -45,9 +45,6 @@ pub trait DecisionFacts {
     /// There is no such revision.
     fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal>;
 
-    /// The command about a release with the whole text of the release that it requests.
-    fn with_whole_name(&self, workload: &str, state: &AdvanceState, command: &Command) -> Command;
-
     /// The beginning of a source that is not recorded. None: there is no such source.
     fn beginning(&self, source: &str) -> Option<AdvanceState>;
 }
@@ -303,9 +300,8 @@ impl Attempt<'_> {
             return Err(NotApplied::UnknownSubject(name.to_owned()));
         }
         let before = self.state.releases.get(name).cloned().unwrap_or_default();
-        let command = self.known.with_whole_name(name, &before, self.command);
-        let (revision, after) = self.advance(&before, &command)?;
-        let event = command.event(revision.clone());
+        let (revision, after) = self.advance(&before, self.command)?;
+        let event = self.command.event(revision.clone());
         let changes = vec![(Changed::Release(name.into(), after), event.clone())];
         Ok(Applied { subject: None, revision, event, changes })
     }

@@ -119,7 +119,8 @@ impl Run<'_> {
             answers.push(json);
         }
         if self.options.output != Format::Human {
-            terminal::answer(&terminal::structured(&json!({ "environments": answers }), self.options.output))?;
+            let answer = terminal::structured(&json!({ "environments": answers }), self.options.output);
+            unread = terminal::answer(&answer).err();
         }
         if failed.is_empty() {
             return unread.map_or(Ok(Exit::Good.unless(has_problems)), |error| Err(error.into()));
@@ -277,7 +278,8 @@ fn show(
         End::Incomplete(loaded) => Err(loading::incomplete(loaded, &mut watch)),
         End::LostRaces => {
             if !outcome.places.is_empty() {
-                terminal::answer(&finish((options, environment), publication, watch)?.text)?;
+                // A reader that goes away must not hide the error.
+                let _ = terminal::answer(&finish((options, environment), publication, watch)?.text);
             }
             let message = "the GitOps branch moved again and again while this was pushed";
             Err(Failure::outside(message).help("try again").into())

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::{AdvanceState, Revision};
 use model::count::named;
 use model::name::EnvironmentName;
@@ -16,56 +15,42 @@ use crate::controller::settled;
 use crate::renderer::SUBJECT;
 use crate::rollout_store;
 
-/// The command with the whole text of the release that it requests. A tag that was resolved to a commit is known by its name; an environment before says its commit. A
-/// name of no release, or of more than one, stays as it is.
-pub(super) fn whole(
-    plane: &Plane<'_>,
-    (environment, subject): (&EnvironmentName, &str),
-    (state, command): (&AdvanceState, &Command),
-) -> Command {
-    let CommandKind::Request { revision: requested } = &command.kind else { return command.clone() };
-    let mut known = of_state(state);
-    known.extend(known_before(plane, environment).remove(subject).unwrap_or_default());
-    known.retain(|revision| is_called(&revision.0, &requested.0));
-    match known.pop_first().filter(|_| known.is_empty()) {
-        Some(revision) => Command { kind: CommandKind::Request { revision }, ..command.clone() },
-        None => command.clone(),
-    }
-}
-
-/// Refuses the request of a release that no environment before has had, or of a workload that none has. Its typing error would move before the releases that are on
-/// their way. Where nothing is known yet, anything is accepted.
+/// The whole text of a requested release of a workload. A tag that was resolved to a commit is known by its name; an environment before says its commit. A name of
+/// more than one release stays as it is.
+///
+/// A release that no environment before has had is refused, as is a workload of which none has had a release: a typing error would move before the releases that are
+/// on their way. Where nothing is known yet, any name is accepted.
 ///
 /// # Errors
 /// [`CommandError::UnknownRelease`], with the nearest name.
-pub(super) fn check(
+pub(super) fn requested(
     plane: &Plane<'_>,
-    (environment, subject): (&EnvironmentName, &str),
-    (state, requested): (&AdvanceState, &Revision),
-) -> Result<(), CommandError> {
+    (environment, workload): (&EnvironmentName, &str),
+    (state, requested): (Option<&AdvanceState>, &Revision),
+) -> Result<Revision, CommandError> {
     let before = known_before(plane, environment);
-    let refuse = |what: String, help: String| {
-        let environment = environment.clone();
-        Err(CommandError::UnknownRelease { environment, what, help })
-    };
-    let of_state = of_state(state);
-    let of_workload: BTreeSet<_> = before.get(subject).into_iter().flatten().chain(&of_state).collect();
-    if before.is_empty() || of_workload.iter().any(|known| is_called(&known.0, &requested.0)) {
-        return Ok(());
+    let mut known = state.map(of_state).unwrap_or_default();
+    known.extend(before.get(workload).into_iter().flatten().cloned());
+    let mut called: Vec<_> = known.iter().filter(|known| is_called(&known.0, &requested.0)).collect();
+    match (called.pop(), called.is_empty()) {
+        (Some(only), true) => return Ok(only.clone()),
+        (None, _) if !before.is_empty() => {}
+        _ => return Ok(requested.clone()),
     }
-    if of_workload.is_empty() {
-        let help = match similar::nearest(subject, before.keys().map(|name| &**name)) {
+    let (what, help) = if known.is_empty() {
+        let help = match similar::nearest(workload, before.keys().map(|name| &**name)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("they have releases of {}", named(&quoted(before.keys().map(|name| &**name)))),
         };
-        return refuse(format!("a release of `{subject}`"), help);
-    }
-    let versions = of_workload.iter().map(|known| shown(&known.0).to_string());
-    let help = format!("they have had {}", named(&quoted(versions)));
-    refuse(format!("`{}` of `{subject}`", requested.0), help)
+        (format!("a release of `{workload}`"), help)
+    } else {
+        let versions = known.iter().map(|known| shown(&known.0));
+        (format!("`{}` of `{workload}`", requested.0), format!("they have had {}", named(&quoted(versions))))
+    };
+    Err(CommandError::UnknownRelease { environment: environment.clone(), what, help })
 }
 
-fn quoted(names: impl Iterator<Item = impl std::fmt::Display>) -> Vec<String> {
+fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     names.map(|name| format!("`{name}`")).collect()
 }
 

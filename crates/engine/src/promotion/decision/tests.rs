@@ -29,10 +29,6 @@ impl DecisionFacts for Program {
         Ok(command.clone())
     }
 
-    fn with_whole_name(&self, _: &str, _: &AdvanceState, command: &Command) -> Command {
-        command.clone()
-    }
-
     fn beginning(&self, source: &str) -> Option<AdvanceState> {
         (source == "values").then(|| AdvanceState::beginning(revision("v1")))
     }

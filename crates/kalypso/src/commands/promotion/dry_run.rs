@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use delivery::controller::command::check_release;
+use delivery::controller::command::requested_release;
 use delivery::controller::plane::{KnownBranches, Plane};
 use delivery::controller::settled;
 use delivery::reading::{ReadAt, from_git};
@@ -49,13 +49,12 @@ pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str))
     let outside = |error: &dyn std::fmt::Display| Failure::outside(error.to_string());
     let plane = Plane::read(&controller.access).map_err(|error| outside(&error))?;
     let revision = match &wanted.subject {
-        Some(_) => Revision(wanted.revision.as_str().into()),
+        Some(workload) => {
+            let (to, requested) = (loading::environment_name(to)?, Revision(wanted.revision.as_str().into()));
+            requested_release(&plane, (&to, workload), &requested).map_err(exit::refusal)?
+        }
         None => plane.line.find(&wanted.revision).cloned().map_err(|found| no_commit(&wanted.revision, found))?,
     };
-    if let Some(workload) = &wanted.subject {
-        let to = loading::environment_name(to)?;
-        check_release(&plane, (&to, workload), &revision).map_err(exit::refusal)?;
-    }
     let mut known = KnownBranches::default();
     let mut found = Vec::new();
     for name in chain(controller, &plane, to)? {

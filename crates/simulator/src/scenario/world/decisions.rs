@@ -149,10 +149,6 @@ impl DecisionFacts for DecidedWorld<'_> {
         }
     }
 
-    fn with_whole_name(&self, _: &str, _: &AdvanceState, command: &Command) -> Command {
-        command.clone()
-    }
-
     fn beginning(&self, source: &str) -> Option<AdvanceState> {
         let source = self.world.source_called(source)?;
         Some(AdvanceState::beginning(self.world.environments[self.number].source(source).read.clone()))
