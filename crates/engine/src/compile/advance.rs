@@ -22,9 +22,9 @@ const SHARED_MIN: usize = 10_000;
 
 /// The number of assignments in a unit of parallel work.
 const CHUNK: usize = 256;
-/// The maximum number of chunks whose results are stored at the same time. All results of a million assignments would take more memory than the
-/// data that is kept.
-const WAVE: usize = 1_024;
+/// The maximum number of chunks whose results are stored at the same time: a few megabytes, which are used again for the next ones. The system clears each page of
+/// memory that it gives, so new memory for all results of a million assignments would cost more than to keep them.
+const WAVE: usize = 128;
 
 /// An assignment to evaluate. Assignments with the same values are neighbours in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -195,21 +195,25 @@ impl Compiled {
         let of_chunk = |chunk: &[Pending]| {
             let with_equal_values = chunk.chunk_by(|one, next| one.values == next.values);
             let recent_files = Rc::<RecentFiles>::default();
-            let found = with_equal_values.flat_map(|pending| self.evaluate_equal(pending, &recent_files)).collect();
+            let mut found = Vec::with_capacity(chunk.len());
+            with_equal_values.for_each(|pending| self.evaluate_equal(pending, &recent_files, &mut found));
+            // After a small change, most inputs are as before.
+            if found.len() < chunk.len() / 2 {
+                found.shrink_to_fit();
+            }
             counter.advance(chunk.len());
             found
         };
         all.par_chunks(CHUNK).map(of_chunk).collect()
     }
 
-    /// Evaluates assignments with the same values.
-    fn evaluate_equal(&self, all: &[Pending], recent_files: &Rc<RecentFiles>) -> Vec<(Pending, Evaluated)> {
-        let Some(first) = all.first() else { return Vec::new() };
+    /// Evaluates assignments with the same values. Adds those whose inputs changed to `found`.
+    fn evaluate_equal(&self, all: &[Pending], recent_files: &Rc<RecentFiles>, found: &mut Vec<(Pending, Evaluated)>) {
+        let Some(first) = all.first() else { return };
         let values = &self.pair_of(first.place, self.row(first.place).at(first.position).0).values;
         if all.len() > 1 {
             values.keep_parts();
         }
-        let mut found = Vec::with_capacity(all.len());
         for at_place in all.chunk_by(|one, next| one.place == next.place) {
             let Some(Pending { place, .. }) = at_place.first().copied() else { continue };
             let context = RowContext::new(&self.prepared, &self.shared, self.place(place)).sharing(recent_files);
@@ -221,7 +225,6 @@ impl Compiled {
             }));
         }
         values.forget_parts();
-        found
     }
 
     /// Stores results. Adds the previous folders of assignments to `changed` where the folders differ.
