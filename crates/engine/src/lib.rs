@@ -54,6 +54,7 @@ pub mod target;
 pub mod trace;
 mod unassigned;
 mod unassigned_values;
+mod unread_manifests;
 mod unused;
 mod value;
 mod variant;

@@ -19,7 +19,7 @@ use crate::index::LabelIndex;
 use crate::invariant::require;
 use crate::pin::{Manifests, Pin, Pins};
 use crate::place::Place;
-use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
+use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, read_manifests_keys, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::{Schema, Schemas};
 use crate::settings::{LongNames, MissingValues, PrecedenceSetting};
@@ -235,6 +235,11 @@ impl Prepared {
 
     pub(crate) fn target(&self, id: u32) -> Option<&PreparedTarget> {
         self.targets.get(id)
+    }
+
+    /// The keys of `manifests` that templates read. None: one may read any key.
+    pub(crate) fn read_manifests_keys(&self) -> Option<BTreeSet<&str>> {
+        read_manifests_keys(&self.templates)
     }
 
     /// The templates of a place.

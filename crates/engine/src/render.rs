@@ -40,7 +40,7 @@ pub(crate) use self::output_check::{CheckedOutlines, RecentFiles};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
 use self::template::ParsedTemplate;
-pub(crate) use self::template::{ParsedTemplates, parse};
+pub(crate) use self::template::{ParsedTemplates, parse, read_manifests_keys};
 
 pub(crate) use self::warning::{FileWarnings, OutputWarning, WarningsDigest};
 use crate::compose::{CONFIG_DATA, Composition};

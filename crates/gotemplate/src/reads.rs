@@ -68,6 +68,12 @@ impl Reads {
             || self.entries.iter().any(|(field, read)| **field == *name && **read == *entry)
     }
 
+    /// The entries of the top-level field `name` that the template can read. None: it can read any entry.
+    pub fn entries(&self, name: &str) -> Option<impl Iterator<Item = &str>> {
+        let is_any = self.is_everything || self.wholes.contains(name);
+        (!is_any).then(|| self.entries.iter().filter(move |(field, _)| **field == *name).map(|(_, entry)| &**entry))
+    }
+
     /// The fields that are in either set.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {

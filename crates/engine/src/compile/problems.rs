@@ -16,7 +16,9 @@ use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::render::WarningsDigest;
 use crate::rival::{self, Rivals};
-use crate::{clear_credential, renames, retyped_values, source_of_another, unassigned_values, unused};
+use crate::{
+    clear_credential, renames, retyped_values, source_of_another, unassigned_values, unread_manifests, unused,
+};
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -38,6 +40,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     diagnostics.extend(clear_credential::diagnostics(prepared));
     diagnostics.extend(source_of_another::diagnostics(&prepared.fleet));
     diagnostics.extend(renames::diagnostics(prepared));
+    diagnostics.extend(unread_manifests::diagnostics(prepared));
     // Diagnostics of one object are the same for all its assignments. Each is created once.
     let mut reached: BTreeMap<DiagnosticSource, Vec<AssignmentId>> = BTreeMap::new();
     for (source, id) in found.into_iter().flatten() {

@@ -14,6 +14,9 @@ use crate::place::Place;
 use crate::target::Target;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 
+/// The field of the data with the manifests of a target.
+pub(super) const TARGET_MANIFESTS: &str = "Manifests";
+
 /// The data of a place that templates can read.
 #[derive(Debug)]
 pub(crate) struct PlaceFields {
@@ -203,7 +206,7 @@ pub(super) static FIELDS: [Field; 13] = [
         inputs: Some(|context, inputs| _ = inputs.digest(context.target_fields.labels_digest)),
     },
     Field {
-        name: "Manifests",
+        name: TARGET_MANIFESTS,
         subject: Subject::Target,
         reference: None,
         value: |seen| {

@@ -9,10 +9,8 @@ use model::object_key::ObjectKey;
 use model::similar;
 
 use super::Context;
+use super::fields::TARGET_MANIFESTS;
 use super::warning::OutputWarning;
-
-/// The field of the data with the manifests of a target.
-const TARGET_MANIFESTS: &str = "Manifests";
 
 /// The warning about a missing value that the manifest `index` of a template prints.
 pub(super) fn warning(

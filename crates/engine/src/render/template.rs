@@ -15,7 +15,7 @@ use model::object::{Object, Template};
 use model::object_key::ObjectKey;
 
 use super::application_text::{RenderedText, structure_changed, template_in_data};
-use super::fields::REFERENCES;
+use super::fields::{REFERENCES, TARGET_MANIFESTS};
 use super::{Context, Format, missing_field};
 use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
@@ -118,6 +118,16 @@ fn is_extension(text: &str) -> bool {
         && text.chars().all(is_allowed)
         && !text.starts_with('.')
         && !text.ends_with('.')
+}
+
+/// The keys of a target's manifests that these templates read. None: one may read any key.
+pub(crate) fn read_manifests_keys(templates: &ParsedTemplates) -> Option<BTreeSet<&str>> {
+    let mut found = BTreeSet::new();
+    for template in templates.values() {
+        let reads = Some(&template.reads).filter(|_| template.problem.is_none())?;
+        found.extend(reads.entries(TARGET_MANIFESTS)?);
+    }
+    Some(found)
 }
 
 fn bad_extension(key: &ObjectKey, extension: &str) -> Diagnostic {

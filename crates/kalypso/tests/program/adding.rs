@@ -351,6 +351,8 @@ fn the_file_of_a_new_workload_is_made_in_the_checkout() {
     let text = edited.text("app/oci/workload.yaml");
     assert!(text.ends_with("      manifests:\n        image: registry.example/oci\n        tag: 2.4.0\n"), "{text}");
     edited.run("add workload none --checkout app --path none -t api:dev").ends(64).says(&["-m repo="]);
+    let joined = edited.run("add workload none --checkout app --path none -t api:dev -m repo=x,branch=dev").ends(64);
+    joined.says(&["`repo=x,branch=dev` is one value of `repo`", "-m … -m branch=dev"]);
 }
 
 #[test]

@@ -291,7 +291,19 @@ pub(super) fn manifests(options: &[String]) -> Result<authoring::objects::LabelL
     let pair = |text: &String| {
         let usage = || Failure::usage(format!("`{text}` is not a pair: write KEY=VALUE"));
         let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(usage)?;
+        if let Some(second) = second_pair(value) {
+            let failure = Failure::usage(format!("`{text}` is one value of `{key}`, with `{second}` in it"));
+            return Err(failure.help(format!("name each key in an option of its own: -m … -m {second}")));
+        }
         Ok((key.into(), value.into()))
     };
     options.iter().map(pair).collect()
+}
+
+/// The second pair in a value that is probably meant as several pairs, as in `main,path=./api`. The query of a URL may contain such text.
+fn second_pair(value: &str) -> Option<&str> {
+    let (first, second) = value.split_once(',')?;
+    let (key, _) = second.split_once('=')?;
+    let is_key = !key.is_empty() && key.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+    (is_key && !first.contains(['?', '=', '{'])).then_some(second)
 }
