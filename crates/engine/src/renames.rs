@@ -82,6 +82,11 @@ impl Renames {
         self.places.is_empty() && self.targets.is_empty()
     }
 
+    /// The present names of cluster types and clusters, by earlier names.
+    pub fn places(&self) -> &BTreeMap<Arc<str>, Arc<str>> {
+        &self.places
+    }
+
     /// The present name of a place that had this name.
     pub fn place(&self, earlier: &str) -> Option<&Arc<str>> {
         self.places.get(earlier)

@@ -284,6 +284,24 @@ fn a_renamed_place_is_one_change_that_needs_a_confirmation() -> Result<()> {
 }
 
 #[test]
+fn a_renamed_place_without_assignments_is_no_removal() -> Result<()> {
+    let nowhere = |fleet: &str| {
+        fleet.replace(
+            "clusterTypeSelector: {labelSelector: {}}",
+            "clusterTypeSelector: {labelSelector: {matchLabels: {no: where}}}",
+        )
+    };
+    let new = nowhere(&renamed("names.kalypso.io/renamed-from: edge", "flux"));
+    let plan = check_renamed((&nowhere(FLEET), &new), &[], false)?;
+    assert_eq!(plan.renamed_places, [("edge".into(), "large".into())].into());
+    assert_eq!((plan.left_places.len(), plan.removals().len()), (0, 0));
+    // Without the annotation, they are two places.
+    let plan = check_renamed((&nowhere(FLEET), &nowhere(&renamed("a: b", "flux"))), &[], false)?;
+    assert!(plan.renamed_places.is_empty());
+    Ok(())
+}
+
+#[test]
 fn without_the_earlier_name_a_place_is_removed_and_another_one_added() -> Result<()> {
     let expected = ["Removed edge/shop-live", "Added large/shop-live"];
     check_renamed((FLEET, &renamed("a: b", "flux")), &expected, true)?;

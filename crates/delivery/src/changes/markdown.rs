@@ -13,7 +13,7 @@ use model::locate::Locator;
 use super::places::Places;
 use super::{
     ChangedAssignment, Group, because_words, groups, owners_text, places_text, relocation_text, removed_text,
-    renaming_note, sign,
+    renamed_places_text, renaming_note, sign,
 };
 use crate::loaded::Loaded;
 use crate::planned::Planned;
@@ -97,6 +97,9 @@ impl PlanText<'_> {
                 let (of, on) = (owners_text(changes()), places_text(self.planned, places));
                 let _ = writeln!(text, "- **{}** {word} · {of} · {on}", count(number, "assignment"));
             }
+        }
+        if let Some(renamed) = renamed_places_text(self.planned) {
+            let _ = writeln!(text, "- {renamed} (renamed)");
         }
         if plan.moved > 0 {
             let _ = writeln!(text, "- {} at another path", count(plan.moved, "folder"));

@@ -180,6 +180,14 @@ pub fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n st
     count::places(cluster_types.len(), clusters.len())
 }
 
+/// The cluster types and clusters whose folders get other names: `2 clusters: bonn → bonn-2, nice → nice-2`. None if no folder does.
+pub fn renamed_places_text(planned: &Planned) -> Option<String> {
+    let renamed = &planned.plan.renamed_places;
+    let names: Vec<_> = renamed.iter().map(|(earlier, present)| format!("{earlier} → {present}")).collect();
+    let places = places_text(planned, renamed.values().map(|name| &**name));
+    (!names.is_empty()).then(|| format!("{places}: {}", named(&names)))
+}
+
 /// What clusters lose when assignments get other names. None if no assignment does.
 pub fn renaming_note(planned: &Planned) -> Option<&'static str> {
     let is_renamed = planned.whole_plan().count(ChangeKind::Renamed) > 0;

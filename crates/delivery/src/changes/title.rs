@@ -7,7 +7,7 @@ use model::count::{count, named};
 use model::excerpt;
 
 use super::folding::{Folded, folded};
-use super::{ChangedAssignment, VALUE_CHARS_MAX, relocation_text};
+use super::{ChangedAssignment, VALUE_CHARS_MAX, relocation_text, renamed_places_text};
 use crate::planned::Planned;
 
 /// The length of a title up to which further changes are named, in characters.
@@ -27,7 +27,8 @@ pub fn title(planned: &Planned) -> String {
         subjects.push(format!("{} moved", count(plan.moved, "folder")));
     }
     if subjects.is_empty() {
-        return "files of cluster types changed".to_owned();
+        let renamed = renamed_places_text(planned).map(|renamed| format!("rename of {renamed}"));
+        return renamed.unwrap_or_else(|| "files of cluster types changed".to_owned());
     }
     let mut title = String::new();
     for (position, subject) in subjects.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Pairs the removed and the added assignments that are the same one under another name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{AssignmentChange, ChangeKind, Comparison, Plan, PlannedId};
@@ -10,13 +10,16 @@ use crate::renames::Renames;
 impl Plan {
     /// Replaces each pair by one change, under the present name. Afterwards, nothing of a pair counts as removed.
     pub(super) fn pair_renamed(&mut self, comparison: &Comparison<'_>) {
-        if self.count(ChangeKind::Removed) == 0 || self.count(ChangeKind::Added) == 0 {
+        let is_empty_place = self.other_files.iter().any(|file| file.kind == ChangeKind::Removed);
+        let is_assignment = self.count(ChangeKind::Removed) > 0 && self.count(ChangeKind::Added) > 0;
+        if !is_empty_place && !is_assignment {
             return;
         }
         let renames = Renames::of(comparison.new.prepared());
         if renames.is_empty() {
             return;
         }
+        self.pair_empty_places(&renames);
         for (earlier, present) in self.pairs(&renames, comparison) {
             let Some(removed) = self.changes.remove(&earlier) else { continue };
             if let Some(change) = self.changes.get_mut(&present) {
@@ -33,6 +36,22 @@ impl Plan {
         }
         let is_renamed = |place: &mut Arc<str>| self.renamed_places.contains_key(place);
         self.left_places = self.removed_places.extract_if(.., is_renamed).collect();
+    }
+
+    /// Finds the renamed places whose folders contain only a marker, before and after.
+    fn pair_empty_places(&mut self, renames: &Renames) {
+        let markers = |kind| {
+            let of_kind = self.other_files.iter().filter(move |file| file.kind == kind);
+            of_kind.filter_map(|file| file.path.strip_suffix("/README.md")).collect::<BTreeSet<_>>()
+        };
+        let (removed, added) = (markers(ChangeKind::Removed), markers(ChangeKind::Added));
+        let has_marker =
+            |markers: &BTreeSet<&str>, place| self.folders.get(place).is_some_and(|folder| markers.contains(&**folder));
+        for (earlier, present) in renames.places() {
+            if has_marker(&removed, earlier) && has_marker(&added, present) {
+                self.renamed_places.insert(Arc::clone(earlier), Arc::clone(present));
+            }
+        }
     }
 
     /// The removed assignments with the added ones. Each is in one pair.

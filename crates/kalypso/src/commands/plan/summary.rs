@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use delivery::changes::places::Places;
 use delivery::changes::{
     Counts, Group, Groups, because_words, counted, groups, owner, owners_text, places_text, relocation_text,
-    removed_text, renaming_note, sign,
+    removed_text, renamed_places_text, renaming_note, sign,
 };
 use delivery::loaded::Loaded;
 use engine::plan::{ChangeKind, FileChange, PlannedId};
@@ -208,17 +208,6 @@ impl View<'_> {
         if text.is_empty() { text } else { format!("\n{text}") }
     }
 
-    /// The cluster types and clusters whose folders get other names.
-    fn renamed_places(&self) -> String {
-        let renamed = &self.planned.plan.renamed_places;
-        if renamed.is_empty() {
-            return String::new();
-        }
-        let places = places_text(self.planned, renamed.values().map(|name| &**name));
-        let names: Vec<_> = renamed.iter().map(|(earlier, present)| format!("{earlier} → {present}")).collect();
-        format!("  > {places}: {}\n", named(&names))
-    }
-
     /// The files that belong to no assignment.
     fn others(&self) -> String {
         let mut text = self.adopted();
@@ -228,7 +217,7 @@ impl View<'_> {
         };
         let others = self.planned.plan.other_files.iter().filter(|change| !is_adopted(change));
         let (markers, others): (Vec<_>, Vec<_>) = others.partition(|change| is_marker(change));
-        text.push_str(&self.renamed_places());
+        text.extend(renamed_places_text(self.planned).map(|renamed| format!("  > {renamed}\n")));
         let is_renamed = |change: &&&FileChange| self.planned.plan.is_renamed_place(&folder(change));
         let markers: Vec<_> = markers.iter().filter(|change| !is_renamed(change)).collect();
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
