@@ -9,6 +9,7 @@ use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 
 use crate::prepare::Prepared;
+use crate::renames::Renames;
 
 /// What a name means in an environment. People often take the name of one kind for that of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum NameMeaning {
     Target(Arc<str>),
     /// A workload, with the names of its deployment targets in the environment.
     Workload(Vec<String>),
+    /// The earlier name of a place, a deployment target or a workload that has this name now.
+    Earlier(Arc<str>),
 }
 
 impl fmt::Display for NameMeaning {
@@ -33,6 +36,7 @@ impl fmt::Display for NameMeaning {
             Self::Workload(targets) if targets.is_empty() => {
                 write!(formatter, "a workload without deployment targets here")
             }
+            Self::Earlier(present) => write!(formatter, "the earlier name of `{present}`"),
             Self::Workload(targets) => write!(formatter, "a workload with the deployment targets {}", named(targets)),
         }
     }
@@ -49,7 +53,15 @@ impl Prepared {
         }
         let targets = self.targets().iter().filter(|target| target.workload() == name);
         let targets = targets.map(|target| format!("`{}`", target.name)).collect();
-        self.meanings(name).is_workload.then_some(NameMeaning::Workload(targets))
+        let workload = self.meanings(name).is_workload.then_some(NameMeaning::Workload(targets));
+        workload.or_else(|| self.present_name(name).map(NameMeaning::Earlier))
+    }
+
+    /// The present name of what had this name earlier.
+    pub(crate) fn present_name(&self, earlier: &str) -> Option<Arc<str>> {
+        let renames = Renames::of(self);
+        let present = renames.place(earlier).or_else(|| renames.target(earlier));
+        present.or_else(|| renames.workloads().get(earlier)).cloned()
     }
 
     /// The first label that a selector requires by mistake, with advice: no place and no target has its key, or one that has another value is similar.

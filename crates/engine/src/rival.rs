@@ -95,7 +95,7 @@ pub(crate) fn diagnostics(prepared: &Prepared, rivals: &BTreeSet<Rivals>) -> Vec
             |one: &Container, other: &Container| is_part_of(prepared, &one.conditions, &other.conditions);
         let relation = *relations.entry((rivals.first, rivals.last)).or_insert_with(|| {
             match (is_nested_in(first, last), is_nested_in(last, first)) {
-                (true, false) => Relation::SpecialLoses,
+                (true, false) => Relation::SpecialLoses(prepared.containers.order.precedence),
                 (false, true) => Relation::Override,
                 _ => Relation::Equal,
             }
@@ -110,8 +110,8 @@ pub(crate) fn diagnostics(prepared: &Prepared, rivals: &BTreeSet<Rivals>) -> Vec
 enum Relation {
     /// Neither is more special, or both have the same labels.
     Equal,
-    /// The earlier one is more special, so its value is not used.
-    SpecialLoses,
+    /// The earlier one is more special, so its value is not used. With the precedence of the environment.
+    SpecialLoses(Precedence),
     /// The later one is more special.
     Override,
 }
@@ -149,12 +149,10 @@ fn diagnostic((first, last): (&Container, &Container), later: &Entry, relation: 
         return None;
     }
     let (one, other) = (&first.name, &last.name);
-    let is_lost = match relation {
-        Relation::Override => return None,
-        Relation::SpecialLoses => true,
-        Relation::Equal => false,
-    };
-    if is_lost {
+    if relation == Relation::Override {
+        return None;
+    }
+    if let Relation::SpecialLoses(precedence) = relation {
         let message =
             format!("ConfigMap `{one}` is more special than `{other}`, but its value of `{path}` is not used");
         let diagnostic = Diagnostic::warning(Code::SpecialValueLost, message)
@@ -162,8 +160,10 @@ fn diagnostic((first, last): (&Container, &Container), later: &Entry, relation: 
             .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
             .note(conditions_note(&first.conditions, &last.conditions))
             .help(format!("give `{one}` a higher `config.kalypso.io/priority`, or a name that comes after `{other}`"))
-            .help("`config.kalypso.io/precedence: specificity` on the environment lets more special values take precedence; `kalypso plan` shows what that changes")
             .because(&**other.as_arc());
+        let switch = "`config.kalypso.io/precedence: specificity` on the environment lets more special values take precedence; `kalypso plan` shows what that changes";
+        let is_set = precedence == Precedence::Specificity;
+        let diagnostic = if is_set { diagnostic } else { diagnostic.help(switch) };
         return Some(diagnostic.about(&first.key()));
     }
     let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");

@@ -450,6 +450,9 @@ pub(crate) fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<Str
     if let Some(near) = near {
         return Some(format!("did you mean `{key}: {near}`?"));
     }
+    if let Some(present) = prepared.present_name(value).filter(|_| !is_label) {
+        return Some(format!("`{value}` is the earlier name of `{present}`"));
+    }
     let keys = || -> BTreeSet<&str> { place_index.keys().chain(target_index.keys()).collect() };
     if is_label && !keys().contains(key) {
         return similar::nearest(key, keys()).map(|near| format!("did you mean the label `{near}`?"));

@@ -240,6 +240,11 @@ pub(crate) fn short(commit: Option<&str>) -> String {
     }
 }
 
+/// A version on one line, for people: a commit, or a tag at a commit, with the first digits of the commit.
+pub(crate) fn version(text: &str) -> String {
+    plain(release::shown(text))
+}
+
 /// External text on one line, without terminal control sequences.
 pub(crate) fn plain(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();

@@ -839,7 +839,8 @@ codes! {
     ///     manifests: {repo: https://git.example/acme/checkout-manifests, branch: main, path: ./api}     # `branch: prod`, or `path: ./prod/api`
     /// ```
     ///
-    /// Give the target of each environment a branch or a path of its own. Only `kalypso check` of all environments finds this: with `-e`, the other ones are not read.
+    /// Give the target of each environment a branch or a path of its own; where promotions move the workload, the `tag` of one version, or a `commit`. Only
+    /// `kalypso check` of all environments finds this: with `-e`, the other ones are not read.
     /// If it is intended, say so with the annotation `kalypso.io/acknowledge.K0163` on the object, whose value is the reason, or in [`kalypso.toml`](configuration.md#acknowledge).
     SharedManifests = "K0163",
     /// An earlier name of a renamed object has no effect.
@@ -859,6 +860,18 @@ codes! {
     ///
     /// Remove the name from the annotation, or remove or rename the other object.
     EarlierNameIgnored = "K0164",
+    /// A key in the manifests of a deployment target has no effect, and is nearly one that has.
+    ///
+    /// No template of the environment reads the key. It is one or two letters away from a key that a template reads, so it is probably misspelled.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   repo: https://git.example/acme/checkout
+    ///   tga: 1.4.0         # `tag`
+    /// ```
+    ///
+    /// Correct the key, or remove it. If something else reads it, say so with the annotation `kalypso.io/acknowledge.K0165` on the object, whose value is the reason.
+    UnreadManifestsKey = "K0165",
 
     /// A policy selects no cluster type.
     ///
@@ -1500,7 +1513,7 @@ codes! {
     /// Point the clusters to the new place. Then remove the folders in a commit of the GitOps repository, with `.kalypso` beside them, or delete the branch. Another branch
     /// is named only until the next publication.
     LeftOutput = "K0512",
-    /// An environment follows the head of the main branch, although a gate is before it.
+    /// An environment follows the head of the main branch, although a promotion moves it.
     ///
     /// A `BaseRepo` of the main branch without `commit` brings each change at once. So no environment could prove a change before, and no gate could hold it.
     ///

@@ -343,7 +343,7 @@ fn problem(
     let follows_head = standing.promoted.is_declared() && standing.promoted.commit.is_none();
     let without_commit = || {
         let text = format!(
-            "BaseRepo `main` has no commit, although a gate is before `{environment}`: `kalypso check -e {environment}` says which commit to write"
+            "BaseRepo `main` has no commit, although a promotion moves the main branch into `{environment}`: `kalypso check -e {environment}` says which commit to write"
         );
         (follows_head && is_gated()).then(|| text.into())
     };

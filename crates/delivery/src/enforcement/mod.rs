@@ -81,7 +81,10 @@ impl Check<'_> {
     fn reference(&self, reference: &MainReference) -> Option<Diagnostic> {
         let environment = &self.loaded.fleet.environment;
         let Some(commit) = reference.commit else {
-            let message = format!("{} has no commit, although a gate is before `{environment}`", reference.key);
+            let message = format!(
+                "{} has no commit, although a promotion moves the main branch into `{environment}`",
+                reference.key
+            );
             let help = match facts::published_commit(self.loaded, self.access) {
                 Some(commit) => {
                     format!("write `commit: {commit}` into its `spec`: the environment has this commit now")

@@ -2,6 +2,8 @@
 
 use authoring::config_restoration::restore;
 use engine::compile::Prepared;
+use engine::plan::PlannedId;
+use engine::renames::Renames;
 use git::Commit;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
@@ -83,9 +85,9 @@ fn versions(
     commits: usize,
     is_enough: impl Fn(&Configuration) -> bool,
 ) -> anyhow::Result<Vec<Configuration>> {
-    let mut versions: Vec<Configuration> = Vec::new();
+    let (mut versions, names): (Vec<Configuration>, _) = (Vec::new(), all_names(states, id));
     for EarlierState { commit, info, heads } in states.newest(commits)? {
-        let version = version_at(states, &heads, id);
+        let version = version_at(states, &heads, &names);
         let subject = info.message.lines().next().unwrap_or_default().to_owned();
         let on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
         let branch = states.branch_text(&commit);
@@ -100,10 +102,20 @@ fn versions(
     Ok(versions)
 }
 
-/// The version of an assignment's configuration with these commits of the branches. None: the assignment did not exist.
-fn version_at(states: &EarlierStates, heads: &Heads, id: &AssignmentId) -> Option<String> {
+/// The name of an assignment, and the names that it had earlier, as its objects say now.
+fn all_names(states: &EarlierStates, id: &AssignmentId) -> Vec<AssignmentId> {
+    let renames = Renames::of(&Prepared::new(&states.at(&states.heads()).fleet));
+    let earlier = renames.predecessors(id.place.as_str(), id.target.as_str());
+    let earlier =
+        earlier.filter_map(|(place, target)| PlannedId { place: place.into(), target: target.into() }.assignment());
+    std::iter::once(id.clone()).chain(earlier).collect()
+}
+
+/// The version of an assignment's configuration with these commits of the branches, under the first of these names that it has there. None: the assignment did
+/// not exist.
+fn version_at(states: &EarlierStates, heads: &Heads, names: &[AssignmentId]) -> Option<String> {
     let prepared = Prepared::new(&states.at(heads).fleet);
-    prepared.explain(id).map(|explanation| explanation.version.to_string())
+    names.iter().find_map(|id| Some(prepared.explain(id)?.version.to_string()))
 }
 
 fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
@@ -115,7 +127,13 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
             let states = EarlierStates::read(&source, environment, open.watch())?;
             commit_of_version((&states, environment), (id, &options.to), &open.branch)?
         }
-        _ => open.branch.find_commit(&options.to)?,
+        _ => open.branch.find_commit(&options.to).map_err(|unknown| {
+            let versions = "a version of `config history` needs `--of PLACE/TARGET`";
+            unknown.help(format!(
+                "name a commit of {}, its head is HEAD; {versions}; `--repo NAME` restores in another repository",
+                open.branch.description()
+            ))
+        })?,
     };
     let contents = open.branch.files_at(&commit)?;
     let restored = restore(&open.files(), &open.files_of(&contents));
@@ -161,7 +179,7 @@ fn commit_of_version(
     let name = source_name(edited);
     let commit = found.newest.get(&name).map_or_else(|| edited.clone(), |id| Commit { id: *id, ..edited.clone() });
     let with_it = states.heads().into_iter().chain([(name, commit.id)]).collect();
-    if version_at(states, &with_it, id) == found.version {
+    if version_at(states, &with_it, &all_names(states, id)) == found.version {
         return Ok(commit);
     }
     Err(of_other_branches((states, environment), (version, &found), edited).into())

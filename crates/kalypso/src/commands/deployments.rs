@@ -68,7 +68,7 @@ fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
         or_none(row.environment.as_deref()),
         or_none(target.map(|target| target.workload.as_str())),
         target.map_or_else(|| hub_client::plain(&row.reconciler), |target| hub_client::plain(&target.target)),
-        or_none(row.version.as_deref()),
+        row.version.as_deref().map_or_else(|| "-".to_owned(), hub_client::version),
         or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
         hub_client::short(row.commit.as_deref()),
         if row.silent && row.state != Some(RolloutState::Silent) {

@@ -174,6 +174,9 @@ fn not_found(name: &str, prepared: &[Prepared]) -> Failure {
         known.extend(prepared.iter().flat_map(|one| objects(kind, one)).map(|other| (other.name().to_string(), kind)));
     }
     let failure = Failure::refused(format!("there is no object `{name}`"));
+    if let Some(meaning) = prepared.iter().find_map(|one| one.meaning(name)) {
+        return failure.help(format!("`{name}` is {meaning}"));
+    }
     match nearest(name, known.keys().map(String::as_str)) {
         Some(near) => {
             let kind = known.get(near).map_or("", |kind| kind.words().0);

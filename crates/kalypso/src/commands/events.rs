@@ -74,8 +74,10 @@ fn line(change: &FleetChange) -> String {
 type Words = (Timestamp, &'static str, String, String);
 
 fn of_desired(desired: &DesiredChange) -> Words {
-    let versions =
-        desired.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
+    let versions = desired
+        .versions
+        .iter()
+        .map(|one| format!("{}/{} {}", one.target.workload, one.target.target, hub_client::version(&one.version)));
     let targets = desired.targets.iter().map(|target| format!("{}/{}", target.workload, target.target));
     let versions: Vec<_> = versions.chain(targets).chain(desired.config_version.clone()).collect();
     let commit = hub_client::short(Some(&desired.commit));

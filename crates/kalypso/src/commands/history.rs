@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use hub_api::client::Client;
+use hub_api::filter::Filter;
 use hub_api::history::{Event, HistoryKind, HistorySelection, Reported};
 use hub_api::page::Page;
 use hub_api::promotions::PromotionEvent;
 use hub_api::timestamp::Timestamp;
+use model::similar;
 use serde_json::json;
 
 use super::rollout::of_workloads;
@@ -30,7 +32,9 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {
         Format::Human if list.items.is_empty() && selection != HistorySelection::default() => {
-            terminal::answer("nothing of this kind has happened\n")?;
+            let nearest = nearest_person(&hub, (&filter, &selection))?;
+            let advice = nearest.map_or_else(String::new, |person| format!("; did you mean `--by {person}`?"));
+            terminal::answer(&format!("nothing of this kind has happened{advice}\n"))?;
         }
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
@@ -46,6 +50,22 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Good)
+}
+
+/// The person whose name is nearest to the one that was named, among those who decided something recently. None: nobody was named, or no name is near.
+fn nearest_person(hub: &Hub, (filter, selection): (&Filter, &HistorySelection)) -> Result<Option<String>, Failure> {
+    let Some(named) = &selection.by else { return Ok(None) };
+    let anybody = HistorySelection { by: None, ..selection.clone() };
+    let ask = async |client: &Client, page: &Page| client.history(filter, &anybody, page).await;
+    let events = hub.list(hub_api::limits::PAGE_MAX, ask, |page| (page.items, page.next))?.items;
+    let people: BTreeSet<String> = events.into_iter().filter_map(|event| person(event)?.by).collect();
+    // A person is an account, or the name and the email address of a git user.
+    let names = people.iter().flat_map(|person| person.split(['<', '>'])).map(str::trim);
+    Ok(similar::nearest(named, names.filter(|name| !name.is_empty())).map(hub_client::plain))
+}
+
+fn person(event: Event) -> Option<PromotionEvent> {
+    if let Event::Promotion(change) = event { Some(change.event) } else { None }
 }
 
 /// The subject of a report: one or a few workloads, else the reconciler.

@@ -192,7 +192,7 @@ fn differences(from: &NamedRelease, to: &NamedRelease) -> Vec<Difference> {
 
 /// The version of a workload, for people.
 fn version(workload: &ReleasedWorkload) -> String {
-    workload.version.as_ref().map_or_else(|| "several".to_owned(), |(_, version)| hub_client::plain(version))
+    workload.version.as_ref().map_or_else(|| "several".to_owned(), |(_, version)| hub_client::version(version))
 }
 
 /// The versions of a configuration, for people: the only one, or their number with a digest of all.

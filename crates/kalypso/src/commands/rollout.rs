@@ -99,9 +99,9 @@ fn title(rollout: &Rollout, at: Option<Timestamp>) -> String {
         RolloutOf::Commit { commit, repository, branch } => {
             format!("{} of {branch} in {repository}", hub_client::short(Some(commit)))
         }
-        RolloutOf::Version { workload, version, .. } => format!("{workload} {version}"),
+        RolloutOf::Version { workload, version, .. } => format!("{workload} {}", hub_client::version(version)),
         RolloutOf::Workload { workload, .. } => match one_version(rollout) {
-            Some(version) => format!("{workload} {version}"),
+            Some(version) => format!("{workload} {}", hub_client::version(version)),
             None => workload.clone(),
         },
     };
@@ -122,12 +122,16 @@ fn one_version(rollout: &Rollout) -> Option<&str> {
 /// The versions in an environment, if the title does not name them.
 fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
     let is_in_title = !matches!(rollout.what, RolloutOf::Workload { .. }) || one_version(rollout).is_some();
-    if is_in_title { String::new() } else { hub_client::plain(&one.versions.join(", ")) }
+    if is_in_title { String::new() } else { versions_text(&one.versions) }
+}
+
+fn versions_text(versions: &[String]) -> String {
+    versions.iter().map(|version| hub_client::version(version)).collect::<Vec<_>>().join(", ")
 }
 
 /// The progress in an environment.
 fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
-    let instead = hub_client::plain(&one.instead.join(", "));
+    let instead = versions_text(&one.instead);
     // Where a version is on its way through rings, the places that have another one are part of the whole.
     let elsewhere = if one.desired { one.elsewhere } else { 0 };
     let counts = Counts { expected: one.counts.expected + elsewhere, ..one.counts };
@@ -273,11 +277,12 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
         Exit::Good => "done".to_owned(),
         Exit::Late => format!("late: not done within {}", options.timeout),
         Exit::Superseded => {
-            let place = |one: &EnvironmentRollout| match (one.environment.as_str(), one.instead.join(", ").as_str()) {
-                ("", _) => "another version is now desired".to_owned(),
-                (environment, "") => format!("another version is now desired in {environment}"),
-                (environment, instead) => format!("{instead} is now desired in {environment}"),
-            };
+            let place =
+                |one: &EnvironmentRollout| match (one.environment.as_str(), versions_text(&one.instead).as_str()) {
+                    ("", _) => "another version is now desired".to_owned(),
+                    (environment, "") => format!("another version is now desired in {environment}"),
+                    (environment, instead) => format!("{instead} is now desired in {environment}"),
+                };
             hub_client::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
         }
         _ => format!("failed: {} failed, --failures allows {}", reconcilers(counts.failed), options.failures),
@@ -328,8 +333,10 @@ const NAMED: usize = 3;
 
 /// The versions of workloads, without their targets: `checkout 2.4.0, cart 1.0`.
 pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
-    let versions: BTreeSet<_> =
-        versions.iter().map(|one| hub_client::plain(&format!("{} {}", one.target.workload, one.version))).collect();
+    let versions: BTreeSet<_> = versions
+        .iter()
+        .map(|one| format!("{} {}", hub_client::plain(&one.target.workload), hub_client::version(&one.version)))
+        .collect();
     let more = versions.len().saturating_sub(NAMED);
     let named = versions.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
     if more == 0 { named } else { format!("{named} and {} more", terminal::thousands(more)) }

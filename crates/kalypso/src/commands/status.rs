@@ -41,7 +41,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     match options.connection.output {
         Format::Human => {
             let all: Vec<&Counts> = list.items.iter().filter_map(|row| row.counts.as_ref()).collect();
-            let mut text = targets(&list, Timestamp::now());
+            let mut text = targets(&list, options.filter.environment.is_none(), Timestamp::now());
             if at.is_none() && !list.is_more {
                 text.push_str(&without_reports(&hub, &filter, &all)?);
             }
@@ -85,19 +85,21 @@ pub(super) fn environments(answer: &Environments) -> String {
     table::table(answer.items.iter().map(row))
 }
 
-fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
+/// Formats one line for each target. `are_several`: with the environment.
+fn targets(list: &List<EnvironmentTarget>, are_several: bool, now: Timestamp) -> String {
     if list.items.is_empty() {
         return "no deployment target matches the filter\n".to_owned();
     }
-    let heading =
-        ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "RECONCILERS", ""].map(str::to_owned);
+    let heading = ["ENVIRONMENT", "TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "RECONCILERS", ""]
+        .map(str::to_owned);
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), hub_client::plain);
     let row = |row: &EnvironmentTarget| {
         let target = row.target.as_ref().map(|target| format!("{}/{}", target.workload, target.target));
         [
+            hub_client::plain(&row.environment),
             or_none(target.as_deref()),
             or_none(row.cluster_type.as_deref()),
-            or_none(row.version.as_deref()),
+            row.version.as_deref().map_or_else(|| "-".to_owned(), hub_client::version),
             or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
             hub_client::short(row.commit.as_deref()),
             hub_client::ago(row.desired_since, now),
@@ -105,7 +107,8 @@ fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
             row.counts.as_ref().map(others).unwrap_or_default(),
         ]
     };
-    let mut text = table::table(std::iter::once(heading).chain(list.items.iter().map(row)));
+    let rows = std::iter::once(heading).chain(list.items.iter().map(row));
+    let mut text = if are_several { table::table(rows) } else { table::table(rows.map(|[_, cells @ ..]| cells)) };
     if list.is_more {
         text.push_str("there are more: --limit shows them\n");
     }

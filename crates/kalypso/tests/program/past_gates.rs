@@ -364,7 +364,7 @@ fn a_commit_of_main_waits_for_its_gates_however_people_spell_it() {
     let main = |place: &str, words: &str| {
         spelled.refuses(&[("base.yaml", spelled.base_repo(("main", "."), place))], words);
     };
-    main(&without_commit, "BaseRepo `main` has no commit, although a gate is before `prod`");
+    main(&without_commit, "BaseRepo `main` has no commit, although a promotion moves the main branch into `prod`");
     others.iter().chain([&plain]).for_each(|place| main(place, &past_its_gates));
     // The last of them is published when its gates hold.
     world.report("dev");

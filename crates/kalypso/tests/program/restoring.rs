@@ -45,11 +45,30 @@ fn an_earlier_version_is_restored_by_a_new_commit() {
 }
 
 #[test]
+fn the_history_goes_on_before_a_rename() {
+    let edited = edited();
+    let before = versions(&edited);
+    edited.run("rename cluster-type west far-west -e dev --commit").ends(0);
+    let history = |assignment: &str| edited.run(&format!("config history {assignment} -e dev -o json")).ends(0).out;
+    let after: serde_json::Value = serde_json::from_str(&history("far-west/shop-test")).unwrap();
+    let ids: Vec<_> =
+        after["items"].as_array().unwrap().iter().map(|item| item["version"].as_str().unwrap_or_default()).collect();
+    // The label of the cluster type is no value of the target, so a rename changes no version.
+    assert_eq!(ids, before.iter().map(|(version, _)| version).collect::<Vec<_>>());
+    edited.run(&format!("config rollback -e dev --to {} --of far-west/shop-test --dry-run", before[1].0)).ends(0);
+    edited.run("explain west -e dev").ends(1).says(&["`west` is the earlier name of `far-west`"]);
+    edited.run("describe cluster-type west").ends(1).says(&["`west` is the earlier name of `far-west`"]);
+    edited.run("bootstrap west -e dev").ends(1).says(&["`west` is the earlier name of `far-west`"]);
+}
+
+#[test]
 fn what_never_was_there_is_refused_with_advice() {
     let edited = edited();
     edited.run("config history west/shop-tets -e dev").ends(1).says(&["did not exist", "kalypso get assignments"]);
     edited.run("config rollback -e dev --to abcdef0123456789 --of west/shop-test").ends(1).says(&["had no version"]);
     edited.run("config rollback -e dev --to HEAD~99").ends(1).says(&["HEAD~99"]);
+    let help = ["name a commit of environment `dev`", "needs `--of PLACE/TARGET`", "`--repo NAME`"];
+    edited.run("config rollback -e dev --to abcdef0123456789").ends(1).says(&help);
     assert_eq!(edited.status("dev"), "");
 }
 

@@ -50,10 +50,11 @@ pub(super) fn unknown(prepared: &Prepared, text: &str, name: &str) -> Failure {
     let workloads = fleet.workloads.keys().map(WorkloadName::as_str);
     let targets = prepared.targets().iter().map(|target| target.name.as_str());
     let near = similar::nearest(name, places.chain(workloads).chain(targets));
-    let help = near.map_or_else(
-        || "write CLUSTER_TYPE/TARGET for an assignment, as in chicago-edge/checkout-us".to_owned(),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let help = match (prepared.meaning(name), near) {
+        (Some(meaning), _) => format!("`{name}` is {meaning}"),
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => "write CLUSTER_TYPE/TARGET for an assignment, as in chicago-edge/checkout-us".to_owned(),
+    };
     let message = format!("{} has no cluster type, cluster, deployment target or workload `{text}`", fleet.environment);
     Failure::refused(message).help(help)
 }
