@@ -1336,7 +1336,7 @@ codes! {
     /// `template.kalypso.io/missingkey: error` on the template makes a missing key an error, as Go's option of this name: the assignment then keeps its last
     /// published output.
     MissingFieldPrinted = "K0411",
-    /// A value in the output is read as another type than text.
+    /// A value in the output is read as another type than its field has.
     ///
     /// YAML reads `1.10`, `on`, `0755`, `83e2` and `null` as numbers, booleans and null if they are not in quotes. Where Kubernetes or the reconciler requires a
     /// text, it refuses the manifest, or sees another value, such as branch `8300`.
@@ -1346,7 +1346,7 @@ codes! {
     ///   branch: {{ .Manifests.branch }}     # write {{ .Manifests.branch | toJson }}
     /// ```
     ///
-    /// Print texts with `toJson` or in quotes.
+    /// Print texts with `toJson` or in quotes. Print booleans and numbers, such as `prune` and `replicas`, without quotes: in quotes, they are texts.
     TypeChanged = "K0412",
     /// A `ConfigMap` or `Secret` in the output is one that Kubernetes refuses.
     ///

@@ -49,6 +49,42 @@ fn names_follow_the_rules_of_their_kinds() {
 }
 
 #[test]
+fn texts_in_maps_and_sources_of_reconcilers_are_texts() {
+    let kustomization = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec:\n  postBuild: {substitute: {PORT: 8080, ON: on, NAME: x, OFF: 'no', NONE: }}\n";
+    let substitute = "`spec.postBuild.substitute.";
+    check(
+        kustomization,
+        &[
+            ("K0412", "8080", &format!("{substitute}PORT` of a Kustomization has to be a text, and is a number")),
+            ("K0412", "on", &format!("{substitute}ON` of a Kustomization has to be a text, and is a boolean")),
+        ],
+    );
+    let application = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  sources:\n    - {targetRevision: 1.10, helm: {values: {a: b}, parameters: [{name: a, value: 1}, {name: b, value: '1'}]}}\n";
+    check(
+        application,
+        &[
+            ("K0412", "1.10", "`spec.source.targetRevision`"),
+            ("K0412", "{a: b}", "`spec.source.helm.values` of an Application has to be a text, and is a mapping"),
+            ("K0412", "1", "`spec.source.helm.parameters[].value`"),
+        ],
+    );
+}
+
+#[test]
+fn booleans_and_numbers_are_no_texts() {
+    let flux =
+        |fields: &str| format!("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {{{fields}}}\n");
+    check(&flux("prune: true, wait: false, suspend: yes, force: "), &[]);
+    let message = "`spec.prune` of a Kustomization has to be a boolean, and is a text";
+    check(&flux("prune: 'true'"), &[("K0412", "'true'", message)]);
+    check(&flux("prune: 1"), &[("K0412", "1", "has to be a boolean, and is a number")]);
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: \"3\"}\n";
+    check(deployment, &[("K0412", "\"3\"", "has to be a number, and is a text")]);
+    check(&deployment.replace("\"3\"", "3"), &[]);
+    check("apiVersion: acme.example/v1\nkind: Kustomization\nspec: {prune: 'true'}\n", &[]);
+}
+
+#[test]
 fn namespaces_are_dns_labels_wherever_they_are_named() {
     check(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a.b}\n",

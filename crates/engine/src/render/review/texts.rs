@@ -57,16 +57,34 @@ const TEXT_FIELDS: &[(&str, &[&[&str]])] = &[
         "argoproj.io",
         &[
             &["spec", "project"],
-            &["spec", "source", "repoURL"],
-            &["spec", "source", "path"],
-            &["spec", "source", "chart"],
-            &["spec", "source", "targetRevision"],
             &["spec", "destination", "name"],
             &["spec", "destination", "server"],
             &["spec", "destination", "namespace"],
         ],
     ),
     ("fleet.cattle.io", &[&["spec", "repo"], &["spec", "branch"], &["spec", "revision"], &["spec", "targetNamespace"]]),
+];
+
+/// Fields of a source of an Argo CD `Application` that are texts.
+const ARGO_SOURCE_FIELDS: &[&[&str]] =
+    &[&["repoURL"], &["path"], &["chart"], &["targetRevision"], &["helm", "releaseName"], &["helm", "values"]];
+
+/// Fields that are booleans or numbers, by the API group of their objects. A template that prints them in quotes makes them texts.
+const TYPED_FIELDS: &[(&str, &str, &[&[&str]])] = &[
+    (
+        "kustomize.toolkit.fluxcd.io",
+        BOOLEAN,
+        &[&["spec", "prune"], &["spec", "wait"], &["spec", "force"], &["spec", "suspend"]],
+    ),
+    ("source.toolkit.fluxcd.io", BOOLEAN, &[&["spec", "suspend"], &["spec", "insecure"]]),
+    ("helm.toolkit.fluxcd.io", BOOLEAN, &[&["spec", "suspend"]]),
+    (
+        "argoproj.io",
+        BOOLEAN,
+        &[&["spec", "syncPolicy", "automated", "prune"], &["spec", "syncPolicy", "automated", "selfHeal"]],
+    ),
+    ("fleet.cattle.io", BOOLEAN, &[&["spec", "paused"]]),
+    ("apps", NUMBER, &[&["spec", "replicas"]]),
 ];
 
 pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
@@ -84,10 +102,12 @@ pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     for path in name.iter().chain(of_group) {
         findings.extend(manifest.at(path).and_then(|value| {
             let what = not_a_text(value)?;
-            let message = format!("`{}` of a {} has to be a text, and is {what}", path.join("."), manifest.kind);
+            let message = format!("`{}` of {} has to be a text, and is {what}", path.join("."), a(manifest.kind));
             Some(text_required(value, &message))
         }));
     }
+    review_types(manifest, findings);
+    review_reconciler_maps(manifest, findings);
     if manifest.group.is_empty() && matches!(manifest.kind, "ConfigMap" | "Secret") {
         review_data(manifest, findings);
     }
@@ -96,6 +116,49 @@ pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     }
     if let Some(pod) = manifest.at(&["spec"]).filter(|_| manifest.group.is_empty() && manifest.kind == "Pod") {
         review_containers(pod, findings);
+    }
+}
+
+fn review_types(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
+    for (_, required, paths) in TYPED_FIELDS.iter().filter(|(group, ..)| *group == manifest.group) {
+        for path in *paths {
+            let Some(value) = manifest.at(path) else { continue };
+            let is = type_of(value);
+            // The API server takes null as a field that is not there.
+            if is != *required && is != "null" {
+                let message = format!("`{}` of {} has to be {required}, and is {is}", path.join("."), a(manifest.kind));
+                let finding = Finding::new(Code::TypeChanged, Severity::Warning, value, message);
+                findings.push(finding.help("print it without quotes"));
+            }
+        }
+    }
+}
+
+/// The texts in maps and lists of reconcilers: what Flux substitutes, and the sources of Argo CD.
+fn review_reconciler_maps(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
+    let mut texts: Vec<(String, &Node)> = Vec::new();
+    if manifest.group == "kustomize.toolkit.fluxcd.io" {
+        let substitutes = manifest.at(&["spec", "postBuild", "substitute"]).and_then(Node::as_mapping);
+        let entries = substitutes.unwrap_or_default().iter();
+        texts.extend(entries.map(|(key, value)| (format!("spec.postBuild.substitute.{}", text_of(key)), value)));
+    }
+    if manifest.group == "argoproj.io" {
+        let sources = manifest.at(&["spec", "sources"]).and_then(Node::as_sequence).unwrap_or_default();
+        for source in manifest.at(&["spec", "source"]).into_iter().chain(sources) {
+            let at = |path: &&[&str]| path.iter().try_fold(source, |node, key| node.get(key));
+            let fields = ARGO_SOURCE_FIELDS
+                .iter()
+                .filter_map(|path| Some((format!("spec.source.{}", path.join(".")), at(path)?)));
+            texts.extend(fields);
+            let parameters = at(&&["helm", "parameters"][..]).and_then(Node::as_sequence).unwrap_or_default();
+            let values = parameters.iter().filter_map(|parameter| parameter.get("value"));
+            texts.extend(values.map(|value| ("spec.source.helm.parameters[].value".to_owned(), value)));
+        }
+    }
+    for (field, value) in texts {
+        findings.extend(not_a_text(value).filter(|what| *what != "null").map(|what| {
+            text_required(value, &format!("`{field}` of {} has to be a text, and is {what}", a(manifest.kind)))
+        }));
     }
 }
 
@@ -127,14 +190,27 @@ fn text_required(node: &Node, message: &str) -> Finding {
 
 /// What the value is, if it is not a text.
 fn not_a_text(node: &Node) -> Option<&'static str> {
+    Some(type_of(node)).filter(|what| *what != TEXT)
+}
+
+/// A kind with its article.
+fn a(kind: &str) -> String {
+    format!("{} {kind}", if kind.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" })
+}
+
+const TEXT: &str = "a text";
+const BOOLEAN: &str = "a boolean";
+const NUMBER: &str = "a number";
+
+fn type_of(node: &Node) -> &'static str {
     match &node.value {
-        NodeValue::Mapping(_) => Some("a mapping"),
-        NodeValue::Sequence(_) => Some("a list"),
+        NodeValue::Mapping(_) => "a mapping",
+        NodeValue::Sequence(_) => "a list",
         NodeValue::Scalar(scalar) => match class_of(scalar).form {
-            TypeForm::Text => None,
-            TypeForm::Null => Some("null"),
-            TypeForm::Bool | TypeForm::OtherBool => Some("a boolean"),
-            TypeForm::Number | TypeForm::OtherNumber => Some("a number"),
+            TypeForm::Text => TEXT,
+            TypeForm::Null => "null",
+            TypeForm::Bool | TypeForm::OtherBool => BOOLEAN,
+            TypeForm::Number | TypeForm::OtherNumber => NUMBER,
         },
     }
 }
