@@ -9,7 +9,10 @@ use model::similar;
 
 use crate::prepare::Prepared;
 
-/// A warning for each misspelled key of a target. None if a template may read any key: then a key can't be called unread.
+/// The keys that Kalypso itself reads, beside those that name a release.
+const OWN_KEYS: [&str; 2] = ["repo", "path"];
+
+/// A warning for each misspelled key of a target. Empty if a template may read any key: then no key is surely unread.
 ///
 /// A key that is like no other one may be for something else, so it is not reported.
 pub(crate) fn diagnostics(prepared: &Prepared) -> Vec<Diagnostic> {
@@ -17,7 +20,7 @@ pub(crate) fn diagnostics(prepared: &Prepared) -> Vec<Diagnostic> {
     let mut nearest: BTreeMap<&Arc<str>, Option<&str>> = BTreeMap::new();
     let mut nearest = |key| {
         *nearest.entry(key).or_insert_with(|| {
-            let is_known = read.contains(&**key) || RELEASE_KEYS.contains(&&**key);
+            let is_known = read.contains(&**key) || RELEASE_KEYS.iter().chain(&OWN_KEYS).any(|known| **known == **key);
             if is_known { None } else { similar::nearest(key, read.iter().copied()) }
         })
     };

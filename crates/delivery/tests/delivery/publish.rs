@@ -183,6 +183,8 @@ fn a_renamed_place_waits_as_a_whole_for_its_word() {
     world.change_value("next");
     let refused = world.publish(DIRECT);
     assert_eq!((word(&refused).as_str(), world.paths(BASE)), ("refused unconfirmed false", before));
+    let renamed = delivery::changes::renamed_places_text(&refused.places[0].planned);
+    assert_eq!(renamed.as_deref(), Some("1 cluster type: ct-0000 → ct-0009"));
     let plan = &refused.places[0].planned.plan;
     assert!(plan.count(ChangeKind::Renamed) > 0 && plan.count(ChangeKind::Removed) == 0);
     let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];

@@ -22,8 +22,8 @@ const SHARED_MIN: usize = 10_000;
 
 /// The number of assignments in a unit of parallel work.
 const CHUNK: usize = 256;
-/// The maximum number of chunks whose results are stored at the same time: a few megabytes, which are used again for the next ones. The system clears each page of
-/// memory that it gives, so new memory for all results of a million assignments would cost more than to keep them.
+/// The maximum number of chunks whose results are stored at the same time. They take a few megabytes, so the next ones find this memory free. New memory for the
+/// results of all assignments would be slower, because the system clears each page that it gives.
 const WAVE: usize = 128;
 
 /// An assignment to evaluate. Assignments with the same values are neighbours in this order.
@@ -207,7 +207,7 @@ impl Compiled {
         all.par_chunks(CHUNK).map(of_chunk).collect()
     }
 
-    /// Evaluates assignments with the same values. Adds those whose inputs changed to `found`.
+    /// Evaluates assignments with the same values. The results of those whose inputs changed are added to `found`.
     fn evaluate_equal(&self, all: &[Pending], recent_files: &Rc<RecentFiles>, found: &mut Vec<(Pending, Evaluated)>) {
         let Some(first) = all.first() else { return };
         let values = &self.pair_of(first.place, self.row(first.place).at(first.position).0).values;

@@ -10,16 +10,16 @@ use crate::renames::Renames;
 impl Plan {
     /// Replaces each pair by one change, under the present name. Afterwards, nothing of a pair counts as removed.
     pub(super) fn pair_renamed(&mut self, comparison: &Comparison<'_>) {
-        let is_empty_place = self.other_files.iter().any(|file| file.kind == ChangeKind::Removed);
-        let is_assignment = self.count(ChangeKind::Removed) > 0 && self.count(ChangeKind::Added) > 0;
-        if !is_empty_place && !is_assignment {
+        // A renamed place leaves at least the marker of its earlier folder.
+        let has_removed_file = self.other_files.iter().any(|file| file.kind == ChangeKind::Removed);
+        if !has_removed_file && (self.count(ChangeKind::Removed) == 0 || self.count(ChangeKind::Added) == 0) {
             return;
         }
         let renames = Renames::of(comparison.new.prepared());
         if renames.is_empty() {
             return;
         }
-        self.pair_empty_places(&renames);
+        self.pair_markers(&renames);
         for (earlier, present) in self.pairs(&renames, comparison) {
             let Some(removed) = self.changes.remove(&earlier) else { continue };
             if let Some(change) = self.changes.get_mut(&present) {
@@ -38,8 +38,8 @@ impl Plan {
         self.left_places = self.removed_places.extract_if(.., is_renamed).collect();
     }
 
-    /// Finds the renamed places whose folders contain only a marker, before and after.
-    fn pair_empty_places(&mut self, renames: &Renames) {
+    /// Finds the renamed places by the markers of their folders: a place may have no assignments.
+    fn pair_markers(&mut self, renames: &Renames) {
         let markers = |kind| {
             let of_kind = self.other_files.iter().filter(move |file| file.kind == kind);
             of_kind.filter_map(|file| file.path.strip_suffix("/README.md")).collect::<BTreeSet<_>>()

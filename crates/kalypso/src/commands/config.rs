@@ -45,7 +45,7 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
     let mut watch = Watch::start();
     let states = EarlierStates::read(&source, &options.environment, &mut watch)?;
-    let versions = versions(&states, &id, options.commits, |_| false)?;
+    let versions = versions(&states, &all_names(&states, &id), options.commits, |_| false)?;
     watch.end();
     if versions.iter().all(|found| found.version.is_none()) {
         let message = format!("{id} did not exist at the last {}", terminal::count(options.commits, "commit"));
@@ -77,17 +77,17 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The versions of an assignment's configuration, newest first: each with the oldest commit since which it has been the same. Ends early after the first one
+/// The versions of the configuration of an assignment with these names, newest first: each with the oldest commit since which it has been the same. Ends early after the first one
 /// that `is_enough`.
 fn versions(
     states: &EarlierStates,
-    id: &AssignmentId,
+    names: &[AssignmentId],
     commits: usize,
     is_enough: impl Fn(&Configuration) -> bool,
 ) -> anyhow::Result<Vec<Configuration>> {
-    let (mut versions, names): (Vec<Configuration>, _) = (Vec::new(), all_names(states, id));
+    let mut versions: Vec<Configuration> = Vec::new();
     for EarlierState { commit, info, heads } in states.newest(commits)? {
-        let version = version_at(states, &heads, &names);
+        let version = version_at(states, &heads, names);
         let subject = info.message.lines().next().unwrap_or_default().to_owned();
         let on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
         let branch = states.branch_text(&commit);
@@ -127,12 +127,12 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
             let states = EarlierStates::read(&source, environment, open.watch())?;
             commit_of_version((&states, environment), (id, &options.to), &open.branch)?
         }
-        _ => open.branch.find_commit(&options.to).map_err(|unknown| {
-            let versions = "a version of `config history` needs `--of PLACE/TARGET`";
-            unknown.help(format!(
-                "name a commit of {}, its head is HEAD; {versions}; `--repo NAME` restores in another repository",
+        _ => open.branch.find_commit(&options.to).map_err(|failure| match failure.exit {
+            Exit::Problems => failure.help(format!(
+                "name a commit of {}: its id or HEAD; a version of `config history` needs `--of PLACE/TARGET`; `--repo NAME` restores in another repository",
                 open.branch.description()
-            ))
+            )),
+            _ => failure,
         })?,
     };
     let contents = open.branch.files_at(&commit)?;
@@ -170,7 +170,8 @@ fn commit_of_version(
     };
     let edited = states.find_branch(edited.url(), &edited.name()).ok_or_else(fixed)?;
     let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
-    let versions = versions(states, id, SEARCHED_MAX, is_it)?;
+    let names = all_names(states, id);
+    let versions = versions(states, &names, SEARCHED_MAX, is_it)?;
     let unknown = || {
         let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
         Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
@@ -179,7 +180,7 @@ fn commit_of_version(
     let name = source_name(edited);
     let commit = found.newest.get(&name).map_or_else(|| edited.clone(), |id| Commit { id: *id, ..edited.clone() });
     let with_it = states.heads().into_iter().chain([(name, commit.id)]).collect();
-    if version_at(states, &with_it, &all_names(states, id)) == found.version {
+    if version_at(states, &with_it, &names) == found.version {
         return Ok(commit);
     }
     Err(of_other_branches((states, environment), (version, &found), edited).into())

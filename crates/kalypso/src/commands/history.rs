@@ -52,20 +52,21 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The person whose name is nearest to the one that was named, among those who decided something recently. None: nobody was named, or no name is near.
+/// The name nearest to that of `--by`, of the people in the newest decisions. None: `--by` is not given, or no name is near.
 fn nearest_person(hub: &Hub, (filter, selection): (&Filter, &HistorySelection)) -> Result<Option<String>, Failure> {
     let Some(named) = &selection.by else { return Ok(None) };
     let anybody = HistorySelection { by: None, ..selection.clone() };
     let ask = async |client: &Client, page: &Page| client.history(filter, &anybody, page).await;
     let events = hub.list(hub_api::limits::PAGE_MAX, ask, |page| (page.items, page.next))?.items;
-    let people: BTreeSet<String> = events.into_iter().filter_map(|event| person(event)?.by).collect();
-    // A person is an account, or the name and the email address of a git user.
-    let names = people.iter().flat_map(|person| person.split(['<', '>'])).map(str::trim);
-    Ok(similar::nearest(named, names.filter(|name| !name.is_empty())).map(hub_client::plain))
+    let by = |event: Event| if let Event::Promotion(change) = event { change.event.by } else { None };
+    let people: BTreeSet<String> = events.into_iter().filter_map(by).collect();
+    Ok(nearest_name(named, people.iter().map(String::as_str)).map(hub_client::plain))
 }
 
-fn person(event: Event) -> Option<PromotionEvent> {
-    if let Event::Promotion(change) = event { Some(change.event) } else { None }
+/// The nearest name in texts about people: an account, or the name and the email address of a git user.
+fn nearest_name<'p>(named: &str, people: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let names = people.flat_map(|person| person.split(['<', '>'])).map(str::trim);
+    similar::nearest(named, names.filter(|name| !name.is_empty()))
 }
 
 /// The subject of a report: one or a few workloads, else the reconciler.
@@ -141,6 +142,14 @@ mod tests {
         let target = |workload: &&str| TargetNames { workload: (*workload).to_owned(), ..TargetNames::default() };
         let targets = workloads.iter().map(target).collect();
         about(&Reported { reconciler: "edge".into(), targets, ..Reported::default() })
+    }
+
+    #[test]
+    fn the_nearest_person_is_found_by_name_account_or_address() {
+        let people = ["Olga Meier <olga@acme.example>", "bot"];
+        let nearest = |named| nearest_name(named, people.into_iter());
+        assert_eq!(nearest("olga@acme.exampel"), Some("olga@acme.example"));
+        assert_eq!([nearest("Olga Maier"), nearest("bto"), nearest("ann")], [Some("Olga Meier"), Some("bot"), None]);
     }
 
     #[test]

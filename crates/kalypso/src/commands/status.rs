@@ -159,6 +159,25 @@ mod tests {
     }
 
     #[test]
+    fn targets_of_several_environments_have_their_environment() {
+        let row = EnvironmentTarget {
+            environment: "prod".to_owned(),
+            cluster_type: None,
+            role: hub_api::publication::Role::Application,
+            target: None,
+            version: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            config_version: None,
+            commit: None,
+            desired_since: None,
+            counts: None,
+        };
+        let list = List { items: vec![row], is_more: false };
+        let lines = |are_several| targets(&list, are_several, Timestamp::now());
+        assert!(lines(true).starts_with("ENVIRONMENT") && lines(true).contains("\nprod "), "{}", lines(true));
+        assert!(lines(false).starts_with("TARGET") && lines(false).contains("  0123456  "), "{}", lines(false));
+    }
+
+    #[test]
     fn only_what_there_is_is_told() {
         let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
         assert_eq!(of(&counts), "73 of 1,100");

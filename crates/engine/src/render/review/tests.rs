@@ -63,9 +63,9 @@ fn texts_in_maps_and_sources_of_reconcilers_are_texts() {
     check(
         application,
         &[
-            ("K0412", "1.10", "`spec.source.targetRevision`"),
-            ("K0412", "{a: b}", "`spec.source.helm.values` of an Application has to be a text, and is a mapping"),
-            ("K0412", "1", "`spec.source.helm.parameters[].value`"),
+            ("K0412", "1.10", "`spec.sources[].targetRevision`"),
+            ("K0412", "{a: b}", "`spec.sources[].helm.values` of an Application has to be a text, and is a mapping"),
+            ("K0412", "1", "`spec.sources[].helm.parameters[].value`"),
         ],
     );
 }

@@ -91,7 +91,7 @@ pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     for TextMap { path, .. } in manifest.text_maps() {
         for (key, value) in manifest.at(path).and_then(Node::as_mapping).unwrap_or_default() {
             // The API server takes null as an empty text here.
-            findings.extend(not_a_text(value).filter(|what| *what != "null").map(|what| {
+            findings.extend(not_a_text(value).filter(|what| *what != NULL).map(|what| {
                 let name = format!("{}.{}", path.join("."), text_of(key));
                 text_required(value, &format!("Kubernetes refuses `{name}`: it has to be a text, and is {what}"))
             }));
@@ -100,11 +100,7 @@ pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     let name = [&["metadata", "name"][..], &["metadata", "namespace"]];
     let of_group = TEXT_FIELDS.iter().filter(|(group, _)| *group == manifest.group).flat_map(|(_, paths)| *paths);
     for path in name.iter().chain(of_group) {
-        findings.extend(manifest.at(path).and_then(|value| {
-            let what = not_a_text(value)?;
-            let message = format!("`{}` of {} has to be a text, and is {what}", path.join("."), a(manifest.kind));
-            Some(text_required(value, &message))
-        }));
+        findings.extend(manifest.at(path).and_then(|value| wrong_text((&path.join("."), value), manifest)));
     }
     review_types(manifest, findings);
     review_reconciler_maps(manifest, findings);
@@ -119,13 +115,14 @@ pub(super) fn review(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Reports fields that have to be booleans or numbers, and are something else.
 fn review_types(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     for (_, required, paths) in TYPED_FIELDS.iter().filter(|(group, ..)| *group == manifest.group) {
         for path in *paths {
             let Some(value) = manifest.at(path) else { continue };
             let is = type_of(value);
             // The API server takes null as a field that is not there.
-            if is != *required && is != "null" {
+            if is != *required && is != NULL {
                 let message = format!("`{}` of {} has to be {required}, and is {is}", path.join("."), a(manifest.kind));
                 let finding = Finding::new(Code::TypeChanged, Severity::Warning, value, message);
                 findings.push(finding.help("print it without quotes"));
@@ -134,31 +131,35 @@ fn review_types(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Reports a field that has to be a text, if it is none.
+fn wrong_text((field, value): (&str, &Node), manifest: &Manifest<'_>) -> Option<Finding> {
+    let what = not_a_text(value)?;
+    Some(text_required(value, &format!("`{field}` of {} has to be a text, and is {what}", a(manifest.kind))))
+}
+
 /// The texts in maps and lists of reconcilers: what Flux substitutes, and the sources of Argo CD.
 fn review_reconciler_maps(manifest: &Manifest<'_>, findings: &mut Vec<Finding>) {
     let mut texts: Vec<(String, &Node)> = Vec::new();
     if manifest.group == "kustomize.toolkit.fluxcd.io" {
         let substitutes = manifest.at(&["spec", "postBuild", "substitute"]).and_then(Node::as_mapping);
         let entries = substitutes.unwrap_or_default().iter();
+        let entries = entries.filter(|(_, value)| type_of(value) != NULL);
         texts.extend(entries.map(|(key, value)| (format!("spec.postBuild.substitute.{}", text_of(key)), value)));
     }
     if manifest.group == "argoproj.io" {
-        let sources = manifest.at(&["spec", "sources"]).and_then(Node::as_sequence).unwrap_or_default();
-        for source in manifest.at(&["spec", "source"]).into_iter().chain(sources) {
-            let at = |path: &&[&str]| path.iter().try_fold(source, |node, key| node.get(key));
-            let fields = ARGO_SOURCE_FIELDS
-                .iter()
-                .filter_map(|path| Some((format!("spec.source.{}", path.join(".")), at(path)?)));
-            texts.extend(fields);
-            let parameters = at(&&["helm", "parameters"][..]).and_then(Node::as_sequence).unwrap_or_default();
+        let only = manifest.at(&["spec", "source"]).into_iter().map(|source| ("spec.source", source));
+        let several = manifest.at(&["spec", "sources"]).and_then(Node::as_sequence).unwrap_or_default();
+        for (name, source) in only.chain(several.iter().map(|source| ("spec.sources[]", source))) {
+            let at = |path: &[&str]| path.iter().try_fold(source, |node, key| node.get(key));
+            let field = |path: &&[&str]| Some((format!("{name}.{}", path.join(".")), at(path)?));
+            texts.extend(ARGO_SOURCE_FIELDS.iter().filter_map(field));
+            let parameters = at(&["helm", "parameters"]).and_then(Node::as_sequence).unwrap_or_default();
             let values = parameters.iter().filter_map(|parameter| parameter.get("value"));
-            texts.extend(values.map(|value| ("spec.source.helm.parameters[].value".to_owned(), value)));
+            texts.extend(values.map(|value| (format!("{name}.helm.parameters[].value"), value)));
         }
     }
     for (field, value) in texts {
-        findings.extend(not_a_text(value).filter(|what| *what != "null").map(|what| {
-            text_required(value, &format!("`{field}` of {} has to be a text, and is {what}", a(manifest.kind)))
-        }));
+        findings.extend(wrong_text((&field, value), manifest));
     }
 }
 
@@ -201,6 +202,7 @@ fn a(kind: &str) -> String {
 const TEXT: &str = "a text";
 const BOOLEAN: &str = "a boolean";
 const NUMBER: &str = "a number";
+const NULL: &str = "null";
 
 fn type_of(node: &Node) -> &'static str {
     match &node.value {
@@ -208,7 +210,7 @@ fn type_of(node: &Node) -> &'static str {
         NodeValue::Sequence(_) => "a list",
         NodeValue::Scalar(scalar) => match class_of(scalar).form {
             TypeForm::Text => TEXT,
-            TypeForm::Null => "null",
+            TypeForm::Null => NULL,
             TypeForm::Bool | TypeForm::OtherBool => BOOLEAN,
             TypeForm::Number | TypeForm::OtherNumber => NUMBER,
         },

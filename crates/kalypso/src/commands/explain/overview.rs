@@ -8,11 +8,11 @@ use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, WorkloadName};
-use model::similar;
 
 use super::overview_json;
 use crate::arguments::{Explain, Format};
 use crate::exit::Failure;
+use crate::listing::filter::advice;
 use crate::{places, terminal};
 
 /// The maximum number of assignments, `ConfigMap`s or policies that are named.
@@ -45,16 +45,13 @@ pub(super) fn restricted(all: Meanings, only: Meanings) -> Meanings {
 /// The error for a name without a meaning.
 pub(super) fn unknown(prepared: &Prepared, text: &str, name: &str) -> Failure {
     let fleet = prepared.fleet();
-    let places = fleet.cluster_types.keys().map(ClusterTypeName::as_str);
-    let places = places.chain(fleet.clusters.keys().map(ClusterName::as_str));
-    let workloads = fleet.workloads.keys().map(WorkloadName::as_str);
-    let targets = prepared.targets().iter().map(|target| target.name.as_str());
-    let near = similar::nearest(name, places.chain(workloads).chain(targets));
-    let help = match (prepared.meaning(name), near) {
-        (Some(meaning), _) => format!("`{name}` is {meaning}"),
-        (None, Some(near)) => format!("did you mean `{near}`?"),
-        (None, None) => "write CLUSTER_TYPE/TARGET for an assignment, as in chicago-edge/checkout-us".to_owned(),
-    };
+    let places = fleet.cluster_types.keys().map(ClusterTypeName::to_string);
+    let places = places.chain(fleet.clusters.keys().map(ClusterName::to_string));
+    let workloads = fleet.workloads.keys().map(WorkloadName::to_string);
+    let targets = prepared.targets().iter().map(|target| target.name.to_string());
+    let known = places.chain(workloads).chain(targets).collect();
+    let help = advice(name, &known, std::iter::once(prepared))
+        .unwrap_or_else(|| "write CLUSTER_TYPE/TARGET for an assignment, as in chicago-edge/checkout-us".to_owned());
     let message = format!("{} has no cluster type, cluster, deployment target or workload `{text}`", fleet.environment);
     Failure::refused(message).help(help)
 }
