@@ -57,6 +57,11 @@ fn the_workflows_are_those_of_github_actions() {
 }
 
 #[test]
+fn the_workflow_of_this_project_is_one_of_github_actions() {
+    check("github-workflows", &[".github/workflows/ci.yml"]);
+}
+
+#[test]
 fn the_pipelines_are_those_of_gitlab_ci() {
     check("gitlab-ci", GITLAB);
 }
