@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::company::{Company, Ran, folder_text, kalypso};
@@ -200,4 +200,34 @@ fn what_is_removed_is_named_where_nobody_knows_whose_it_was() {
     let plan = company.kalypso("plan --from here -e dev --against out -o json").ends(2).json();
     assert_eq!(plan["plans"][0]["changes"][0]["workload"], serde_json::Value::Null);
     assert_eq!(plan["plans"][0]["groups"][0]["workloads"], serde_json::json!(["shop-test"]));
+}
+
+/// A folder in `examples`.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// Checks a folder as its page in `examples/README.md` does. The check knows this number of assignments.
+#[track_caller]
+fn check_example(folder: &Path, environment: &str, assignments: u64) {
+    let home = tempfile::tempdir().unwrap();
+    let arguments = ["check", "--strict", "-e", environment, "-o", "json", "--from"];
+    let checked = Ran::of(kalypso(home.path()).args(arguments).arg(folder)).ends(0).json();
+    assert_eq!(checked["diagnostics"], serde_json::json!([]));
+    assert_eq!(checked["summary"]["assignments"], assignments);
+}
+
+#[test]
+fn the_examples_that_are_plain_folders_are_good() {
+    check_example(&example("one-cluster"), "dev", 1);
+    check_example(&example("factories"), "prod", 3);
+}
+
+#[test]
+fn the_example_of_300_stores_is_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = folder.path().join("300-stores");
+    let script = example("stores/make.sh");
+    assert!(Command::new("sh").arg(script).arg(&stores).status().unwrap().success());
+    check_example(&stores, "prod", 300);
 }
