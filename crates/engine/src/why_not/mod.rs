@@ -51,7 +51,7 @@ pub struct WhyNot {
     pub policies: Vec<PolicyName>,
     /// The reasons why the place or target does not exist, or can't be rendered.
     pub obstacles: Vec<Obstacle>,
-    /// The policies that come near, the nearest first. Empty if the assignment exists, or if its place or target does not.
+    /// The policies that almost match, the nearest first. Empty if the assignment exists, or if its place or target does not.
     pub near: Vec<NearPolicy>,
     /// The number of policies that need as few changes as the first one.
     pub nearest: usize,

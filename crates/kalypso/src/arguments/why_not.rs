@@ -8,7 +8,7 @@ use super::{Format, SourceOptions};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso why-not -e prod chicago-edge/checkout-eu                     which policies come near, and the smallest change
+  kalypso why-not -e prod chicago-edge/checkout-eu                     which policies almost match, and the smallest change
   kalypso why-not -e prod checkout-eu chicago-edge                     the same
   kalypso why-not -e prod checkout-eu                                  a target that no policy assigns
   kalypso why-not -e prod chicago-edge                                 a cluster type or cluster without assignments

@@ -255,7 +255,7 @@ fn descriptions_hold_what_the_reference_says() {
     check("describe", &all);
 }
 
-/// Objects that come near an assignment, with labels from each kind of object.
+/// Objects that almost make an assignment, with labels from each kind of object.
 const NEAR: &str = include_str!("near.yaml");
 
 /// Checks the answers about what is missing, and the overviews.

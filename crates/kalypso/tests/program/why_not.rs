@@ -22,7 +22,7 @@ fn check(company: &Company, words: &str, status: i32, texts: &[&str]) {
 fn the_nearest_policy_is_named_with_what_fails_and_what_to_change() {
     let company = company();
     let texts = [
-        "bank-test is not on west in dev: 1 policy comes near, and needs 1 more thing",
+        "bank-test is not on west in dev: 1 policy almost matches: 1 condition is not met",
         "no policy selects bank-test; 1 policy selects west",
         "✗ purpose=shop   control-plane@dev:policies/shop.yaml:9",
         "bank-test has purpose=bank, from Workload `bank`   bank@main:bank.yaml:8",

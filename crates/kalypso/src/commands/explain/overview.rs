@@ -101,7 +101,7 @@ fn place_text(environment: &str, overview: &PlaceOverview, locator: &mut Locator
     lines.push(String::new());
     lines.push(match targets.first() {
         Some(target) => format!("  kalypso explain -e {environment} {name}/{target} says more about one assignment"),
-        None => format!("  kalypso why-not -e {environment} {name} says which policies come near"),
+        None => format!("  kalypso why-not -e {environment} {name} shows which policies almost match"),
     });
     lines.join("\n") + "\n"
 }
@@ -128,7 +128,7 @@ fn target_text(environment: &str, overview: &TargetOverview, locator: &mut Locat
         Some(place) => {
             format!("  kalypso explain -e {environment} {place}/{} says more about one assignment", target.name)
         }
-        None => format!("  kalypso why-not -e {environment} {} says which policies come near", target.name),
+        None => format!("  kalypso why-not -e {environment} {} shows which policies almost match", target.name),
     });
     lines.join("\n") + "\n"
 }

@@ -10,7 +10,7 @@ use crate::{places, terminal};
 
 /// The maximum number of policies that are shown.
 const POLICIES_MAX: usize = 3;
-/// A policy comes near if at most this number of its conditions are not met.
+/// A policy almost matches if at most this number of its conditions are not met.
 const NEAR_MAX: usize = 2;
 /// The maximum number of problems that are shown.
 const PROBLEMS_MAX: usize = 5;
@@ -33,7 +33,7 @@ pub(super) fn text(answer: &Answer<'_>) -> String {
         match &answer.applied {
             None => lines.extend(policy_lines(answer, &mut locator)),
             Some(_) => lines.push(format!(
-                "  kalypso why-not -e {} {} says which policies come near",
+                "  kalypso why-not -e {} {} shows which policies almost match",
                 answer.fleet.environment,
                 subject(answer)
             )),
@@ -115,16 +115,19 @@ fn missing_title(answer: &Answer<'_>) -> String {
         return what;
     }
     let missing = answer.found.near.first().map(|policy| policy.missing).unwrap_or_default();
-    let things = if missing == 1 { "1 more thing".to_owned() } else { format!("{missing} more things") };
+    let conditions = terminal::count(missing, "condition");
+    let are = if missing == 1 { "is" } else { "are" };
     match answer.found.nearest {
-        0 => format!("{what}: no policy comes near"),
-        _ if missing > NEAR_MAX => format!("{what}: no policy comes near, and the nearest needs {things}"),
-        1 => format!("{what}: 1 policy comes near, and needs {things}"),
-        several => format!("{what}: {} come near, and each needs {things}", policies(several)),
+        0 => format!("{what}: no policy almost matches"),
+        _ if missing > NEAR_MAX => {
+            format!("{what}: no policy almost matches, and {conditions} of the nearest {are} not met")
+        }
+        1 => format!("{what}: 1 policy almost matches: {conditions} {are} not met"),
+        several => format!("{what}: {} almost match: {conditions} of each {are} not met", policies(several)),
     }
 }
 
-/// The nearest policies. If none comes near: only the first one.
+/// The nearest policies. If none almost matches: only the first one.
 fn policy_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let WhyNot { near, nearest, .. } = &answer.found;
     let mut lines: Vec<_> = selection_line(answer).into_iter().collect();
