@@ -18,7 +18,7 @@ use crate::push::Delivered;
 use crate::reading::for_publication;
 use crate::refusal::refusals;
 
-/// Plans a publication of an environment. A destination whose branch is as it should be is up to date; nothing is delivered to the others.
+/// Plans a publication of an environment. If the branch of a destination has the output already, the destination is up to date. Nothing is delivered to the others.
 ///
 /// # Errors
 /// If the environment can't be read, or has no destination.

@@ -489,18 +489,18 @@ impl PlaceOutcome {
         match (&self.pull_request, &self.delivered) {
             (Some(Err(error)), _) => format!("there is no pull request: {error}"),
             (Some(Ok(outcome)), _) => match &outcome.proposal {
-                Proposal::None => format!("{base} is as it should be"),
+                Proposal::None => format!("{base} is up to date"),
                 Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link) => {
                     format!("proposed in pull request {}", link.number)
                 }
                 Proposal::Merged(link) => format!("merged with pull request {}", link.number),
-                Proposal::Closed(_) => format!("{base} is as it should be, and the pull request is closed"),
+                Proposal::Closed(_) => format!("{base} is up to date, and the pull request is closed"),
                 Proposal::Declined(link) => format!("declined: pull request {} was closed", link.number),
             },
             (None, Some(Delivered::Pushed { branch, commit, .. })) => format!("pushed {} to {branch}", commit.short()),
             (None, Some(Delivered::Proposed { branch })) => format!("proposed on branch {branch}"),
             (None, Some(Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::Left(_))) => {
-                format!("{base} is as it should be")
+                format!("{base} is up to date")
             }
             (None, Some(Delivered::LostRace) | None) => "nothing is published".to_owned(),
         }

@@ -313,7 +313,7 @@ fn a_commit_of_a_person_stays_without_an_error_where_there_is_nothing_to_publish
     let files: Vec<_> = before.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
     hosted.world.change(&files);
     let outcome = hosted.publish();
-    assert_eq!((failed(&outcome), outcome.places[0].description()), (vec![], "clusters is as it should be".to_owned()));
+    assert_eq!((failed(&outcome), outcome.places[0].description()), (vec![], "clusters is up to date".to_owned()));
     let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
     assert_eq!(warnings.map(Diagnostic::is_error).collect::<Vec<_>>(), [false]);
     assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));

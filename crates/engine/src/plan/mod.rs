@@ -56,7 +56,7 @@ pub struct Plan {
     pub changes: BTreeMap<PlannedId, AssignmentChange>,
     /// Changed files that belong to no assignment: files of cluster types, and the tracking file.
     pub other_files: Vec<FileChange>,
-    /// The number of assignments that stay as they should be.
+    /// The number of assignments that are up to date.
     pub unchanged: usize,
     /// The number of folders of cluster types that move because the layout changes.
     pub moved: usize,

@@ -214,7 +214,7 @@ impl Company<'_> {
             .collect();
         let unchanged = self.published.iter().filter(|outcome| is_unchanged(outcome)).count();
         if pushed.is_empty() {
-            return format!("nothing: {} of {place} are as they should be", branches(unchanged));
+            return format!("nothing: {} of {place} are up to date", branches(unchanged));
         }
         format!("{} of {place}, directly: {}", branches(pushed.len()), pushed.join(" · "))
     }

@@ -85,7 +85,7 @@ impl Answer {
             return Err(first(self.failures));
         }
         if self.is_incomplete {
-            return Err(Failure::outside("not all pull requests are there").into());
+            return Err(Failure::outside("some pull requests could not be opened").into());
         }
         Ok(Exit::Good.unless(self.has_problems))
     }
@@ -393,13 +393,13 @@ fn delivered_text(place: &PlaceOutcome) -> String {
         }
         Some(Delivered::Withdrawn { branch: withdrawn, is_merged }) => {
             let because = if *is_merged { "was merged" } else { "proposed something else" };
-            format!("Nothing to do: {branch} is as it should be; {withdrawn}, which {because}, was removed\n")
+            format!("Nothing to do: {branch} is up to date; {withdrawn}, which {because}, was removed\n")
         }
         Some(_) if place.planned.plan.is_failing() || place.planned.renderer.is_some() => {
             format!("Nothing to do: {branch} stays as it is\n\n{}", View::whole(&place.planned).summary(loaded))
         }
         Some(_) => format!(
-            "Nothing to do: {branch} is as it should be ({} assignments)\n",
+            "Nothing to do: {branch} is up to date ({} assignments)\n",
             terminal::thousands(place.planned.plan.unchanged)
         ),
         None if matches!(place.pull_request, Some(Ok(_))) => String::new(),

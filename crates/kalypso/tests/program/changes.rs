@@ -70,7 +70,7 @@ fn two_commits_of_the_environment_are_compared() {
         .ends(2)
         .says(&["\"mysql://west-3/a\" → \"mysql://west/a\""]);
     let same = company.kalypso(&format!("plan -e dev --commit {}..dev", &head[..8])).ends(0);
-    same.says(&["nothing changes: 2 assignments stay"]);
+    same.says(&["nothing changes: 2 assignments are up to date"]);
     let json = company.kalypso("plan -e dev --commit HEAD~2..HEAD~1 -o json").ends(2).json();
     assert_eq!(json["change"]["branch"], "dev");
     assert_eq!(json["change"]["from"], first.as_str());
@@ -165,7 +165,7 @@ fn a_patch_that_breaks_a_file_leaves_its_earlier_version() {
     let company = Company::new();
     patch(&company, "dev", WEST, Some("a: ["));
     let plan = company.kalypso("plan -e dev --patch it.patch").ends(1);
-    plan.says(&["configs/west.yaml", "is used instead", "nothing changes: 2 assignments stay"]);
+    plan.says(&["configs/west.yaml", "is used instead", "nothing changes: 2 assignments are up to date"]);
 }
 
 #[test]

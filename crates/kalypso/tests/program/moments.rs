@@ -306,7 +306,7 @@ fn a_proposal_for_a_branch_that_moved_is_made_anew() {
             machines.other("publish -e dev --direct").ends(0);
         })
         .ends(0)
-        .says(&["gitops@dev is as it should be", "kalypso/dev, which proposed something else, was removed"]);
+        .says(&["gitops@dev is up to date", "kalypso/dev, which proposed something else, was removed"]);
     machines.has("dev", "3");
     assert_eq!(machines.company.head("gitops", "kalypso/dev"), None);
 }
@@ -346,7 +346,7 @@ fn one_of_several_places_may_lose_a_race() {
         machines.other("publish -e dev --direct --gitops-repo edge").ends(0);
     });
     // The first run published the state before the race. The next run publishes the current state.
-    ran.ends(0).says(&["Published dev to dev", "edge@main is as it should be"]);
+    ran.ends(0).says(&["Published dev to dev", "edge@main is up to date"]);
     assert!(company.file("edge", "main", WEST).contains("shop-3"));
     machines.has("dev", "2");
     machines.one("publish -e dev --direct").ends(0);

@@ -33,7 +33,7 @@ fn a_change_is_proposed_merged_and_then_there_is_nothing_to_do() {
 #[test]
 fn a_plan_shows_the_value_with_its_place() {
     let company = Company::new().published();
-    company.kalypso("plan -e dev").ends(0).says(&["nothing changes", "2 assignments stay"]);
+    company.kalypso("plan -e dev").ends(0).says(&["nothing changes", "2 assignments are up to date"]);
     west(&company, "mysql://west-2/a");
     let plan = company.kalypso("plan -e dev").ends(2);
     let plan = plan.says(&["1 assignment changes", "DATABASE", "\"mysql://west/a\" → \"mysql://west-2/a\""]);

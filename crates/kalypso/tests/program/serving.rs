@@ -203,7 +203,7 @@ fn publish_opens_updates_and_closes_the_pull_request() {
     assert!(body.contains("2 assignments") && body.contains("control-plane@dev"), "{body}");
     has_no_secret("the pull request", &body);
     hosted.merge(1);
-    hosted.kalypso("publish -e dev").ends(0).says(&["is as it should be"]);
+    hosted.kalypso("publish -e dev").ends(0).says(&["is up to date"]);
     assert_eq!(hosted.company.head("gitops", "kalypso/dev"), None);
     hosted.kalypso("publish -e dev --no-pull-request --pull-request").ends(64);
     hosted.double.revoke_tokens();

@@ -114,7 +114,7 @@ fn an_upgrade_in_the_middle_of_a_rollout_publishes_nothing_and_forgets_no_decisi
     let before = published(&company);
     let world = upgraded(company);
     says_what_was_decided_before(&world);
-    world.run("publish -e prod --direct").says(&["Nothing to do: gitops@prod is as it should be"]);
+    world.run("publish -e prod --direct").says(&["Nothing to do: gitops@prod is up to date"]);
     assert_eq!(published(&world.company), before);
 }
 

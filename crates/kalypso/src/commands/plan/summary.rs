@@ -35,9 +35,9 @@ impl View<'_> {
         if plan.is_empty() {
             let unchanged = count(plan.unchanged, "assignment");
             let stay = match (plan.unchanged, plan.is_failing()) {
-                (1, false) => "stays as it should be",
+                (1, false) => "is up to date",
                 (1, true) => "stays as it is",
-                (_, false) => "stay as they should be",
+                (_, false) => "are up to date",
                 (_, true) => "stay as they are",
             };
             let (rings, failing) = (self.rings(), self.failing());

@@ -156,7 +156,7 @@ impl Site {
         self.check_rest(&model);
     }
 
-    /// Waits until the git host is as it should be.
+    /// Waits until the git host has the expected content.
     fn await_model(&self, model: &Model) {
         let start = Instant::now();
         loop {
