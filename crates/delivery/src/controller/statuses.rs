@@ -27,7 +27,7 @@ pub(super) fn measured(
     let statuses = statuses.map_err(|error| Arc::from(format!("the statuses of the commit can't be read: {error}")))?;
     let name = commit_status::context(environment);
     let is_counted = |found: &&ReportedStatus| found.status.context == name && accounts.contains(&found.account);
-    let mut answer = Err(format!("no account that counts reported a status `{name}` of the commit").into());
+    let mut answer = Err(format!("no trusted account reported a status `{name}` of the commit").into());
     for ReportedStatus { status, account } in statuses.iter().filter(is_counted) {
         if status.state != StatusState::Success {
             return Err(format!("`{account}` reported `{name}`: {}", status.description).into());

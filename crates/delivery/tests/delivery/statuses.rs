@@ -48,7 +48,7 @@ fn other_accounts_and_other_states_prove_nothing() {
     report(&world, "mallory", ("dev", second), StatusState::Success);
     world.settle();
     let none =
-        "the state of the fleet is not known: no account that counts reported a status `dev environment` of the commit";
+        "the state of the fleet is not known: no trusted account reported a status `dev environment` of the commit";
     assert_eq!(world.waits("stage"), format!("compliant: {none}"));
     report(&world, "ci-bot", ("dev", second), StatusState::Failure);
     assert_eq!(

@@ -176,7 +176,7 @@ impl Authors {
         account.map_or_else(Self::default, |account| Self { accounts: BTreeSet::from([account]), has_unknown: false })
     }
 
-    /// Whether an account is one of them. Upper and lower case are the same.
+    /// Whether an account is one of them. Account names are compared without case.
     pub fn contains(&self, account: &str) -> bool {
         self.accounts.iter().any(|author| author.to_lowercase() == account.to_lowercase())
     }

@@ -219,9 +219,9 @@ fn statuses_of_configured_accounts_prove_a_commit() {
     let world = Reporting::new();
     world.hosted.kalypso("check -e prod").ends(1).says(&["K0523", "no step of promotions was made for it yet"]);
     let waits = |words: &[&str]| world.hosted.kalypso("publish -e prod --direct").ends(1).says(words);
-    waits(&["K0522", "no account that counts reported a status `dev environment`"]);
+    waits(&["K0522", "no trusted account reported a status `dev environment`"]);
     world.report("somebody", StatusState::Success);
-    waits(&["K0522", "no account that counts"]);
+    waits(&["K0522", "no trusted account"]);
     world.report("ci-bot", StatusState::Failure);
     waits(&["K0522", "gate `compliant` waits"]);
     let status = world.hosted.kalypso("rollout status -e prod").out;

@@ -22,7 +22,7 @@ pub enum NotCounted {
     OtherTeam,
 }
 
-/// Whether the approval of an account counts at a gate. Upper and lower case of accounts are the same.
+/// Whether the approval of an account counts at a gate. Account names are compared without case.
 ///
 /// # Errors
 /// Why it does not count.
