@@ -192,7 +192,7 @@ impl From<HostError> for ProblemResponse {
         match error {
             HostError::Text(_) => Self::new(Kind::Unprocessable, text),
             HostError::Unknown { .. } => {
-                Self::new(Kind::NotFound, text).hint("`GET /api/v1/hosts?retired=true` says which there are")
+                Self::new(Kind::NotFound, text).hint("`GET /api/v1/hosts?retired=true` lists the hosts")
             }
             HostError::Database(error) => error.into(),
         }

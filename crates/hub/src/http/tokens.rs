@@ -161,7 +161,7 @@ impl From<TokenError> for ProblemResponse {
         match error {
             TokenError::Name(_) | TokenError::Signing | TokenError::Reach => Self::new(Kind::Unprocessable, text),
             TokenError::Taken(_) => Self::new(Kind::Ambiguous, text).hint("revoke it first, or take another name"),
-            TokenError::Unknown(_) => Self::new(Kind::NotFound, text).hint("`GET /api/v1/tokens` says which there are"),
+            TokenError::Unknown(_) => Self::new(Kind::NotFound, text).hint("`GET /api/v1/tokens` lists the tokens"),
             TokenError::Random(_) => Self::new(Kind::Unavailable, text),
             TokenError::Database(error) => error.into(),
         }

@@ -123,7 +123,7 @@ fn failure(error: HostError) -> Failure {
     match error {
         HostError::Text(_) => Failure::usage(message),
         HostError::Unknown { .. } => {
-            Failure::refused(message).help("`kalypso hub host list --retired` says which there are")
+            Failure::refused(message).help("`kalypso hub host list --retired` lists the hosts")
         }
         HostError::Database(_) => Failure::outside(message),
     }

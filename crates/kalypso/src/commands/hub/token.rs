@@ -176,7 +176,7 @@ fn failure(error: TokenError) -> Failure {
     match error {
         TokenError::Name(_) | TokenError::Signing | TokenError::Reach => Failure::usage(message),
         TokenError::Taken(_) => Failure::refused(message).help("`kalypso hub token rotate` gives it a new secret"),
-        TokenError::Unknown(_) => Failure::refused(message).help("`kalypso hub token list` says which there are"),
+        TokenError::Unknown(_) => Failure::refused(message).help("`kalypso hub token list` lists the tokens"),
         TokenError::Random(_) | TokenError::Database(_) => Failure::outside(message),
     }
 }
