@@ -32,7 +32,7 @@ pub enum EnvironmentsError {
     #[error("a platform needs an environment")]
     None,
     /// A name occurs twice.
-    #[error("the environment `{0}` is there twice")]
+    #[error("the environment `{0}` is named twice")]
     Duplicate(EnvironmentName),
     /// The branch with this name has another purpose, or can't exist.
     #[error("no environment can be named `{0}`: {1}")]
@@ -167,7 +167,7 @@ mod tests {
         let check = |texts: &[&str]| check_environments(&names(texts)).err().map(|error| error.to_string());
         assert_eq!(check(&["dev", "prod"]), None);
         assert_eq!(check(&[]).unwrap(), "a platform needs an environment");
-        assert_eq!(check(&["dev", "prod", "dev"]).unwrap(), "the environment `dev` is there twice");
+        assert_eq!(check(&["dev", "prod", "dev"]).unwrap(), "the environment `dev` is named twice");
         for reserved in ["main", "kalypso", "a.lock"] {
             assert!(check(&[reserved]).unwrap().starts_with("no environment can be named"), "{reserved}");
         }

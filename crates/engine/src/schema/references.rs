@@ -35,7 +35,7 @@ pub(super) enum ReferenceError {
         "`{0}` is not supported, because what it refers to depends on the way by which a check came there: write `$ref`"
     )]
     Dynamic(&'static str),
-    #[error("its ids give its references too many meanings")]
+    #[error("its `$id`s make a `$ref` ambiguous")]
     TooMany,
 }
 

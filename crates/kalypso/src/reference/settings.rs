@@ -160,7 +160,7 @@ pub(super) const LABELS: &[Setting] = &[
         key: PLATFORM_CONFIG,
         pattern: None,
         values: "`\"true\"`",
-        doc: "The map takes part in composition. Without it, a `ConfigMap` is none of Kalypso's business.",
+        doc: "The map takes part in composition. Without it, a `ConfigMap` is ignored by Kalypso.",
     },
     Setting {
         kinds: &[Kind::ConfigMap, Kind::ConfigSchema],

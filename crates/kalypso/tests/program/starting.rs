@@ -136,7 +136,7 @@ fn wrong_answers_are_refused_before_anything_is_written() {
         assert!(!room.path("platform").exists(), "{arguments}");
     };
     check("--environments Dev", &["\"Dev\" is not the name of an environment"]);
-    check("--environments dev,prod,dev", &["`dev` is there twice"]);
+    check("--environments dev,prod,dev", &["`dev` is named twice"]);
     check("--environments main", &["no environment can be named `main`"]);
     check("--reconcilers fluxx", &["no pack for a reconciler `fluxx`", "flux, argocd"]);
     check("--host svn --owner acme", &["no kind of git host"]);
