@@ -155,7 +155,7 @@ pub(crate) enum PlanFormat {
     Yaml,
 }
 
-/// Make a small company with git repositories on this machine and run the whole job for it
+/// Create a small example company with git repositories on this machine, and run Kalypso for it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -180,7 +180,7 @@ pub(crate) struct Demo {
 Examples:
   kalypso check                              all environments of the control plane
   kalypso check -e prod --strict             one of them; warnings count as problems
-  kalypso check --working-tree               with all changes that are not committed
+  kalypso check --working-tree               with all uncommitted changes
   kalypso check --patch my.patch             with a patch of the main branch
   kalypso check --from . -e dev -o github    a checkout in CI, as annotations of the pull request")]
 pub(crate) struct Check {
@@ -204,8 +204,8 @@ Examples:
   kalypso render --from . -e dev --out rendered    the same from a checkout, without git
   kalypso render -e prod --digest                  the git tree id of the result; nothing is written
   kalypso render --all --out rendered              each environment in a folder of its own
-  kalypso render -e dev --working-tree --out x     with all changes that are not committed
-  kalypso render -e prod --head --out x            as if everything were admitted that waits for its gates")]
+  kalypso render -e dev --working-tree --out x     with all uncommitted changes
+  kalypso render -e prod --head --out x            as if everything that waits for its gates were admitted")]
 pub(crate) struct Render {
     #[command(flatten)]
     pub(crate) of: EnvironmentOrAll,
@@ -235,10 +235,10 @@ pub(crate) struct Render {
 Examples:
   kalypso plan -e prod                       compared with the environment's GitOps branch
   kalypso plan -e prod --diff                with the difference of every file
-  kalypso plan -e prod --head                as if everything were admitted that waits for its gates
+  kalypso plan -e prod --head                as if everything that waits for its gates were admitted
   kalypso plan -e prod --commit HEAD~1..     what the last commit of the environment's branch changed
   kalypso plan -e prod --commit main         what promoting the head of main would change
-  kalypso plan -e prod --working-tree        what all changes would do that are not committed yet
+  kalypso plan -e prod --working-tree        what all uncommitted changes would do
   git diff | kalypso plan -e prod --patch -  what one of them would do
   kalypso plan --all                         all environments
   kalypso plan -e prod --adopt large         what `publish --adopt large` would replace in folder large
@@ -253,7 +253,7 @@ pub(crate) struct Plan {
     /// Compare with the files in this folder instead of the GitOps branch
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) against: Option<PathBuf>,
-    /// Show what all changes would do that are not committed, in the working trees of the control plane; DIR is a folder in one of them
+    /// Show what all uncommitted changes in the working trees of the control plane would do; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "against", "commit", "patch", "gitops_repo", "adopt"])]
     #[expect(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) working_tree: Option<Option<PathBuf>>,
@@ -277,7 +277,7 @@ pub(crate) struct Plan {
     /// Show only the changes on this cluster type (and its clusters), or on this cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_type: Option<String>,
-    /// Show only the changes of assignments whose target or cluster type has these labels, as `kubectl -l` has it
+    /// Show only the changes of assignments whose target or cluster type has these labels, in the syntax of `kubectl -l`
     #[arg(short = 'l', long, value_name = "LABELS")]
     pub(crate) selector: Option<String>,
     /// How many changes are listed at most [default: 40 groups for reading, 1000 for programs]

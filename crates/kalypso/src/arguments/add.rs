@@ -9,8 +9,8 @@ use super::{AddEnvironment, AddTemplate, Format, RemoveEnvironment};
 /// Add an object to the control plane, and show what it would change
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Files are edited in the working tree of the branch, in the style that is there: all other bytes stay. What would be an error of
-`kalypso check` is refused, and nothing is written.")]
+Files are edited in the working tree of the branch, in their present style: all other bytes stay. An edit that would cause an
+error of `kalypso check` is refused, and nothing is written.")]
 pub(crate) struct Add {
     #[command(subcommand)]
     pub(crate) kind: AddKind,
@@ -33,8 +33,8 @@ pub(crate) enum AddKind {
 /// Remove an object from the control plane, and show what would disappear
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Files are edited in the working tree of the branch: all other bytes stay, and a file without objects is removed. An object that others
-use is not removed.")]
+Files are edited in the working tree of the branch: all other bytes stay, and a file without objects is removed. An object that other
+objects use is not removed.")]
 pub(crate) struct Remove {
     #[command(subcommand)]
     pub(crate) kind: RemoveKind,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Export who decided what, and what was published
+/// Export the decisions, with their authors, and the publications
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

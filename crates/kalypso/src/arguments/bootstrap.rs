@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::SourceOptions;
 
-/// Print what a cluster or host needs, once, to pull its folder
+/// Print the one-time setup for a cluster or host to pull its folder
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +21,7 @@ pub(crate) struct Bootstrap {
     /// The cluster, or the cluster type whose folder it pulls
     #[arg(id = "cluster_type", value_name = "CLUSTER")]
     pub(crate) place: String,
-    /// What pulls [default: Flux or Argo CD, as the reconciler template of the cluster type says]
+    /// The program that pulls [default: Flux or Argo CD, as the reconciler template of the cluster type says]
     #[arg(long, value_enum)]
     pub(crate) reconciler: Option<Reconciler>,
     /// The `GitOpsRepo` to pull from, if the environment has several

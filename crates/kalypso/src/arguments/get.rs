@@ -20,7 +20,7 @@ pub(crate) enum ListFormat {
     Name,
 }
 
-/// List what is there: environments, cluster types, workloads, policies, values and more
+/// List objects: environments, cluster types, workloads, policies, values and more
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds: environments, promotions, cluster-types, clusters, workloads, targets, policies, configs, schemas, templates,
@@ -32,7 +32,7 @@ Examples:
   kalypso get assignments -e prod --on store-042     what runs on a cluster, or on a cluster type with its clusters
   kalypso get assignments --of checkout -o name      where a workload, or one deployment target, runs
   kalypso get policies -e prod -o wide               with the file and line of each
-  kalypso get values -e prod --key LOG_LEVEL         who has which value, and which ConfigMap sets it
+  kalypso get values -e prod --key LOG_LEVEL         which assignments have which value, and the ConfigMap that sets it
   kalypso get values --key LOG_LEVEL --value debug   the assignments with one value
   kalypso get clusters --limit 20 --after store-042  the next page")]
 pub(crate) struct Get {
@@ -51,7 +51,7 @@ pub(crate) struct Get {
     /// How many are listed at most, of each environment [default: 100 for reading, all for programs]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Begin behind this name: the next page
+    /// Start after this name: the next page
     #[arg(long, value_name = "NAME")]
     pub(crate) after: Option<String>,
     /// The format of the answer
@@ -62,13 +62,13 @@ pub(crate) struct Get {
 /// Which objects are listed. All conditions must match.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ListFilter {
-    /// Only what has these labels, as `kubectl -l` has it. An assignment has those of its target and of its place
+    /// Only objects with these labels, in the syntax of `kubectl -l`. An assignment has the labels of its target and of its place
     #[arg(short = 'l', long, value_name = "LABELS")]
     pub(crate) selector: Option<String>,
-    /// Only what is on this cluster type (and its clusters), or on this cluster
+    /// Only objects on this cluster type (and its clusters), or on this cluster
     #[arg(long = "on", value_name = "PLACE")]
     pub(crate) cluster_type: Option<String>,
-    /// Only what is of this workload, or of this deployment target
+    /// Only objects of this workload, or of this deployment target
     #[arg(long = "of", value_name = "WORKLOAD")]
     pub(crate) of: Option<String>,
     /// Only what this scheduling policy assigns
@@ -87,7 +87,7 @@ pub(crate) struct ValueFilter {
     pub(crate) value: Option<String>,
 }
 
-/// Describe an object: its fields, what it reaches, what reaches it, and what is wrong with it
+/// Describe an object: its fields, the assignments that it affects, the objects that affect it, and its problems
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

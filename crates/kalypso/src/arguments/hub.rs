@@ -76,7 +76,7 @@ pub(crate) struct HubRun {
     pub(crate) log_format: LogFormat,
 }
 
-/// Run the service: it keeps the GitOps branches of all environments true, and contains the hub
+/// Run the service: it keeps the GitOps branches of all environments up to date, and contains the hub
 #[derive(Args, Debug, Clone)]
 #[command(after_help = "\
 Examples:
@@ -246,8 +246,8 @@ pub(crate) struct HubTokenRevoke {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso hub token rotate chicago                 both secrets are good for a day
-  kalypso hub token rotate chicago --grace 0s      the old one at once no more")]
+  kalypso hub token rotate chicago                 both secrets are valid for a day
+  kalypso hub token rotate chicago --grace 0s      the old one stops working at once")]
 pub(crate) struct HubTokenRotate {
     /// Its name or id
     #[arg(value_name = "NAME")]
@@ -432,10 +432,10 @@ pub(crate) struct HubExport {
     /// The format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: TableFormat,
-    /// Only rows that were created, desired or reported since then: a date, a timestamp, or a time ago such as 30d
+    /// Only rows that were created, desired or reported since this time: a date, a timestamp, or a time ago such as 30d
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only rows from before then
+    /// Only rows from before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     #[command(flatten)]
@@ -445,7 +445,7 @@ pub(crate) struct HubExport {
 /// The format of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
-    /// With a line of names first; a text that a spreadsheet would take for a formula gets a ' before it
+    /// With a header line; a text that a spreadsheet would take for a formula gets a ' before it
     #[default]
     Csv,
     /// A JSON object on each line
@@ -503,10 +503,10 @@ pub(crate) struct HubAudit {
     /// Only to this subject: a token, a host, or a repository and its branch
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
-    /// Only from then on: a timestamp, a date, or a time ago such as 7d
+    /// Only from this time on: a timestamp, a date, or a time ago such as 7d
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only before then
+    /// Only before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// The maximum number of entries
@@ -550,7 +550,7 @@ pub(crate) struct HubRuleList {
 /// Send one test notification, in the format of the rule and to its URL
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit status: 0 it was taken · 69 it was not
+Exit status: 0 accepted · 69 not accepted
 
 Examples:
   kalypso hub rule test stage-failing")]

@@ -34,12 +34,12 @@ pub(crate) struct Init {
     /// The start of the URLs that objects name, for repositories without such a URL [default: `https://git.example/platform`]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Lay out the control plane as another tool does
+    /// Use the layout of another tool for the control plane
     #[arg(long, value_enum, value_name = "TOOL", conflicts_with_all = ["environments", "reconcilers"])]
     pub(crate) like: Option<Likeness>,
     #[command(flatten)]
     pub(crate) host: InitHost,
-    /// Ask nothing: take the defaults
+    /// Do not ask questions: use the defaults
     #[arg(short, long)]
     pub(crate) yes: bool,
 }

@@ -44,7 +44,7 @@ pub(crate) struct ReasonedDecision {
 What was released before stays as it is.
 
 Examples:
-  kalypso hold -e prod --reason 'inventory days'              nothing moves into prod, and in it
+  kalypso hold -e prod --reason 'inventory days'              nothing moves into prod, or between its rings
   kalypso hold -e prod checkout --reason 'waits for team A'   no release of a workload, and no change of it in the rings
   kalypso hold -e prod values --reason 'numbers are checked'  the output stays at the present values of prod")]
 pub(crate) struct Hold {
@@ -115,10 +115,10 @@ pub(crate) struct Skip {
 /// Approve the change that waits for approvals
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The service knows who approves by the token, which needs the role `approver`, and counts the account of the git host that `[promotion.accounts]` of kalypso.toml
-gives it.
-An approval is for one gate of one change. If several wait, the command lists them, and ends with 1. So it does if the approval does not count: of an author of what
-moves, of an account outside of the gate's team, or for a revision that does not move any more. A review of the pull request counts too, without this command.
+The token identifies the person, and needs the role `approver`. `[promotion.accounts]` of kalypso.toml maps the token to the account of the git host
+that counts.
+An approval is for one gate of one change. If several wait, the command lists them, and ends with 1. It also ends with 1 if the approval does not count: because
+its account is an author of the change or outside of the gate's team, or because the revision does not move any more. A review of the pull request counts too, without this command.
 
 Examples:
   kalypso approve -e prod                                     the only change that waits
@@ -142,7 +142,7 @@ pub(crate) struct Approve {
 /// Return to a revision that was proved before: a new commit, never a rewritten history
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What the environment has now is rejected. Nothing moves by itself then, until `kalypso promote` or `kalypso retry`.
+The present revision of the environment is rejected. Then nothing moves until `kalypso promote` or `kalypso retry`.
 
 Examples:
   kalypso rollback -e prod --reason 'tills are slow'
@@ -197,7 +197,7 @@ pub(crate) struct Promote {
 /// Run one step of the promotions without the service
 #[derive(Args, Debug)]
 #[command(after_help = "\
-For CI jobs of teams without `kalypso serve`: each call evaluates the gates once, and moves what may move. The evidence comes from the hub.
+For CI jobs of teams without `kalypso serve`: each call evaluates the gates once, and moves the changes whose gates allow it. The evidence comes from the hub.
 
 Exit status: 0 nothing moves · 1 a move stopped, or can't be evaluated · 2 a move waits
 
@@ -223,7 +223,7 @@ The command writes to the repository itself, also if a service runs: you need pu
 Examples:
   kalypso rollout restore -e prod --reason 'pushed over by mistake'                     the states that the newest publication names
   kalypso rollout restore -e prod --to 41c77fe5d0c3b2a1908f7e6d5c4b3a2918070605 --reason 'the last good states'
-  kalypso rollout restore -e prod --baseline --reason 'the repository was lost'         admit what is published: earlier holds are gone")]
+  kalypso rollout restore -e prod --baseline --reason 'the repository was lost'         admit the published output: earlier holds are lost")]
 pub(crate) struct RolloutRestore {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -231,7 +231,7 @@ pub(crate) struct RolloutRestore {
     /// The commit of the branch with the states to restore [default: the one that the newest publication names]
     #[arg(long, value_name = "COMMIT")]
     pub(crate) to: Option<String>,
-    /// Begin anew with what is published, if the commit that the newest publication names is lost
+    /// Start again from the published output, if the commit that the newest publication names is lost
     #[arg(long, conflicts_with = "to")]
     pub(crate) baseline: bool,
     /// Why

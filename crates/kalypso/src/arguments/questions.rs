@@ -48,7 +48,7 @@ pub(crate) struct Filtering {
     /// The cluster type: its hosts, with all their deployments
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_type: Option<String>,
-    /// Labels of deployment targets, as `kubectl -l` has it
+    /// Labels of deployment targets, in the syntax of `kubectl -l`
     #[arg(long, value_name = "LABELS")]
     pub(crate) target_selector: Option<String>,
 }
@@ -59,12 +59,12 @@ pub(crate) struct HostFiltering {
     /// The host
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
-    /// Labels of hosts, as `kubectl -l` has it
+    /// Labels of hosts, in the syntax of `kubectl -l`
     #[arg(short = 'l', long, value_name = "LABELS")]
     pub(crate) selector: Option<String>,
 }
 
-/// List which versions of which workloads are on which hosts, since when
+/// List the versions of workloads on each host, and since when they are there
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -130,7 +130,7 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Show how far changes are on their way through environments and rings, or how many reconcilers have applied a workload, a version or a commit
+/// Show the progress of changes through environments and rings, or how many reconcilers have applied a workload, a version or a commit
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -139,7 +139,7 @@ Examples:
   kalypso rollout status checkout                            its desired versions in all environments, and its rings
   kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
-  kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
+  kalypso rollout status checkout@2.4.0 --status outdated    the reconcilers that do not have it yet
   kalypso rollout status checkout@2.4.0 --at 12h             how many had it then
 
 If several workloads have this name, write WORKSPACE/APPLICATION/WORKLOAD")]
@@ -256,10 +256,10 @@ pub(crate) struct History {
     /// Only decisions of this person
     #[arg(long, value_name = "PERSON")]
     pub(crate) by: Option<String>,
-    /// Only what happened since then: a date, a timestamp, a local time (22:00 is the last one), or a time ago (12h)
+    /// Only events since this time: a date, a timestamp, a local time (22:00 is the last one), or a time ago (12h)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only what happened before then
+    /// Only events before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Only events of this kind [default: all, without the reasons why promotions wait]
@@ -276,8 +276,8 @@ pub(crate) struct History {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso drift                     what is not everywhere where it is desired, the oldest first
-  kalypso drift silent -e prod      who has gone silent; also unknownContent, removedPlace, unknownPlace")]
+  kalypso drift                     desired content that some places do not have yet, the oldest first
+  kalypso drift silent -e prod      the silent reconcilers; also unknownContent, removedPlace, unknownPlace")]
 pub(crate) struct Drift {
     /// List silent reconcilers, or reports without a match
     #[arg(value_name = "KIND", value_parser = ["silent", "unknownContent", "removedPlace", "unknownPlace"])]
@@ -296,7 +296,7 @@ pub(crate) struct Drift {
 /// Follow changes: of the desired state, of reports, and reconcilers that become silent
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It ends when it is interrupted, or after --limit. A connection that is lost is taken up again where it broke off.
+It ends when it is interrupted, or after --limit. After a lost connection, it continues where the connection broke.
 
 Examples:
   kalypso events                                everything, from now on

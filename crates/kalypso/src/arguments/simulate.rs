@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Format;
 
-/// Run a scenario of promotions in virtual time, and tell what happens
+/// Run a scenario of promotions in virtual time, and print its events
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -21,7 +21,7 @@ pub(crate) struct EnvironmentOrAll {
 /// The state of the control plane that is read, if it is not the current one.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct StateOptions {
-    /// Read the control plane with all changes that are not committed, from its working trees; DIR is a folder in one of them
+    /// Read the control plane with all uncommitted changes, from its working trees; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "commit", "patch"])]
     #[expect(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) working_tree: Option<Option<PathBuf>>,
@@ -36,7 +36,7 @@ pub(crate) struct StateOptions {
 /// Whether the heads are read instead of what was admitted.
 #[derive(Args, Debug, Clone, Copy, Default)]
 pub(crate) struct HeadOption {
-    /// Read the heads of all branches, as if everything were admitted that waits for its gates
+    /// Read the heads of all branches, as if everything that waits for its gates were admitted
     #[arg(long, conflicts_with_all = ["from"])]
     pub(crate) head: bool,
 }

@@ -31,7 +31,7 @@ pub(crate) const TASKS: &[Task] = &[
         ],
     },
     Task {
-        title: "Ask what is where",
+        title: "Query the fleet",
         commands: &["status", "deployments", "compare", "history", "drift", "events", "audit"],
     },
     Task { title: "Run the service and the hub", commands: &["serve", "hub", "report"] },

@@ -136,7 +136,7 @@ fn keys(options: &Get, filter: &Filter<'_>, views: &[View<'_>]) -> anyhow::Resul
     if is_empty {
         terminal::note("there are no such values");
     } else if !is_for_programs(options.output) {
-        terminal::note("\n`--key KEY` shows who has which value");
+        terminal::note("\n`--key KEY` shows which assignments have which value");
     }
     Ok(Exit::Good)
 }
