@@ -45,7 +45,7 @@ const ENVIRONMENTS: &[Described] = &[
     ("items[].configs", ""),
     ("items[].assignments", ""),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const PROMOTIONS: &[Described] = &[
@@ -69,7 +69,7 @@ const PROMOTIONS: &[Described] = &[
     ("items[].newer", "`wait`, `queue` or `supersede`"),
     ("items[].onFailure", "`stop`, `rollBackRing` or `rollBackEnvironment`"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const CLUSTER_TYPES: &[Described] = &[
@@ -84,7 +84,7 @@ const CLUSTER_TYPES: &[Described] = &[
     ("items[].assignments", "its assignments, with those of its clusters"),
     ("items[].ownAssignments", "its assignments without those of its clusters"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const CLUSTERS: &[Described] = &[
@@ -95,7 +95,7 @@ const CLUSTERS: &[Described] = &[
     ("items[].clusterType", "its cluster type"),
     ("items[].assignments", "how many targets run on it"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const WORKLOADS: &[Described] = &[
@@ -109,7 +109,7 @@ const WORKLOADS: &[Described] = &[
     ("items[].targets", "how many deployment targets it has in the environment"),
     ("items[].assignments", "how many assignments these have"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const TARGETS: &[Described] = &[
@@ -125,7 +125,7 @@ const TARGETS: &[Described] = &[
     ("items[].clusterTypes", "how many of these are cluster types"),
     ("items[].clusters", "how many of these are clusters"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const POLICIES: &[Described] = &[
@@ -139,7 +139,7 @@ const POLICIES: &[Described] = &[
     ("items[].places", "how many cluster types and clusters it selects"),
     ("items[].assignments", "how many assignments that makes"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const CONFIGS: &[Described] = &[
@@ -159,7 +159,7 @@ const CONFIGS: &[Described] = &[
     ("items[].keys[]", "the keys that it sets"),
     ("items[].assignments", "how many assignments it reaches"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const SCHEMAS: &[Described] = &[
@@ -171,7 +171,7 @@ const SCHEMAS: &[Described] = &[
     ("items[].registration", "the registration whose repository contains it; `null` for a schema of the platform"),
     ("items[].assignments", "how many assignments it reaches"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const TEMPLATES: &[Described] = &[
@@ -183,7 +183,7 @@ const TEMPLATES: &[Described] = &[
     ("items[].manifests", "how many manifests it has"),
     ("items[].clusterTypes", "how many cluster types use it"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const PINS: &[Described] = &[
@@ -191,14 +191,14 @@ const PINS: &[Described] = &[
     ("items[].name", "the name"),
     ("items[].place", "where it is written: a place (below)"),
     ("items[].labels", "its labels"),
-    ("items[].manifests", "what it lays over the manifests, key by key, as in `spec.manifests`"),
-    ("items[].reason", "why, in its words"),
+    ("items[].manifests", "the keys of the manifests that it overrides, with their values, as in `spec.manifests`"),
+    ("items[].reason", "the reason that it gives"),
     ("items[].expires", "the day after which it is warned of; `null` if there is none"),
     ("items[].targetRequirements[]", "its requirements of targets, in words"),
     ("items[].clusterTypeRequirements[]", "its requirements of cluster types and clusters, in words"),
     ("items[].assignments", "how many assignments it holds"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const MAPPINGS: &[Described] = &[
@@ -210,7 +210,7 @@ const MAPPINGS: &[Described] = &[
     ("items[].add", "the labels that it gets, as in `spec.add`"),
     ("items[].targets", "how many targets get labels"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const REGISTRATIONS: &[Described] = &[
@@ -225,7 +225,7 @@ const REGISTRATIONS: &[Described] = &[
     ("items[].workloads[]", "the workloads that it brings"),
     ("items[].readable", "whether the repository could be read"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const BASE_REPOS: &[Described] = &[
@@ -238,7 +238,7 @@ const BASE_REPOS: &[Described] = &[
     ("items[].path", "the folder"),
     ("items[].commit", "the promoted commit; `null` for the head of the branch"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const GITOPS_REPOS: &[Described] = &[
@@ -251,7 +251,7 @@ const GITOPS_REPOS: &[Described] = &[
     ("items[].path", "the folder"),
     ("items[].autoMerge", "whether the git host merges pull requests by itself"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const ASSIGNMENTS: &[Described] = &[
@@ -267,7 +267,7 @@ const ASSIGNMENTS: &[Described] = &[
     ("items[].release", "the desired release of the workload there; `null` if no key names it"),
     ("items[].rollout", "what is published, if it is something else: the same as `rollout` of `explain`; else `null`"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const KEYS: &[Described] = &[
@@ -275,7 +275,7 @@ const KEYS: &[Described] = &[
     ("items[].key", "a key that a `ConfigMap` sets"),
     ("items[].configs", "how many `ConfigMap`s set it"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const VALUES: &[Described] = &[
@@ -292,7 +292,7 @@ const VALUES: &[Described] = &[
     ("items[].setBy[].place", "where it is written"),
     ("items[].examples[]", "the first 10 of these assignments"),
     ("more", "whether there are more than `--limit`"),
-    ("total", "how many there are, whatever the limit is"),
+    ("total", "the total number, independent of the limit"),
 ];
 
 const DESCRIPTION: &[Described] = &[
