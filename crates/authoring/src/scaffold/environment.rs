@@ -171,7 +171,7 @@ const README: &str = "\
 | `base-repo.yaml` | `BaseRepo`: the commit of `main` that ENV builds on |
 | `gitops-repo.yaml` | `GitOpsRepo`: the branch that the clusters of ENV pull |
 | `cluster-types/` | `ClusterType`: kinds of clusters, with their labels and templates |
-| `clusters/` | `Cluster`: single clusters that need something of their own |
+| `clusters/` | `Cluster`: single clusters with their own values, workloads or releases |
 | `scheduling/` | `SchedulingPolicy`: which targets run on which clusters |
 | `configs/` | `ConfigMap`: values for clusters and targets with certain labels |
 

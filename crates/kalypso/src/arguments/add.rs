@@ -240,7 +240,7 @@ pub(crate) struct AddClusterType {
     pub(crate) edit: EditOptions,
 }
 
-/// Add clusters that need something of their own to an environment
+/// Add clusters with their own values, workloads or releases to an environment
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

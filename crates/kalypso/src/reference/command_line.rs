@@ -15,8 +15,8 @@ const INTRODUCTION: &str = "\
 Every command with its arguments. The page is made from the program itself; `kalypso COMMAND --help` says the same, and `kalypso man` as manual pages.
 
 The input is a control plane in git, named by [`kalypso.toml`](configuration.md), or with `--from DIR` a plain folder that is read as one environment. Answers go to
-standard output, and what is wrong to standard error, except for `check`, whose answer is what is wrong. `-o json` and `-o yaml` print one object, whose shape is stable: fields are added,
-never renamed or removed. The words for people may change.
+standard output, and problems to standard error, except for `check`, whose answer is the list of problems. `-o json` and `-o yaml` print one object, whose shape is stable: fields are added,
+never renamed or removed. The text output may change.
 
 ";
 
@@ -25,23 +25,23 @@ const ENVIRONMENT: &str = "
 
 | variable | meaning |
 |---|---|
-| `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for what earlier runs have found out ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
-| `KALYPSO_CACHE_KEY` | The secret that [signs what is believed of the cache](configuration.md#what-is-believed), 16 bytes or more. Left out, it is a key of your own. |
-| `KALYPSO_CACHE_KEY_FILE` | A file that holds that secret. |
+| `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for the results of earlier runs ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
+| `KALYPSO_CACHE_KEY` | The secret that [signs the trusted content of the cache](configuration.md#trusted-content), 16 bytes or more. Left out, it is a key of your own. |
+| `KALYPSO_CACHE_KEY_FILE` | A file that contains this secret. |
 | `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
 | `KALYPSO_DATABASE_URL` | The URL of the hub's database, password included; it wins over `kalypso.toml`, and `--database` over it. |
 | `KALYPSO_HUB_URL` | The hub that commands [ask](../how-to/questions-and-answers.md); it wins over `kalypso.toml`, and `--hub` over it. |
 | `KALYPSO_HUB_TOKEN` | The token to ask it with, unless `--token-file` names one. |
-| the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) says which goes where. |
+| the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) has the URLs for each one. |
 
-Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them ask a person.
+Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them prompt for input.
 ";
 
 const QUESTIONS: &str = "
 ## Answers of the hub
 
 Answers of the hub (`status`, `deployments`, `rollout`, `compare`, `history`, `drift`, `events`, `hub rule list`) omit fields without a value. With `-o json`, `events` prints an object
-on each line. Counts are objects that say how many reconcilers stand where:
+on each line. Counts are objects with the number of reconcilers in each state:
 
 ";
 

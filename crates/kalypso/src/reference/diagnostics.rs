@@ -5,11 +5,11 @@ use model::diagnostic::Code;
 const INTRODUCTION: &str = "\
 # Diagnostics
 
-What can be wrong with inputs, by code. A code keeps its meaning; the words of a message may change. This page is made from the codes themselves.
+What can be wrong with inputs, by code. A code keeps its meaning; the text of a message may change. This page is generated from the codes.
 
-An **error** stops what it reaches and nothing else: those assignments keep what was published last. A **warning** stops nothing, but something is probably
-not as it was meant; `--strict` lets warnings count as problems, but for those that are [acknowledged](../how-to/keep-check-strict-clean.md). A **note** is a hint: it never counts as a problem,
-and only `check` shows it. What objects may hold is in the [reference of kinds](kinds.md).
+An **error** stops only the assignments that it affects: they keep their last published output. A **warning** stops nothing, but something is probably
+a mistake; `--strict` lets warnings count as problems, except for those that are [acknowledged](../how-to/keep-check-strict-clean.md). A **note** is a hint: it never counts as a problem,
+and only `check` shows it. The fields of objects are in the [reference of kinds](kinds.md).
 
 ## For programs
 
@@ -20,13 +20,13 @@ code scanning, `-o github` for annotations of a workflow.
 |---|---|
 | `diagnostics[].code` | the code, `K0312` |
 | `diagnostics[].severity` | `error`, `warning` or `note` |
-| `diagnostics[].message` | one sentence about this very case |
+| `diagnostics[].message` | one sentence about this case |
 | `diagnostics[].labels[]` | places; the first one is the place to fix |
 | `diagnostics[].labels[].repository`, `.revision`, `.commit` | where the file is from; `null` for a plain directory |
-| `diagnostics[].labels[].path` | the file, relative to the repository's root; `null` for what is in no file |
+| `diagnostics[].labels[].path` | the file, relative to the repository's root; `null` if the place is in no file |
 | `diagnostics[].labels[].file` | with `--working-tree`: the file on this machine, from the current directory. `commit` is `null` then. Left out for other files |
 | `diagnostics[].labels[].line`, `.column`, `.end_line`, `.end_column` | from 1, columns in characters, the end exclusive; `null` for a file as a whole |
-| `diagnostics[].labels[].text` | what is there; may be empty |
+| `diagnostics[].labels[].text` | a note about the place; may be empty |
 | `diagnostics[].notes[]`, `.help[]` | facts, and what to do |
 | `diagnostics[].environments[]` | the environments in which it was found |
 | `diagnostics[].assignments[]` | the assignments that it reaches, each with `environment`, `cluster_type` and `target`: the first 1,000 |

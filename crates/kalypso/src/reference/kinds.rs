@@ -8,7 +8,7 @@ use super::settings::{ANNOTATIONS, LABELS, Setting};
 const INTRODUCTION: &str = "\
 # Kinds
 
-The objects that Kalypso reads, with all their fields. The page is made from the tables that the reader works by: what is not here is not read.
+The objects that Kalypso reads, with all their fields. The page is generated from the tables of the reader. Fields that are not on this page are not read.
 
 `kalypso schema` prints the same as JSON Schema, so that editors complete and check objects while they are written. With the YAML language server (in Visual
 Studio Code, the extension \"YAML\"): `kalypso schema > .vscode/kalypso.json`, and in `.vscode/settings.json`:
@@ -18,17 +18,17 @@ Studio Code, the extension \"YAML\"): `kalypso schema > .vscode/kalypso.json`, a
 ```
 
 Files are `*.yaml` and `*.yml`, with any number of objects each, separated by `---` or as items of a `List`. Texts that YAML would read as a number, a
-boolean or a date (`8080`, `on`, `1.10`) need quotes where a text is asked for. A field that may be left out may also be empty. A field that a kind does not
-know is an error inside the `spec` of Kalypso's own kinds, and elsewhere ignored with a warning: [K0105](diagnostics.md#k0105).
+boolean or a date (`8080`, `on`, `1.10`) need quotes where a text is asked for. A field that may be left out may also be empty. An unknown field
+is an error inside the `spec` of Kalypso's own kinds, and elsewhere ignored with a warning: [K0105](diagnostics.md#k0105).
 
 ";
 
 const METADATA_INTRODUCTION: &str = "\
 ## Metadata
 
-The `metadata` of every object. Other fields of it are not looked at.
+The `metadata` of every object. Other fields of it are ignored.
 
-On any object, annotation `kalypso.io/acknowledge.K0202` says why a warning of that code about it is no mistake: its value is the reason, or
+On any object, annotation `kalypso.io/acknowledge.K0202` acknowledges warnings of this code about it: its value is the reason, or
 `until 2027-01-31: the reason`. See [Keep `check --strict` clean in CI](../how-to/keep-check-strict-clean.md).
 
 ";

@@ -82,7 +82,10 @@ fn of_kind(kind: Kind) -> Value {
     properties.insert("metadata".to_owned(), metadata(kind));
     // Kinds of other systems have more fields on their first two levels than Kalypso reads.
     properties.extend(self::properties(kind.fields(), kind.is_open()));
-    properties.insert("status".to_owned(), json!({ "description": "What a cluster says of the object. Not read." }));
+    properties.insert(
+        "status".to_owned(),
+        json!({ "description": "The status that a cluster reports of the object. Not read." }),
+    );
     let required: Vec<_> = ["apiVersion", "kind", "metadata"].into_iter().chain(required(kind.fields())).collect();
     json!({
         "title": kind.name(),

@@ -39,8 +39,8 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         key: MERGE,
         pattern: Some(r"^\s*([^,=]+=\s*)?(deep|replace|append)\s*(,\s*([^,=]+=\s*)?(deep|replace|append)\s*)*$"),
         values: "`deep` (if left out), `replace` or `append`; for single keys `KEY=replace`; several with commas between them",
-        doc: "How a value of this map goes together with the same value of maps before it. `deep` merges mappings by key, and list items by their \
-              `name`; `replace` takes this map's value as a whole; `append` merges mappings by key, and puts lists one behind the other.",
+        doc: "How a value of this map is merged with the same value of earlier maps. `deep` merges mappings by key, and list items by their \
+              `name`; `replace` takes this map's value as a whole; `append` merges mappings by key, and concatenates lists.",
     },
     Setting {
         kinds: &[Kind::Environment, Kind::ConfigSchema],
@@ -95,8 +95,8 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         key: LITERAL,
         pattern: Some("^(true|false)$"),
         values: "`\"true\"` or `\"false\"` (if left out)",
-        doc: "Output that still holds `{{` is rendered again, so that values can hold templates. `\"true\"` switches that off, for output that \
-              is meant to hold braces.",
+        doc: "Output that still contains `{{` is rendered again, so that values can contain templates. `\"true\"` switches this off, for output \
+              that contains braces on purpose.",
     },
     Setting {
         kinds: &[Kind::Template],
@@ -202,7 +202,7 @@ pub(super) const LABELS: &[Setting] = &[
         key: WORKLOAD_LABEL,
         pattern: None,
         values: "the name of a `Workload`",
-        doc: "Whose target it is. Targets inside a `Workload` get it by themselves.",
+        doc: "The workload of the target. Targets inside a `Workload` get this label automatically.",
     },
     Setting {
         kinds: &[Kind::DeploymentTarget],

@@ -35,7 +35,7 @@ impl Spec for BaseRepo {
             required("repo", Shape::Text, "The repository's URL, `https` or `ssh`."),
             required("branch", Shape::Text, "The branch."),
             required("path", Shape::Text, "The folder or file in the repository; `.` is all of it."),
-            optional("commit", Shape::Text, "The commit that counts. Without it, the head of the branch does."),
+            optional("commit", Shape::Text, "The commit to read. Without it, the head of the branch is read."),
             ALLOW,
         ]),
         "The repository.",

@@ -32,9 +32,9 @@ impl Spec for Cluster {
         )]),
         "The cluster.",
     )];
-    const DOC: &'static str = "One cluster (or host) that needs something of its own. It is scheduled and configured like a cluster type of one, into a \
-        folder of its own. It has the labels of its cluster type, and its own, which win; and its cluster type's templates. Clusters that need nothing of their \
-        own need no object: they pull the folder of their cluster type, which stays as it is.";
+    const DOC: &'static str = "One cluster (or host) with its own values, workloads or releases. It is scheduled and configured like a cluster type with one member, into \
+        a folder of its own. It has the labels of its cluster type, and its own labels, which take precedence; and its cluster type's templates. Other clusters \
+        need no object: they pull the folder of their cluster type, which stays as it is.";
     const EXAMPLE: &'static str = "\
 apiVersion: fleet.kalypso.io/v1alpha1
 kind: Cluster

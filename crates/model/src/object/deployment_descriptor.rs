@@ -97,8 +97,8 @@ impl Spec for DeploymentDescriptor {
         ]),
         "What the manifests are.",
     )];
-    const DOC: &'static str = "Says which version of a workload the manifests in a folder of a GitOps repository are of. Whoever writes the manifests writes it beside them, in the \
-        same commit. Only the hub reads it; in a control plane it has no effect. No name has more than 253 characters.";
+    const DOC: &'static str = "Names the version of the workload whose manifests are in a folder of a GitOps repository. The program that writes the manifests writes it beside \
+        them, in the same commit. Only the hub reads it; in a control plane it has no effect. No name has more than 253 characters.";
     const EXAMPLE: &'static str = "\
 apiVersion: hub.kalypso.io/v1alpha1
 kind: DeploymentDescriptor

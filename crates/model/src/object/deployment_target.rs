@@ -50,7 +50,7 @@ impl Spec for DeploymentTarget {
         ]),
         "The target.",
     )];
-    const DOC: &'static str = "A deployment target written directly instead of inside a `Workload`. Its labels `workload` and `workspace` say whose it is.";
+    const DOC: &'static str = "A deployment target written directly instead of inside a `Workload`. Its labels `workload` and `workspace` name its workload and workspace.";
     const EXAMPLE: &'static str = "\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: DeploymentTarget

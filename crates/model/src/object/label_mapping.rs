@@ -44,8 +44,8 @@ impl Spec for LabelMapping {
         ]),
         "The mapping.",
     )];
-    const DOC: &'static str = "Adds labels of the platform's to deployment targets that have certain labels of their teams, before policies and values are matched: \
-        applications keep their own words. All mappings look at the labels that targets have without any mapping, and none overwrites a label.";
+    const DOC: &'static str = "Adds labels of the platform to deployment targets that have certain labels of their teams, before policies and values are matched. \
+        So applications keep their own labels. All mappings match the labels that targets have without any mapping, and no mapping overwrites a label.";
     const EXAMPLE: &'static str = "\
 apiVersion: fleet.kalypso.io/v1alpha1
 kind: LabelMapping

@@ -358,11 +358,7 @@ fn prometheus(value: &Node, decoder: &mut Decoder<'_>) -> Option<Expectation> {
     let (min, max) = (limit("min")?, limit("max")?);
     match (&min, &max) {
         (None, None) => {
-            decoder.error(
-                Code::InvalidPromotion,
-                value.span,
-                "`prometheus` has no limit, so every value would be good",
-            );
+            decoder.error(Code::InvalidPromotion, value.span, "`prometheus` has no limit, so every value would pass");
             decoder.help("add `min`, `max` or both");
             return None;
         }

@@ -23,7 +23,7 @@ pub struct Ring {
     pub at_once: Option<Amount>,
     /// The largest number of places that may be changing at once in each failure domain.
     pub per: Vec<DomainLimit>,
-    /// How long the ring must have been good before the next ring begins.
+    /// How long the ring must have been healthy before the next ring begins.
     pub pause: Duration,
     /// The largest number of failed reconcilers. More stop the move.
     pub failures: Amount,
@@ -79,7 +79,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
     optional(
         "percent",
         Shape::TextOrNumber,
-        "The ring's share of all places, such as `5%`. A hash of its name decides about a place, so it stays in its ring.",
+        "The ring's share of all places, such as `5%`. A hash of the name of a place decides, so the place stays in its ring.",
     ),
     optional("names", Shape::List(&Shape::Name), "The names of the ring's clusters and cluster types."),
     optional(
@@ -104,7 +104,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
     optional(
         "pause",
         Shape::TextOrNumber,
-        "How long the ring must have been good before the next one begins: `30m`, `12h`.",
+        "How long the ring must have been healthy before the next one begins: `30m`, `12h`.",
     ),
     optional(
         "failures",

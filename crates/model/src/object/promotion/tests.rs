@@ -121,7 +121,7 @@ fn wrong_values_of_gates_are_reported() {
     wrong_gate("http: {check: c, path: $.a}", "`path` needs `equals`");
     wrong_gate("http: {check: c, equals: a}", "`equals` needs `path`");
     wrong_gate("http: {check: c, path: a, equals: a}", "`path` is no JSON path: \"a\"");
-    wrong_gate("prometheus: {check: c}", "`prometheus` has no limit, so every value would be good");
+    wrong_gate("prometheus: {check: c}", "`prometheus` has no limit, so every value would pass");
     wrong_gate("prometheus: {check: c, min: 2, max: 1}", "no value is at least 2 and at most 1");
     wrong_gate("prometheus: {check: c, min: high}", "`min` is no number: \"high\"");
 }
