@@ -58,7 +58,7 @@ fn diagnostic(
     Diagnostic::warning(Code::SharedManifests, message)
         .at(Origin::field(object, field.key("manifests")), "these manifests")
         .note(format!("what is merged there for {other} reaches {environment} at the same time"))
-        .note("a report of a reconciler about this folder does not say for which environment it is")
+        .note("a report of a reconciler about this folder does not name its environment")
         .help(format!(
             "give the target of {environment} a branch or a path of its own: `branch: {environment}`; where promotions move the workload, \
              the `tag` of one version, or a `commit`"

@@ -1,4 +1,4 @@
-//! The environments that the service keeps true: their last sync, plans, pull requests and problems.
+//! The environments of the service: their last sync, plans, pull requests and problems.
 
 use std::time::Duration;
 

@@ -140,7 +140,7 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
             && *sha256 != reader.digest()
         {
             return Err(LineProblem::Damaged(
-                "what comes before it is not what was written: it was changed".to_owned(),
+                "the lines before it were changed after the backup was written".to_owned(),
             )
             .at(reader.line));
         }
@@ -253,7 +253,7 @@ impl Restored {
                 if rows == self.rows {
                     return Ok(());
                 }
-                Err(LineProblem::Damaged(format!("it says that there are {rows} rows, and there are {}", self.rows)))
+                Err(LineProblem::Damaged(format!("it counts {rows} rows, and the backup has {}", self.rows)))
             }
         }
     }

@@ -260,7 +260,7 @@ impl Server {
         tracing::info!("listening on {scheme}://{}", self.address);
         if self.app.authority.is_open().await? {
             tracing::warn!(
-                "there is no token yet: whoever can reach {} on this machine may do everything. `kalypso hub token create` makes the first one, and closes the hub for all others",
+                "there is no token yet: every process on this machine that can reach {} has full access. `kalypso hub token create` creates the first token; from then on, every request needs a token",
                 self.address
             );
         }

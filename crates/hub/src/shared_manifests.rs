@@ -1,6 +1,6 @@
 //! Warns of folders with manifests that deployment targets of several environments share.
 //!
-//! A report about such a folder does not say for which environment it is.
+//! A report about such a folder does not name its environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -102,7 +102,7 @@ fn log(folder: &SharedManifests) {
     tracing::warn!(
         folder = folder.endpoint,
         targets = folder.targets_text(),
-        "targets of several environments share a folder of manifests: a report about it does not say for which environment it is. To make it distinct, \
+        "targets of several environments share a folder of manifests: a report about it does not name its environment. To make reports distinct, \
          give the targets of each environment a path or a branch of their own (`manifests` of the deployment target)"
     );
 }

@@ -271,7 +271,7 @@ fn failure(error: &ClientError) -> Failure {
         }
         ClientError::Refused { status: 401, .. } => Failure::refused(text).help(format!(
             "put a token into the variable {TOKEN_VARIABLE}, or into a file that --token-file names; \
-             `kalypso hub token create` makes one, `kalypso hub token list` says which are good"
+             `kalypso hub token create` makes one, `kalypso hub token list` shows the valid tokens"
         )),
         ClientError::Refused { hint, .. } => Failure { help: hint.clone(), ..Failure::refused(text) },
         ClientError::Unexpected { .. } => Failure::outside(text),

@@ -827,7 +827,7 @@ codes! {
     /// Deployment targets of several environments have the same folder of manifests.
     ///
     /// They name the same repository, branch and path. A change of these manifests reaches all these environments at the same time, without their gates. A report of a
-    /// reconciler about the folder does not say for which environment it is: the hub assigns it by the other reports of the host, or not at all.
+    /// reconciler about the folder does not name its environment: the hub assigns it by the other reports of the host, or not at all.
     ///
     /// ```yaml
     /// deploymentTargets:

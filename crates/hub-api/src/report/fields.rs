@@ -147,7 +147,7 @@ pub fn workload(
     match (name, environment) {
         (Some(name), environment) => Ok(Some(WorkloadName { name, environment })),
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(ReportError::new(field, "is missing: an environment alone says nothing")),
+        (None, Some(_)) => Err(ReportError::new(field, "is missing: an environment alone names no workload")),
     }
 }
 

@@ -164,7 +164,7 @@ impl<R: BufRead> Unchecked<R> {
         let damaged = |reason: &str| SignedFileError::Damaged { line: 1, reason: reason.to_owned() };
         let text = read_line(&mut input, 1)?;
         let line = parse::<Line<'_>>(&text, 1)?;
-        let payload = line.head.ok_or_else(|| damaged("does not say whose file it is"))?.get();
+        let payload = line.head.ok_or_else(|| damaged("does not name the token that signed the file"))?.get();
         let head = owned(payload, 1)?;
         Ok(Self { head, message: message("", "head", payload), signature: line.signature, input })
     }
@@ -235,7 +235,7 @@ fn damaged(line: usize, reason: impl Into<String>) -> SignedFileError {
 }
 
 fn unsigned(line: usize) -> SignedFileError {
-    damaged(line, "is not what was signed at this place: it was changed, moved, left out or taken from another file")
+    damaged(line, "does not match its signature: it was changed, moved, left out or taken from another file")
 }
 
 /// Reads a line, and removes its line end, which is required.
@@ -252,7 +252,7 @@ fn read_line(input: &mut impl BufRead, line: usize) -> Result<Vec<u8>, SignedFil
 }
 
 fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8], line: usize) -> Result<T, SignedFileError> {
-    serde_json::from_slice(bytes).map_err(|error| damaged(line, format!("is none of a signed file: {error}")))
+    serde_json::from_slice(bytes).map_err(|error| damaged(line, format!("is not a line of a signed file: {error}")))
 }
 
 fn owned<T: DeserializeOwned>(payload: &str, line: usize) -> Result<T, SignedFileError> {

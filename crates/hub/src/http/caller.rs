@@ -87,9 +87,9 @@ impl FromRequestParts<App> for Reader {
         let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
         if !identity.may_read_all() {
             let reach = identity.scope.reach();
-            let detail = format!("this token is limited to {reach}, and this is about everything");
+            let detail = format!("this token is limited to {reach}, and this query is about everything");
             return Err(
-                ProblemResponse::new(Kind::Forbidden, detail).hint("use a token without limits, or another question")
+                ProblemResponse::new(Kind::Forbidden, detail).hint("use a token without limits, or another query")
             );
         }
         Ok(Self(identity))

@@ -64,7 +64,7 @@ struct After {
 async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Result<Response, ProblemResponse> {
     if request.page != Page::default() {
         let problem = ProblemResponse::new(Kind::Malformed, "there is no parameter `cursor` or `limit` here");
-        return Err(problem.hint("a stream has no pages; `after` says where it begins"));
+        return Err(problem.hint("a stream has no pages; `after` sets where it starts"));
     }
     let last = request.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
     let after = last.or(request.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
@@ -146,11 +146,11 @@ impl From<FollowError> for ProblemResponse {
         let text = error.to_string();
         match error {
             FollowError::Full => Self::new(Kind::Busy, text)
-                .hint("close others, or let one program follow and tell the others")
+                .hint("close other streams, or let one program read the events and forward them")
                 .retry_after(EVENTS_RETRY),
             FollowError::Slow => Self::new(Kind::Unavailable, text).hint("try again later").retry_after(EVENTS_RETRY),
             FollowError::Ahead => Self::new(Kind::Malformed, text)
-                .hint("was the database restored? Ask how things are, and begin without an id"),
+                .hint("was the database restored? Query the current state, and start without an id"),
             FollowError::Question(error) => error.into(),
         }
     }

@@ -22,15 +22,15 @@ const PATH: &str = "/api/v1/openapi.json";
 #[openapi(
     info(
         title = "Kalypso hub",
-        description = "What is desired, what is really there, since when, and what differs. Errors are `application/problem+json`.",
+        description = "The desired state, the reported state, the times of their changes, and their differences. Errors are `application/problem+json`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
-        (name = "Reports", description = "What reconcilers say of themselves comes in here."),
+        (name = "Reports", description = "Receives the reports of reconcilers."),
         (name = "Publications", description = "What is desired comes in here."),
-        (name = "Questions", description = "What is desired, what is really there, since when, and what differs. Counts are of reconcilers, if nothing else is said: a host with several counts once for each. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
-        (name = "Service", description = "The environments that the service keeps true: their syncs, plans and pull requests; and the promotions between them."),
-        (name = "Management", description = "Tokens and hosts, and who did what. For the roles `manage` and `admin`; all changes are noted."),
+        (name = "Questions", description = "The desired state, the reported state, the times of their changes, and their differences. Counts are numbers of reconcilers, unless stated otherwise: a host with several reconcilers counts once for each. Lists have pages: `next` is the cursor of the next page. Answers have an `ETag`."),
+        (name = "Service", description = "The environments of the service: their syncs, plans and pull requests; and the promotions between them."),
+        (name = "Management", description = "Tokens, hosts and the audit log. For the roles `manage` and `admin`; the audit log records all changes."),
         (name = "Operation", description = "For those who run the hub."),
     ),
     modifiers(&Schemes),

@@ -42,8 +42,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Reports",
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "An `ExportLogsServiceRequest`, possibly with gzip"),
     responses(
-        (status = 200, description = "Stored, except for what `partial_success` says", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
-        (status = "4XX", description = "Not taken; not to be sent again, except for 429", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
+        (status = 200, description = "Stored, except for the records that `partial_success` counts", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
+        (status = "4XX", description = "Rejected; do not send it again, except after 429", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
         (status = "5XX", description = "Not possible now", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
     ),
 )]

@@ -186,7 +186,7 @@ fn of_database(error: &DatabaseError) -> ProblemResponse {
                 Kind::Unavailable,
                 "the disk of the hub's database is full; nothing of this request was stored",
             )
-            .hint("who runs the hub has to make room; then send it again")
+            .hint("the administrator of the hub has to free disk space; then send it again")
             .retry_after(DATABASE_RETRY)
         }
         error if error.is_passing() => unavailable(&error.to_string()),
@@ -198,7 +198,7 @@ fn of_database(error: &DatabaseError) -> ProblemResponse {
 fn unavailable(reason: &str) -> ProblemResponse {
     tracing::warn!(reason, "a request can't be answered now");
     ProblemResponse::new(Kind::Unavailable, "the hub's database can't be used at the moment")
-        .hint("try again later; the hub's log says what is wrong")
+        .hint("try again later; the hub's log contains the reason")
         .retry_after(DATABASE_RETRY)
 }
 

@@ -58,7 +58,7 @@ async fn record_events(
     if let Some(event) = events.iter().find(|event| !reach.has_environment(&event.environment)) {
         let detail =
             format!("this token is limited to {reach}: the event `{}` is about `{}`", event.id, event.environment);
-        return Err(ProblemResponse::new(Kind::Forbidden, detail).hint("nothing of it was taken"));
+        return Err(ProblemResponse::new(Kind::Forbidden, detail).hint("nothing was stored"));
     }
     Ok(Json(record(&app.database, &events, Some(&identity.name)).await?))
 }

@@ -93,7 +93,7 @@ impl From<PublishingError> for ProblemResponse {
     fn from(error: PublishingError) -> Self {
         match error {
             PublishingError::Outside { .. } => Self::new(Kind::Forbidden, error.to_string())
-                .hint("nothing of it was taken; use a token that may publish all of it"),
+                .hint("nothing was stored; use a token that may publish all of it"),
             PublishingError::Database(error) => error.into(),
         }
     }

@@ -67,14 +67,14 @@ impl From<QuestionError> for ProblemResponse {
                 labels_hint(what).into_iter().fold(problem, Self::hint)
             }
             QuestionError::Outside { .. } => {
-                Self::new(Kind::Forbidden, text).hint("ask without it, or use a token that may")
+                Self::new(Kind::Forbidden, text).hint("leave it out, or use a token with this permission")
             }
             QuestionError::Ambiguous { ways, .. } => {
                 let problem = Self::new(Kind::Ambiguous, text);
                 ways.first().map(|way| format!("use `{way}`, for example")).into_iter().fold(problem, Self::hint)
             }
             QuestionError::Busy => Self::new(Kind::Busy, text)
-                .hint("ask again after the time in `Retry-After`; questions about all hosts are answered at once")
+                .hint("query again after the time in `Retry-After`; queries about all hosts are answered at once")
                 .retry_after(COUNT_WAIT),
             QuestionError::Database(error) => error.into(),
         }

@@ -48,8 +48,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = 413, description = "The body is too large", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 415, description = "The format is not supported", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 422, description = "None of the reports can be right", body = hub_api::problem::Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too much waits already; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
-        (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many reports wait already; send it again after the time in `Retry-After`", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 503, description = "It can't be stored now; send it again after the time in `Retry-After`", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
@@ -169,9 +169,9 @@ fn apart(outcomes: &[Outcome], positions: &[Position]) -> Vec<Refused> {
 }
 
 fn late() -> ProblemResponse {
-    let detail = format!("storing takes longer than {} s, and may happen yet", SUBMIT_TIMEOUT.as_secs());
+    let detail = format!("storing takes longer than {} s, and may still succeed", SUBMIT_TIMEOUT.as_secs());
     ProblemResponse::new(Kind::Unavailable, detail)
-        .hint("send it again: the same report twice is one")
+        .hint("send it again: a repeated report is stored once")
         .retry_after(LATE_RETRY)
 }
 

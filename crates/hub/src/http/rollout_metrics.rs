@@ -58,12 +58,11 @@ struct State {
 
 impl RolloutMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
-        let help = "Reconcilers at whose place something is desired, by environment and rollout state";
+        let help = "Reconcilers with a desired state, by environment and rollout state";
         registry.register("environment_reconcilers", help, self.reconcilers.clone());
-        let help =
-            "Commits that are not everywhere where they are desired, by environment and whether a reconciler failed";
+        let help = "Desired commits that some places do not have yet, by environment and whether a reconciler failed";
         registry.register("environment_rollouts", help, self.rollouts.clone());
-        let help = "How long ago that became desired which has not been everywhere for the longest time, by environment; 0 if all is there";
+        let help = "Age of the oldest desired commit that some places do not have yet, by environment; 0 if all places have theirs";
         registry.register_with_unit("environment_oldest_rollout", help, Unit::Seconds, self.oldest.clone());
     }
 

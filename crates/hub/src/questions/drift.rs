@@ -23,7 +23,7 @@ use crate::store::{Database, DatabaseError, Parameters, Transaction};
 pub fn drift_kind(text: &str) -> Result<DriftKind, QuestionError> {
     DriftKind::parse(text).ok_or_else(|| {
         let known = DriftKind::ALL.map(DriftKind::as_str).join(", ");
-        QuestionError::Wrong { parameter: "kind", message: format!("`{text}` is none of {known}") }
+        QuestionError::Wrong { parameter: "kind", message: format!("`{text}` is not one of {known}") }
     })
 }
 

@@ -150,7 +150,7 @@ pub(super) fn parse_list(text: Option<&str>) -> Result<Option<Vec<RolloutState>>
 fn parse(word: &str) -> Result<RolloutState, QuestionError> {
     RolloutState::parse(word).ok_or_else(|| {
         let known = RolloutState::ALL.map(RolloutState::as_str).join(", ");
-        QuestionError::Wrong { parameter: "status", message: format!("`{word}` is none of {known}") }
+        QuestionError::Wrong { parameter: "status", message: format!("`{word}` is not one of {known}") }
     })
 }
 

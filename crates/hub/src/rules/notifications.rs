@@ -211,7 +211,7 @@ async fn note(
                 message_id,
                 problem = shown,
                 seconds,
-                "a notification was not taken, and is sent again"
+                "a notification was rejected, and is sent again"
             );
         }
         Outcome::GivenUp => {

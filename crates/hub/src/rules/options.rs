@@ -161,7 +161,7 @@ impl RuleOptions {
                 })
             }
             (_, Some(_)) => {
-                Err(self.error("longer-than", "only `drifting` has it; `for` says how long something lasts"))
+                Err(self.error("longer-than", "only `drifting` has it; `for` sets how long a condition must last"))
             }
             (_, None) => Ok(Duration::ZERO),
         }
@@ -189,7 +189,7 @@ impl RuleOptions {
             (FormatName::Slack, None) => Format::Slack,
             (FormatName::Teams, None) => Format::Teams,
             (_, None) => {
-                return Err(self.error("secret-file", "either this or `secret-env` says where the secret is"));
+                return Err(self.error("secret-file", "set exactly one of `secret-file` and `secret-env`"));
             }
             (FormatName::Signed, Some((field, text))) => {
                 Format::Signed(Secret::parse(&text).map_err(|error| self.error(field, error.to_string()))?)
@@ -213,7 +213,10 @@ impl RuleOptions {
             (Some(url), None) => Ok(("url", url.clone())),
             (None, Some((field, url))) => Ok((field, url.trim().to_owned())),
             (None, None) if self.format == FormatName::PagerDuty => Ok(("url", PAGERDUTY_URL.to_owned())),
-            _ => Err(self.error("url", "one of `url`, `url-file` and `url-env` says where notifications are sent")),
+            _ => {
+                Err(self
+                    .error("url", "set exactly one of `url`, `url-file` and `url-env`: notifications are sent there"))
+            }
         }
     }
 
@@ -236,7 +239,7 @@ impl RuleOptions {
                 let unset = || self.error(variable_field, format!("the variable `{name}` is not set"));
                 Ok(Some((variable_field, environment(name).ok_or_else(unset)?)))
             }
-            _ => Err(self.error(file_field, format!("either this or `{variable_field}` says where it is"))),
+            _ => Err(self.error(file_field, format!("set exactly one of `{file_field}` and `{variable_field}`"))),
         }
     }
 

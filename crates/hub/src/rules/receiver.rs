@@ -59,7 +59,7 @@ impl Receiver {
             return Err("it does not begin with https:// or http://".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it has a user or a password in it; the signature says who sends".to_owned());
+            return Err("it has a user or a password in it; the signature identifies the sender".to_owned());
         }
         Ok(Self { url, format })
     }

@@ -118,5 +118,5 @@ async fn stands_outside(
         !reach.has_environment(environment) || !reach.has_workspace(workspace)
     };
     let outside = places.iter().find(is_outside);
-    Ok(outside.map(|(path, ..)| format!("what is at `{path}` now belongs to something else")))
+    Ok(outside.map(|(path, ..)| format!("the present content of `{path}` has another owner")))
 }

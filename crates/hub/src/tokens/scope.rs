@@ -119,12 +119,12 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
 /// Refuses a report about a host or place outside of the group.
 fn check(group: &Group, report: &Report) -> Result<(), ReportError> {
     if !matches_pattern(&group.hosts, &report.host) {
-        let message = format!("`{}` is none of the hosts of this token, `{}`", report.host, group.hosts);
+        let message = format!("`{}` is not one of the hosts of this token, `{}`", report.host, group.hosts);
         return Err(ReportError::new("host", message));
     }
     if !group.reconciler_types.is_empty() && !group.reconciler_types.contains(&report.kind) {
         let types = group.reconciler_types.join(", ");
-        let message = format!("`{}` is none of the types of reconcilers of this token: {types}", report.kind);
+        let message = format!("`{}` is not one of the reconciler types of this token: {types}", report.kind);
         return Err(ReportError::new("type", message));
     }
     let endpoint = report.endpoint.as_ref().map(ToString::to_string);

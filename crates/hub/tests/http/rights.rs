@@ -59,7 +59,7 @@ async fn a_group_reports_for_the_hosts_of_its_pattern() {
     assert_eq!(check(&hub, &chicago).await.0, StatusCode::OK);
     let (status, detail) = check(&hub, &berlin).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
-    assert!(detail.contains("`chicago-1` is none of the hosts"), "{detail}");
+    assert!(detail.contains("`chicago-1` is not one of the hosts"), "{detail}");
     assert_eq!(hub.history().await, ["chicago-1/checkout: one"]);
 }
 

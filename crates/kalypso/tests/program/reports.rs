@@ -150,10 +150,10 @@ fn a_file_that_was_changed_or_cut_off_or_is_foreign_is_not_taken() {
     let whole = fs::read_to_string(&file).unwrap();
     let lines: Vec<_> = whole.lines().collect();
     for (wrong, text) in [
-        (whole.replace("in_progress", "failure"), "line 2: is not what was signed"),
+        (whole.replace("in_progress", "failure"), "line 2: does not match its signature"),
         (whole[..whole.len() - 40].to_owned(), "cut off"),
         (format!("{}\n", lines[..3].join("\n")), "cut off"),
-        (format!("{}\n", [lines[0], lines[2], lines[1], lines[3]].join("\n")), "line 2: is not what was signed"),
+        (format!("{}\n", [lines[0], lines[2], lines[1], lines[3]].join("\n")), "line 2: does not match its signature"),
     ] {
         fs::write(&file, wrong).unwrap();
         check(&hub(folder.path(), &["import", "a.signed"]), 1, text);

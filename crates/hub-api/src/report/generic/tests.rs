@@ -108,7 +108,10 @@ fn what_is_wrong_is_said_at_its_field() {
         "0: place.repo: is unknown; there are repository, branch, path"
     );
     assert_eq!(check_fields(r#""place": {"branch": "x"}"#), "0: place: the repository is missing");
-    assert_eq!(check_fields(r#""environment": "prod""#), "0: workload: is missing: an environment alone says nothing");
+    assert_eq!(
+        check_fields(r#""environment": "prod""#),
+        "0: workload: is missing: an environment alone names no workload"
+    );
     assert_eq!(check_fields(r#""version": 1.2"#), "0: version: is a number, and should be a text, in quotes");
     assert_eq!(
         check_fields(r#""labels": {"rank": 3}"#),

@@ -147,7 +147,7 @@ async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it(ground: Gr
     let said = format!("there is no workload `check_out`; did you mean `{WORKLOAD}`?");
     assert_eq!(check(&fleet, &filter, None).await, [said]);
     let filter = Filter { status: Some("good".into()), ..Filter::default() };
-    assert!(check(&fleet, &filter, None).await[0].starts_with("`status`: `good` is none of succeeded, failed"));
+    assert!(check(&fleet, &filter, None).await[0].starts_with("`status`: `good` is not one of succeeded, failed"));
 }
 
 async fn pages_follow_each_other_whatever_is_added_meanwhile(ground: Ground) {

@@ -40,7 +40,7 @@ pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
         _ => unwritable(error.error),
     })?;
     terminal::note(&format!(
-        "{} in `{name}`. Whoever can read it could sign reports: keep it like the hub.",
+        "{} in `{name}`. It contains digests of tokens, with which reports can be signed: protect it like the database of the hub.",
         rows_text(rows)
     ));
     Ok(Exit::Good)
@@ -83,5 +83,5 @@ fn written(options: &HubBackup, out: &mut impl Write) -> anyhow::Result<u64> {
 }
 
 fn exists(options: &HubBackup) -> Failure {
-    Failure::refused(format!("`{}` is there already", options.file.display())).help("take another name, or --force")
+    Failure::refused(format!("`{}` exists already", options.file.display())).help("take another name, or --force")
 }

@@ -63,7 +63,7 @@ fn text(file: &Path, result: &Result<Imported, ImportError>) -> String {
     );
     if imported.apart > 0 {
         let reports = terminal::count(imported.apart, "report");
-        let _ = writeln!(text, "  {reports} kept apart and not counted: `kalypso hub host apart` says why");
+        let _ = writeln!(text, "  {reports} kept apart and not counted: `kalypso hub host apart` shows the reasons");
     }
     for refusal in &imported.refusals {
         let _ = writeln!(text, "  line {}: {}", refusal.line, plain(&refusal.error.to_string()));

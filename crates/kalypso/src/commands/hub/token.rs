@@ -124,7 +124,7 @@ fn list(options: &HubTokenList) -> anyhow::Result<Exit> {
 
 fn table(tokens: &[Token], now: Timestamp) -> String {
     if tokens.is_empty() {
-        return "There is no token yet: the hub is open to everybody on its machine, and accepts no connection from elsewhere.\n"
+        return "There is no token yet: the hub gives every process on its machine full access, and accepts no connection from other machines.\n"
             .to_owned();
     }
     let heading = ["NAME", "ID", "FOR", "STATE", "LAST USED"].map(str::to_owned);
@@ -167,7 +167,7 @@ fn revoke(options: &HubTokenRevoke) -> anyhow::Result<Exit> {
     with_database(&options.database, async |database| {
         Ok(tokens::revoke(database, &options.name, &super::actor()).await.map_err(failure)?)
     })?;
-    terminal::note(&format!("Within five seconds no replica takes `{}` any more.", options.name));
+    terminal::note(&format!("Within five seconds, no replica accepts `{}` any more.", options.name));
     Ok(Exit::Good)
 }
 
