@@ -111,7 +111,7 @@ fn no_gitops_repo(environment: &EnvironmentName, name: Option<&str>, known: &[St
     match name {
         Some(name) if !known.is_empty() => format!("{environment} has no GitOpsRepo `{name}`, it has {}", named(known)),
         Some(name) => format!("{environment} has no GitOpsRepo `{name}`"),
-        None => format!("{environment} has no GitOpsRepo: its output has nowhere to go"),
+        None => format!("{environment} has no GitOpsRepo: its output has no destination"),
     }
 }
 

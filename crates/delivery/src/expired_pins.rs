@@ -13,7 +13,7 @@ pub fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagn
         let message = format!("release pin `{}` expired on {expiry}, and still holds", pin.name);
         let mut diagnostic = Diagnostic::warning(Code::ExpiredPin, message)
             .at(Origin::field(&pin.key(), FieldPath::from(EXPIRES)), "")
-            .help("remove the pin if its reason is gone, otherwise write a later day");
+            .help("remove the pin if its reason does not apply any more, otherwise write a later date");
         if !pin.spec.reason.is_empty() {
             diagnostic = diagnostic.note(format!("its reason: {}", pin.spec.reason));
         }

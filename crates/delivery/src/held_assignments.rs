@@ -82,7 +82,7 @@ pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
         Err(error) => vec![
             Diagnostic::error(
                 Code::NotHeld,
-                format!("what release pins hold in the GitOps branch is not known: {error}"),
+                format!("the output that release pins hold in the GitOps branch is not known: {error}"),
             )
             .help("is the GitOps repository reachable from here?"),
         ],

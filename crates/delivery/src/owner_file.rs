@@ -35,14 +35,14 @@ pub(crate) fn refusal(loaded: &Loaded, planned: &Planned) -> Result<Option<Diagn
     }
     let text = branch.content(entry.blob.id()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
     let Some(other) = text.as_deref().and_then(owner_line) else {
-        return Ok(Some(foreign_file(&owner, "it does not say whose branch it is, as Kalypso writes it")));
+        return Ok(Some(foreign_file(&owner, "it does not name the owner of the branch in Kalypso's format")));
     };
     Ok(Some(
         Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to another control plane", branch.name))
             .note(format!("{owner} says: {}", model::credential::without(&other)))
             .note(format!("this is: {}", owner_line(&expected).unwrap_or_default()))
             .help(
-                "give each environment a branch or path of its own; remove the file if the other one is gone for good",
+                "give each environment a branch or path of its own; remove the file if the other environment does not exist any more",
             ),
     ))
 }

@@ -55,7 +55,7 @@ impl fmt::Display for UntrustedStates {
                 let of = head.map_or_else(String::new, |head| format!(" {}", head.short()));
                 write!(f, "has a head{of} that no key of `promotion.state-keys` signed for this environment")?;
                 match signed {
-                    Some(signed) => write!(f, ". The newest commit that counts is {}", signed.short())?,
+                    Some(signed) => write!(f, ". The newest signed commit is {}", signed.short())?,
                     None => f.write_str(", nor the commits before it. If its states are right, sign them")?,
                 }
                 signed.or(*head)

@@ -9,7 +9,7 @@
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
       01:00         approve prod by dora
-             prod   approve by dora is refused: the approval does not count at the gate `approval`: dora wrote some of what moves
+             prod   approve by dora is refused: the approval does not count at the gate `approval`: dora is an author of the change
       01:10         approve prod by ana
              prod   c1: approve for the gate `approval` by ana
       03:00         approve prod by ben

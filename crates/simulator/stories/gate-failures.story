@@ -10,7 +10,7 @@
              stage  c1: 1 of 3 reconcilers failed, at most 0 may fail
       00:19  prod   c1: waits for settled: `stage`: its move stopped: 1 of 3 reconcilers failed, at most 0 may fail
       04:00         repair stage-2
-      04:03  stage  c1: the failures are gone
+      04:03  stage  c1: the failures are resolved
              stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail

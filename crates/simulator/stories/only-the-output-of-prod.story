@@ -22,7 +22,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
-      02:00  ok      prod shop waits for because the change is not exercised
+      02:00  ok      prod shop waits for because the change is untested
       05:13  ok      canary-[1-2] lacks c1
       05:13  ok      all of prod where region=east lacks c1
       02:00  ok      store-3 lacks c1 at 2h

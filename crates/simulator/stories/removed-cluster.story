@@ -9,14 +9,14 @@
              prod shop  c1: waits for failures: 2 places are not published yet
       01:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed, 1 are silent
       06:00             remove canary-1
-             prod shop  removed-canary-1: it goes ahead of `c1`, which goes on after it
+             prod shop  removed-canary-1: it moves before `c1`, which continues after it
              prod shop  removed-canary-1: nothing changes in the ring `canary`
              prod shop  removed-canary-1: the ring `stores` begins
              prod shop  removed-canary-1: 1 of 1 changed place of the ring `stores` have the revision, or get it now
              prod shop  removed-canary-1: waits for failures: 1 place is not published yet
       06:01  prod shop  removed-canary-1: nothing changes in the ring `stores`
              prod shop  removed-canary-1: all rings are done
-             prod shop  removed-canary-1: the move goes on after the newest values
+             prod shop  removed-canary-1: the move continues after the newest values
              prod shop  removed-canary-1: the ring `canary` is done
                             failures: 0 of 1 reconciler failed, at most 0 may fail
                             compliant: 1 of 1 reconciler applied the change

@@ -5,14 +5,14 @@
              stage shop              2.0.0: waits for failures: 2 places are not published yet
       01:03  stage shop              2.0.0: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       01:05                          add new-1 to stage where region=east
-             stage shop              added-new-1: it goes ahead of `2.0.0`, which goes on after it
+             stage shop              added-new-1: it moves before `2.0.0`, which continues after it
              stage shop              added-new-1: the ring `first` begins
              stage shop              added-new-1: 1 of 1 changed place of the ring `first` have the revision, or get it now
              stage shop              added-new-1: waits for failures: 1 place is not published yet
       01:06  stage shop              added-new-1: the ring `first` is done
              stage shop              added-new-1: nothing changes in the ring `others`
              stage shop              added-new-1: all rings are done
-             stage shop              added-new-1: the move goes on after the newest values
+             stage shop              added-new-1: the move continues after the newest values
              stage shop              added-new-1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       01:11  stage shop              added-new-1: waits for pause: good since 2026-03-02T09:11:00Z; 10m end at 2026-03-02T09:21:00Z
       01:21  stage shop              added-new-1: the ring `first` is done
@@ -66,7 +66,7 @@
                                          failures: 0 of 5 reconcilers failed, at most 0 may fail
                                          compliant: 2 of 2 reconcilers applied the change
              stage shop              v51: all rings are done
-             stage kalypso/renderer  v51: the failures are gone
+             stage kalypso/renderer  v51: the failures are resolved
              stage kalypso/renderer  v51: the environment proved it
                                          failures: 0 of 5 reconcilers failed, at most 0 may fail
 

@@ -56,7 +56,7 @@
                                         failures: 0 of 4 reconcilers failed, at most 0 may fail
                                         compliant: 2 of 2 reconcilers applied the change
              prod shop              0.2.0: all rings are done
-             prod kalypso/renderer  0.2.0: the failures are gone
+             prod kalypso/renderer  0.2.0: the failures are resolved
              prod kalypso/renderer  0.2.0: the environment proved it
                                         failures: 0 of 4 reconcilers failed, at most 0 may fail
 

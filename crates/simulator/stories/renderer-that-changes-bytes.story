@@ -33,7 +33,7 @@
                                         compliant: 5 of 5 reconcilers applied the change
                                         failures: 0 of 5 reconcilers failed, at most 0 may fail
       12:00                         install 0.2.0
-      12:01  prod kalypso/renderer  0.2.0: it takes the environment back to what it has proved
+      12:01  prod kalypso/renderer  0.2.0: it returns the environment to its proved revision
              prod kalypso/renderer  0.2.0: waits for people: 0 of 2 approvals of the team `sre`; one more, because the author of the change is not known
       13:00                         approve prod kalypso/renderer by ana
              prod kalypso/renderer  0.2.0: approve for the gate `people` by ana

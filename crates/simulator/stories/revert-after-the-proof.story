@@ -23,7 +23,7 @@
              dev       c1: the environment proved it
                            failures: 0 of 5 reconcilers failed, at most 0 may fail
       03:00            revert c1
-      03:01  dev       revert-c1: it takes the environment back to what it has proved
+      03:01  dev       revert-c1: it returns the environment to its proved revision
              dev       revert-c1: the gates hold
                            settled: `dev` proved `start`, which has the same content, on 2026-03-02T08:00:00Z
              dev       revert-c1: waits for failures: the state of the fleet is not known: its output is not published yet

@@ -10,7 +10,7 @@
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       00:30             revert c1
              prod       c1: `revert-c1` replaces it
-             prod       revert-c1: it takes the environment back to what it has proved
+             prod       revert-c1: it returns the environment to its proved revision
              prod       revert-c1: the gates hold
                             settled: `prod` proved `start`, which has the same content, on 2026-03-02T08:00:00Z
              prod       revert-c1: waits for failures: the state of the fleet is not known: its output is not published yet

@@ -60,7 +60,7 @@
              prod shop  c2: the ring `rest` begins
              prod shop  c2: 2 of 2 changed places of the ring `rest` have the revision, or get it now
              prod shop  c2: waits for failures: 2 places are not published yet
-             prod shop  k1: it goes ahead of `c2`, which goes on after it
+             prod shop  k1: it moves before `c2`, which continues after it
              prod shop  k1: the ring `first` begins
              prod shop  k1: 2 of 2 changed places of the ring `first` have the revision, or get it now
              prod shop  k1: waits for failures: 2 places are not published yet
@@ -76,7 +76,7 @@
                             failures: 0 of 4 reconcilers failed, at most 0 may fail
                             compliant: 2 of 2 reconcilers applied the change
              prod shop  k1: all rings are done
-             prod shop  k1: the move goes on after the newest values
+             prod shop  k1: the move continues after the newest values
              prod shop  k1: waits for failures: 2 places are not published yet
              prod shop  k1: the ring `rest` is done
                             failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -29,7 +29,7 @@
              prod shop release      2.0.0: the environment proved it
                                         failures: 0 of 5 reconcilers failed, at most 0 may fail
       06:00                         approve prod application/shop by dora
-             prod application/shop  approve by dora is refused: the approval does not count at the gate `two-eyes`: dora wrote some of what moves
+             prod application/shop  approve by dora is refused: the approval does not count at the gate `two-eyes`: dora is an author of the change
       08:00                         approve prod application/shop by ana
              prod application/shop  more-memory: approve for the gate `two-eyes` by ana
              prod application/shop  more-memory: the gates hold

@@ -52,12 +52,12 @@
       20:13  prod shop  c2: waits for pause: good since 2026-03-03T04:13:00Z; 12h end at 2026-03-03T16:13:00Z
       22:00             revert c2
              prod       c2: `revert-c2` replaces it
-             prod       revert-c2: it takes the environment back to what it has proved
+             prod       revert-c2: it returns the environment to its proved revision
              prod       revert-c2: the gates hold
                             settled: `prod` proved `c1`, which has the same content, on 2026-03-02T20:19:00Z
              prod       revert-c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c2: the sources have a proved revision again
-             stage      revert-c2: it takes the environment back to what it has proved
+             stage      revert-c2: it returns the environment to its proved revision
              stage      revert-c2: the gates hold
                             settled: `stage` proved `c1`, which has the same content, on 2026-03-02T08:08:00Z
              stage      revert-c2: waits for compliant: the state of the fleet is not known: its output is not published yet

@@ -50,7 +50,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c2: all rings are done
-             prod       c2: the failures are gone
+             prod       c2: the failures are resolved
              prod       c2: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 

@@ -14,7 +14,7 @@
              prod  c2: it is the newest revision that can move
              prod  c2: waits for approval: 0 of 1 approval
       02:00        approve prod by ben
-             prod  approve by ben is refused: the approval does not count at the gate `approval`: ben wrote some of what moves
+             prod  approve by ben is refused: the approval does not count at the gate `approval`: ben is an author of the change
       03:00        approve prod by carl
              prod  c2: approve for the gate `approval` by carl
              prod  c2: the gates hold

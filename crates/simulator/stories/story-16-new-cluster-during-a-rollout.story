@@ -9,14 +9,14 @@
       00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       00:30             add store-[7-8] to prod
-             prod shop  added-store-7: it goes ahead of `c1`, which goes on after it
+             prod shop  added-store-7: it moves before `c1`, which continues after it
              prod shop  added-store-7: nothing changes in the ring `canary`
              prod shop  added-store-7: the ring `stores` begins
              prod shop  added-store-7: 2 of 2 changed places of the ring `stores` have the revision, or get it now
              prod shop  added-store-7: waits for failures: 2 places are not published yet
       00:31  prod shop  added-store-7: the ring `stores` is done
              prod shop  added-store-7: all rings are done
-             prod shop  added-store-7: the move goes on after the newest values
+             prod shop  added-store-7: the move continues after the newest values
              prod shop  added-store-7: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       01:08  prod shop  added-store-7: the ring `canary` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail

@@ -27,7 +27,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-             prod       c1: the failures are gone
+             prod       c1: the failures are resolved
              prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 

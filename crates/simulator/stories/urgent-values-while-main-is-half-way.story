@@ -9,7 +9,7 @@
       00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
       02:00             configure prod urgent
-             prod shop  urgent: it goes ahead of `c1`, which goes on after it
+             prod shop  urgent: it moves before `c1`, which continues after it
              prod shop  urgent: the ring `canary` begins
              prod shop  urgent: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  urgent: waits for failures: 2 places are not published yet
@@ -27,7 +27,7 @@
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
                             compliant: 4 of 4 reconcilers applied the change
              prod shop  urgent: all rings are done
-             prod shop  urgent: the move goes on after the newest values
+             prod shop  urgent: the move continues after the newest values
              prod shop  urgent: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
              prod shop  urgent: the ring `canary` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail

@@ -64,7 +64,9 @@ impl Evidence<'_> {
     /// # Errors
     /// The reason in words.
     pub fn places(&self, environment: &str, workload: Option<&str>) -> Result<Vec<HubPlace>, Arc<str>> {
-        let Some(hub) = self.hub else { return Err("no hub is configured, which knows what clusters report".into()) };
+        let Some(hub) = self.hub else {
+            return Err("no hub is configured, so no reports of clusters are available".into());
+        };
         match hub.place_states(environment, workload) {
             // Nothing of it was published yet.
             Err(ClientError::Refused { status: 404, .. }) => Ok(Vec::new()),

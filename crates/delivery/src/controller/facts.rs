@@ -72,7 +72,7 @@ impl<'a> StepFacts<'a> {
         Self {
             shown: match shown(context, request, standing) {
                 shown if shown.settled.problem.is_some() => shown,
-                _ if has_moved => nothing("what was admitted just now is not published yet"),
+                _ if has_moved => nothing("the change that was admitted just now is not published yet"),
                 _ if has_rings && !is_known => nothing("its rollouts can't be evaluated"),
                 shown => shown,
             },
@@ -343,7 +343,7 @@ fn problem(
     let follows_head = standing.promoted.is_declared() && standing.promoted.commit.is_none();
     let without_commit = || {
         let text = format!(
-            "BaseRepo `main` has no commit, although a promotion moves the main branch into `{environment}`: `kalypso check -e {environment}` says which commit to write"
+            "BaseRepo `main` has no commit, although a promotion moves the main branch into `{environment}`: `kalypso check -e {environment}` shows the commit to write"
         );
         (follows_head && is_gated()).then(|| text.into())
     };

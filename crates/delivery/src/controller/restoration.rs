@@ -92,7 +92,7 @@ pub enum RestorationError {
         commit: GitId,
     },
     /// There is no publication to begin with.
-    #[error("no publication of {0} names its states: there is nothing to begin with")]
+    #[error("no publication of {0} names its states: there is no state to start from")]
     NoPublication(EnvironmentName),
     /// The sources of the publication can't be read.
     #[error("the sources of publication {commit} can't be read: {reason}")]
@@ -316,7 +316,7 @@ impl Work<'_> {
 fn what(files: Option<&Commit>) -> String {
     match files {
         Some(files) => format!("the states of commit {} are restored", files.id.short()),
-        None => "what is published was admitted anew".to_owned(),
+        None => "the published output was admitted again".to_owned(),
     }
 }
 

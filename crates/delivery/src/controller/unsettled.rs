@@ -40,7 +40,7 @@ fn problem(outcome: &Outcome) -> Option<Arc<str>> {
     if let Some(failure) = outcome.failures.first() {
         return Some(format!("nothing is published to {}: {}", failure.gitops_repo, failure.error).into());
     }
-    outcome.places.is_empty().then(|| "its output has nowhere to go".into())
+    outcome.places.is_empty().then(|| "its output has no destination".into())
 }
 
 fn unread(loaded: &Loaded) -> Arc<str> {
@@ -88,10 +88,10 @@ fn note_place(place: &PlaceOutcome, settled: &mut Settled) -> Result<(), Arc<str
     };
     if is_elsewhere {
         // The hub still counts the clusters with the content before.
-        return Err("its output was merged just now, and the hub does not know it yet".into());
+        return Err("its output was merged just now, and the hub does not have it yet".into());
     }
     match &place.hub {
-        Some(Err(error)) => Err(format!("the hub does not know its output: {error}").into()),
+        Some(Err(error)) => Err(format!("the hub does not have its output: {error}").into()),
         _ => Ok(()),
     }
 }

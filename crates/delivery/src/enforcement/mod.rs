@@ -52,7 +52,7 @@ pub fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
 fn ways_on(diagnostic: Diagnostic, commit: &str, environment: &str) -> Diagnostic {
     diagnostic
         .help(format!("`kalypso promote {commit} --to {environment}` moves it when its gates hold"))
-        .help("`kalypso publish --override REASON` publishes it anyway, and keeps the reason")
+        .help("`kalypso publish --override REASON` publishes it anyway, and records the reason")
 }
 
 fn unknown_promotions(loaded: &Loaded) -> Vec<Diagnostic> {
@@ -64,7 +64,7 @@ fn unknown_promotions(loaded: &Loaded) -> Vec<Diagnostic> {
     let message =
         format!("the gates before `{environment}` are not known: {} can't be read", model::count::named(&broken));
     let diagnostic = Diagnostic::error(Code::PromotionsUnknown, message)
-        .note("a gate that is not known is never passed")
+        .note("an unknown gate is never passed")
         .help("fix the promotion on the main branch of the control plane");
     vec![diagnostic]
 }

@@ -220,12 +220,12 @@ impl Recorded<'_> {
         let gates = self.promotion.map(|promotion| promotion.gates.as_slice()).unwrap_or_default();
         let answer = |record: &GateRecord| Some(Answer::to_record(record, gates)?.command(about, &record.name));
         let answers = open_gates(candidate).filter(|_| waits_for == WaitsFor::People).filter_map(answer);
-        diagnostic.help.extend(answers.map(|command| format!("a person lets it in with `{command}`")));
+        diagnostic.help.extend(answers.map(|command| format!("a person admits it with `{command}`")));
         // An override is about commits, and about this version of Kalypso.
         diagnostic.help(if is_release {
-            format!("`kalypso skip -e {environment} {source} --gate NAME --reason TEXT` lets it past a gate, and keeps the reason")
+            format!("`kalypso skip -e {environment} {source} --gate NAME --reason TEXT` passes a gate, and records the reason")
         } else {
-            "`kalypso publish --override REASON` publishes it anyway, and keeps the reason".to_owned()
+            "`kalypso publish --override REASON` publishes it anyway, and records the reason".to_owned()
         })
     }
 }

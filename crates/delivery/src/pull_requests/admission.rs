@@ -289,7 +289,7 @@ impl ProposedOutput {
         Ok(match proposal::objection(&self.brought.states(states), &gates) {
             Some(Objection::Refused(reason)) => Some(Objection::Refused(reason)),
             _ if is_outdated => {
-                Some(Objection::Waits("something else is admitted now: it is proposed next".to_owned()))
+                Some(Objection::Waits("another revision is admitted now: it is proposed next".to_owned()))
             }
             objection => objection,
         })

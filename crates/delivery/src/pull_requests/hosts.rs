@@ -32,7 +32,7 @@ pub enum LabelConfirmers {
     /// Labels confirm nothing.
     #[default]
     Nobody,
-    /// Whoever may set labels.
+    /// Every account that may set labels.
     Anyone,
     /// These accounts of the git host.
     Accounts(Vec<String>),

@@ -54,7 +54,7 @@ fn issue(loaded: &Loaded, (known, errors): (&KnownProblems<'_>, &[Diagnostic]), 
     let begin = if errors.is_empty() {
         ""
     } else {
-        "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are gone.\n"
+        "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are fixed.\n"
     };
     let promotions = promotions(known.promotions);
     let waits = answers(known.waits);

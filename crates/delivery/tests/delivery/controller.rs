@@ -514,7 +514,7 @@ fn an_environment_behind_a_gate_needs_a_commit_before_anything_moves() {
     let second = world.chain.company.change_value("second");
     world.settle();
     let status = world.step("stage").status.unwrap();
-    let problem = "BaseRepo `main` has no commit, although a promotion moves the main branch into `stage`: `kalypso check -e stage` says which commit to write";
+    let problem = "BaseRepo `main` has no commit, although a promotion moves the main branch into `stage`: `kalypso check -e stage` shows the commit to write";
     assert_eq!((status.problem.as_deref(), status.subjects.len()), (Some(problem), 0));
     world.chain.company.write_environment("stage", &environment("stage", Some(first)));
     world.settle();

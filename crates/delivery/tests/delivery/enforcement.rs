@@ -231,5 +231,5 @@ fn a_promotion_that_can_not_be_read_is_never_no_gate() {
     let broken = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-prod}, spec: {to: prod, rings: 7}}";
     let first = chain.company.write_main(".environments/to-prod.yaml", broken);
     let world = World { chain, first, newer: first };
-    assert_eq!(world.prod(), "K0524 a gate that is not known is never passed");
+    assert_eq!(world.prod(), "K0524 an unknown gate is never passed");
 }

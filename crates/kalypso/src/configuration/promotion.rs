@@ -98,9 +98,7 @@ impl PromotionOptions {
         if trusted.is_empty() {
             return match named {
                 (None, None) => Ok(StateKeys::default()),
-                _ => wrong(
-                    "a `promotion.state-key` is set, but `promotion.state-keys` names no key that counts".to_owned(),
-                ),
+                _ => wrong("a `promotion.state-key` is set, but `promotion.state-keys` names no key".to_owned()),
             };
         }
         let own = match secret("promotion.state-key", named, base) {

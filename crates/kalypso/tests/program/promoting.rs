@@ -104,7 +104,7 @@ fn an_urgent_value_passes_a_commit_that_is_half_way_and_does_not_take_it_along()
     world.company.change("control-plane@prod", "urgent.yaml", &urgent);
     world.until("the value in the canary", || value("east").contains("URGENT"));
     assert!(!value("west").contains("URGENT"));
-    world.run("rollout status shop -e prod").ends(0).says(&["ahead: the newest values go ahead"]);
+    world.run("rollout status shop -e prod").ends(0).says(&["ahead: the newest values move first"]);
     world.run("skip -e prod shop --gate released --reason urgent").ends(0);
     world.until("the value in all rings", || value("west").contains("URGENT"));
     assert!(!value("west").contains("second") && value("east").contains("second"), "{}", value("west"));

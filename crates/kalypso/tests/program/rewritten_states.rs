@@ -117,7 +117,9 @@ fn lost_states_begin_anew_with_what_is_published() {
     git(&repository, &["reflog", "expire", "--expire=now", "--all"]);
     git(&repository, &["gc", "--quiet", "--prune=now"]);
     world.decide(&["rollout", "restore", "-e", "dev"], 1).says(&["can't be read", "--baseline"]);
-    world.decide(&["rollout", "restore", "-e", "dev", "--baseline"], 0).says(&["what is published was admitted anew"]);
+    world
+        .decide(&["rollout", "restore", "-e", "dev", "--baseline"], 0)
+        .says(&["the published output was admitted again"]);
     world.run("publish -e dev --direct", 0);
     world.company.kalypso("rollout advance -e dev");
     world.run("check -e dev", 0);

@@ -64,7 +64,7 @@ fn a_commit_without_a_signature_does_not_count() {
     // Whoever may push can't add a decision, or say that one is restored.
     for message in ["kalypso: dev", "dev\n\nKalypso-Environment: dev\nKalypso-Restored: baseline"] {
         world.forge(message);
-        world.refuses(&[&format!("The newest commit that counts is {}", &signed[..7])]);
+        world.refuses(&[&format!("The newest signed commit is {}", &signed[..7])]);
     }
     world.0.decide(&["rollout", "restore", "-e", "dev", "--to", &signed], 0);
     world.0.run("publish -e dev --direct", 0);

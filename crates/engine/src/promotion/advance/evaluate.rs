@@ -198,7 +198,7 @@ impl Evaluation<'_> {
             let GateKind::Soak(time) = gate.kind else { continue };
             let needed = SignedDuration::try_from(time).map_or(STEADY_MIN, |time| time.min(STEADY_MIN));
             if record.status == GateStatus::Passed && steady.is_none_or(|steady| steady < needed) {
-                let text = "the newest revision before is good for less than a minute".to_owned();
+                let text = "the gates of the newest revision before hold for less than a minute".to_owned();
                 let before = (&*self.candidate.gates, self.input.now);
                 *record = GateRecord::of(Arc::clone(&record.name), (GateStatus::Waiting, text), before);
             }

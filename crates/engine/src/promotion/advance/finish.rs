@@ -52,7 +52,7 @@ impl Machine<'_> {
 
     fn waiting_at_rest(&self) -> Option<Waiting> {
         if let Some(stays) = &self.state.stays {
-            let text = format!("{}: {}; nothing moves until a person lets it", stays.by, stays.reason);
+            let text = format!("{}: {}; nothing moves until a person allows it", stays.by, stays.reason);
             return Some(reason("rejected", text, stays.at).answered(Answer::Retry));
         }
         let Some(newest) = &self.newest else {
@@ -127,9 +127,10 @@ impl Machine<'_> {
                     }
                     // What ends it is the wait of the rollout. By now, it can be another one than that of the stop.
                     Some(why) => (why.to_string(), None),
-                    None => {
-                        (format!("{why}; it goes on when the failures are gone, or a newer revision replaces it"), None)
-                    }
+                    None => (
+                        format!("{why}; it continues when the failures are resolved, or a newer revision replaces it"),
+                        None,
+                    ),
                 };
                 waiting.push(Waiting { answer, ..reason("stopped", text, *since) });
             }

@@ -336,7 +336,7 @@ impl<'a> Machine<'a> {
         if is_held || is_rejected || failed.is_some() || self.to_measured().is_err() {
             return false;
         }
-        self.emit(EventKind::Resumed, revision, "the failures are gone".to_owned());
+        self.emit(EventKind::Resumed, revision, "the failures are resolved".to_owned());
         self.set_phase(CandidatePhase::Proving { since: self.input.now })
     }
 

@@ -133,7 +133,7 @@ impl Machine<'_> {
                 return false;
             }
             self.state.waiting.clear();
-            self.start(revert, "it takes the environment back to what it has proved".to_owned());
+            self.start(revert, "it returns the environment to its proved revision".to_owned());
             return true;
         }
         let by_hand = self.by_hand();

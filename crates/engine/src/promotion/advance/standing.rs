@@ -107,7 +107,7 @@ impl Proofs<'_> {
         }
     }
 
-    /// The head, if it takes the environment back to what it has proved, from something else. It needs no other proof.
+    /// The head, if it returns the environment to its proved revision, from something else. It needs no other proof.
     pub(super) fn revert(&self) -> Option<&Revision> {
         let back_to = self.input.reverts_to.filter(|proved| self.state.has_proved(proved))?;
         let is_away = self.state.admitted.as_ref() != Some(back_to);

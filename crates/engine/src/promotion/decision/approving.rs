@@ -141,7 +141,7 @@ impl Attempt<'_> {
                 (NotCounted::OtherTeam, team) => {
                     format!("{by} is not in the team `{}`", team.as_deref().unwrap_or_default())
                 }
-                (NotCounted::Author, _) => format!("{by} wrote some of what moves"),
+                (NotCounted::Author, _) => format!("{by} is an author of the change"),
             };
             return Err(Refusal::NotCounted { gate: Arc::clone(gate), reason });
         }

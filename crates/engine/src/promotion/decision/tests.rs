@@ -257,7 +257,7 @@ fn an_approval_is_for_one_gate_of_one_change() {
 #[test]
 fn an_approval_that_does_not_count_is_refused_with_the_reason() {
     let of = |by, gate| approved(&waiting(), (by, About::Workload("shop")), Some(gate), None);
-    let author = "the approval does not count at the gate `owners`: Bob wrote some of what moves";
+    let author = "the approval does not count at the gate `owners`: Bob is an author of the change";
     assert_eq!(of("Bob", "owners"), author);
     let team = "the approval does not count at the gate `managers`: kai is not in the team `managers`";
     assert_eq!(of("kai", "managers"), team);

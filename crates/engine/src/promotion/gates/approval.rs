@@ -80,7 +80,7 @@ pub(super) fn verdict((name, approval): (&str, &Approval), input: &GateInput<'_>
     }
     let possible = approval.team.as_ref().map(|team| possible(&input.teams[team], input.authors));
     if let Some(possible) = possible.filter(|possible| *possible < needed) {
-        parts.push(format!("it can't be reached: {possible} of the team wrote nothing of the change"));
+        parts.push(format!("it can't be reached: {possible} of the team did not write the change"));
     }
     (status, parts.join("; "))
 }

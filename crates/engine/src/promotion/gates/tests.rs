@@ -294,8 +294,7 @@ fn no_author_of_what_moves_approves_it() {
     let unknown = "2 of 2 approvals (bob, cid); one more, because the author of the change is not known";
     check(&one, &by(&[], true, &["bob", "cid"]), &format!("Passed: {unknown}"));
     // The team has two members.
-    let too_few =
-        "0 of 2 approvals of the team `release`; it can't be reached: 1 of the team wrote nothing of the change";
+    let too_few = "0 of 2 approvals of the team `release`; it can't be reached: 1 of the team did not write the change";
     check(&gate(2, Some("release")), &by(&["bob"], false, &[]), &format!("Waiting: {too_few}"));
     check(&gate(1, Some("release")), &by(&["bob"], false, &[]), "Waiting: 0 of 1 approval of the team `release`");
 }

@@ -104,7 +104,7 @@ impl Machine<'_> {
         let Interrupted { movement: Move { ring, started, .. }, .. } = self.state.interrupted.as_ref()?;
         let rings = self.input.promotion.rings.len();
         let text =
-            format!("the newest values go ahead; then the move before goes on with ring {} of {rings}", ring + 1);
+            format!("the newest values move first; then the earlier move continues with ring {} of {rings}", ring + 1);
         Some(reason("ahead", text, *started))
     }
 
@@ -113,7 +113,7 @@ impl Machine<'_> {
             return None;
         }
         if let Some(RolledBack { decision, .. }) = &self.state.rolled_back {
-            let text = format!("{}; nothing newer moves until a person lets it", decision.because(ROLLED_BACK));
+            let text = format!("{}; nothing newer moves until a person allows it", decision.because(ROLLED_BACK));
             return Some(reason("rollback", text, decision.at).answered(Answer::Retry));
         }
         let Some(desired) = self.input.desired else {
@@ -147,7 +147,7 @@ impl Machine<'_> {
                 } else {
                     // It does not go on while nothing is known of the failures.
                     let answer = self.input.measured.is_err().then_some(Answer::Retry);
-                    ("; it moves again when the failures are gone, or a newer revision replaces it", answer)
+                    ("; it moves again when the failures are resolved, or a newer revision replaces it", answer)
                 };
                 // One retry is for the values, and one for the move that waits behind them.
                 let what = if self.state.interrupted.is_some() { "the newest values: " } else { "" };
@@ -182,9 +182,9 @@ impl Machine<'_> {
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
         let canary = match ring.canary {
             Some(canary) => Some(format!("{canary} first")),
-            None => self.is_not_exercised(index).then(|| {
-                "1 first, because the change is not exercised: it changes nothing in the rings before".to_owned()
-            }),
+            None => self
+                .is_not_exercised(index)
+                .then(|| "1 first, because the change is untested: it changes nothing in the rings before".to_owned()),
         };
         let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
@@ -196,7 +196,7 @@ impl Machine<'_> {
         let text = match &self.input.measured {
             Err(why) => format!("{released}; the state of the fleet is not known: {why}"),
             Ok(_) if limits.is_empty() => format!("{released}; the others wait for their windows"),
-            Ok(_) => format!("{released}; at once, at most {} may change", limits.join(", ")),
+            Ok(_) => format!("{released}; simultaneous changes are limited to {}", limits.join(", ")),
         };
         Some(reason("limits", text, current.ring_started))
     }

@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
         Some((index, rings.get(index)?))
     }
 
-    /// How many changed places of a ring come before the others. A change that is not exercised begins with one.
+    /// How many changed places of a ring come before the others. An untested change begins with one.
     pub(super) fn canary(&self, index: usize, ring: &Ring) -> Option<u32> {
         ring.canary.or(self.is_not_exercised(index).then_some(1))
     }
@@ -502,7 +502,7 @@ impl<'a> Machine<'a> {
         self.state.reject(Rejection { revision, reason, part, at });
         let interrupted = self.state.interrupted.take();
         let text = match &interrupted {
-            Some(_) => "all places have again what they had before",
+            Some(_) => "all places have their earlier content again",
             None => "all places have the proved revision again",
         };
         self.emit(EventKind::RolledBack, Some(current.revision), text.to_owned());

@@ -73,7 +73,7 @@ impl Machine<'_> {
         if matches!(current.phase, Phase::RollingBack { .. }) {
             return false;
         }
-        let (reason, revision) = ("the sources have again what was there before", current.revision.clone());
+        let (reason, revision) = ("the sources have their earlier content again", current.revision.clone());
         current.phase = Phase::RollingBack { reason: reason.into(), since: self.input.now };
         current.good_since = None;
         self.is_counted = false;
@@ -117,11 +117,11 @@ impl Machine<'_> {
         let movement = known.or_else(|| before.clone());
         let text = match (&movement, rest) {
             (Some(movement), Some(rest)) => {
-                let text = format!("it goes ahead of `{}`, which goes on after it", movement.revision.0);
+                let text = format!("it moves before `{}`, which continues after it", movement.revision.0);
                 self.state.interrupted = Some(Interrupted { movement: movement.clone(), rest: rest.clone() });
                 text
             }
-            _ => "it moves without what was rejected".to_owned(),
+            _ => "it moves without the rejected part".to_owned(),
         };
         self.state.current = Some(self.new_move(revision.clone(), Part::Configuration));
         // What waits has older values. The newest revision is noted again.
@@ -133,7 +133,7 @@ impl Machine<'_> {
 
     /// Goes on with the interrupted move, on top of the values that went ahead of it and are in all rings now.
     pub(super) fn go_on(&mut self, revision: Revision, Interrupted { movement, .. }: Interrupted) {
-        let text = "the move goes on after the newest values".to_owned();
+        let text = "the move continues after the newest values".to_owned();
         let base = self.input.position.clone();
         self.state.current = Some(Move { revision: revision.clone(), base, is_due: true, ..movement });
         self.is_counted = false;

@@ -16,7 +16,7 @@ fn failures_beyond_the_budget_stop_the_move_and_a_repair_resumes_it() {
     let report = world.settle();
     assert_eq!(world.versions(), "22|1111");
     assert_eq!(report.phase, ReportPhase::Stopped);
-    let text = "ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, \
+    let text = "ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are resolved, \
         or a newer revision replaces it";
     assert_eq!(&*report.waiting[0].text, text);
     world.hosts[1] = Host::Healthy;

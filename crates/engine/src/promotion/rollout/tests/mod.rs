@@ -147,7 +147,8 @@ fn a_place_that_does_not_succeed_counts_as_changing() {
     (world.hosts[0], world.hosts[4]) = (Host::Fails(2), Host::Silent);
     world.change(2);
     let report = world.settle();
-    let text = "3 of 5 changed places of the ring `all` are released; at once, at most 2 of the ring may change";
+    let text =
+        "3 of 5 changed places of the ring `all` are released; simultaneous changes are limited to 2 of the ring";
     assert!(world.published.contains(&1), "{}", world.versions());
     assert_eq!(report.waiting[0].what, "limits".into());
     assert_eq!(&*report.waiting[0].text, text);

@@ -48,7 +48,7 @@ fn a_proved_revision_returns_to_the_one_before_until_a_retry() {
     let report = world.settle();
     assert_eq!((world.stable().as_str(), world.state.waiting.len()), ("v2", 1));
     let Waiting { text, answer, .. } = &report.waiting[0];
-    let expected = "rolled back by bob: because; nothing newer moves until a person lets it";
+    let expected = "rolled back by bob: because; nothing newer moves until a person allows it";
     assert_eq!((report.phase, &**text, *answer), (ReportPhase::Rest, expected, Some(Answer::Retry)));
     roll_back(&mut world, None);
     check(&mut world, ("11|1111", "v1"));
