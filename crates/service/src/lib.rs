@@ -1,4 +1,4 @@
-//! The service: keeps the GitOps branches of all environments true.
+//! The service: keeps the GitOps branches of all environments up to date.
 //!
 //! It is level-triggered. A change of a branch, a webhook or a request only says that an environment may have changed. A sync then compares what should be with
 //! what is, through [`delivery`]. So a lost or repeated message does no harm, and after a restart the service reaches the same state from nothing.
