@@ -78,7 +78,7 @@ impl<'a> Patch<'a> {
                 refuse_path(path, file)?;
                 if current(path)?.is_some() {
                     let help = "is the patch applied there already?";
-                    return Err(Failure::refused(format!("it makes `{path}`, which is there already"))
+                    return Err(Failure::refused(format!("it creates `{path}`, which exists already"))
                         .help(help)
                         .into());
                 }
@@ -120,7 +120,7 @@ impl<'a> Patch<'a> {
             let at = line_of(self.text, b"@@ -", hunks_before + misfit.hunk);
             let at = at.map_or_else(String::new, |line| format!(" (line {line} of the patch)"));
             let message = format!("hunk {}{at} does not fit `{path}`: {}", misfit.hunk + 1, misfit.why);
-            Failure::refused(message).help("was it made from the files that are there now? Nothing of it was applied")
+            Failure::refused(message).help("was it made from the current files? Nothing of it was applied")
         })
     }
 }
@@ -151,7 +151,7 @@ fn refuse_path(path: &str, file: &FilePatch<'_, [u8]>) -> Result<(), Failure> {
     }
     match file.new_mode() {
         Some(FileMode::Symlink | FileMode::Gitlink) => {
-            Err(Failure::refused(format!("it makes `{path}`, which is a symbolic link or a submodule")))
+            Err(Failure::refused(format!("it creates `{path}`, which is a symbolic link or a submodule")))
         }
         _ => Ok(()),
     }

@@ -183,7 +183,7 @@ impl<'o> Request<'o> {
         terminal::note(&format!("error: there is no {what} `{name}`{}", of(views)));
         if self.kind == ListedKind::Assignment {
             let command = views.first().map_or_else(String::new, |view| format!(" -e {}", view.environment()));
-            return terminal::note(&format!("  = help: kalypso why-not{command} {name} says why"));
+            return terminal::note(&format!("  = help: kalypso why-not{command} {name} shows why"));
         }
         let known: BTreeSet<String> = match self.kind {
             ListedKind::Environment => views.iter().map(|view| view.environment().to_owned()).collect(),

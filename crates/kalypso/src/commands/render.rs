@@ -99,7 +99,7 @@ fn ringed(loaded: &Loaded, compiled: &Arc<Compiled>) -> Option<Planned> {
     let environment = &loaded.fleet.environment;
     if loaded.access.is_none() {
         terminal::note(&format!(
-            "{environment} has rings, but a folder does not say how far they are: each place has its newest content"
+            "{environment} has rings, but a folder does not record their progress: each place has its newest content"
         ));
         return None;
     }

@@ -41,7 +41,7 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
                     let help = error.help.clone();
                     Failure {
                         help,
-                        message: format!("{error}; what stands before line {line} has arrived"),
+                        message: format!("{error}; the reports before line {line} have arrived"),
                         exit: error.exit,
                     }
                 }

@@ -269,7 +269,7 @@ fn label_confirmers(option: ConfirmByLabel, kind: HostKind) -> Result<LabelConfi
         ConfirmByLabel::All(false) => Ok(LabelConfirmers::Nobody),
         ConfirmByLabel::All(true) => Ok(LabelConfirmers::Anyone),
         ConfirmByLabel::Accounts(_) if kind == HostKind::AzureDevOps => {
-            Err("Azure DevOps does not say who set a label: `confirm-by-label` can only be true or false".to_owned())
+            Err("Azure DevOps does not report who set a label: `confirm-by-label` can only be true or false".to_owned())
         }
         ConfirmByLabel::Accounts(names) => {
             Ok(LabelConfirmers::Accounts(names.iter().map(|name| name.trim_start_matches('@').to_owned()).collect()))
@@ -357,7 +357,7 @@ mod tests {
         assert!(wrong("[host]\nkind = 'svn'").contains("must be one of github, gitlab"));
         assert!(wrong("[[host]]\n[[host]]\nkind = 'gitea'").contains("each names its token"));
         let by_label = "[host]\nurl = 'https://dev.azure.com/acme'\nconfirm-by-label = ['ann']\ntoken-env = 'PATH'";
-        assert!(wrong(by_label).contains("does not say who set a label"));
+        assert!(wrong(by_label).contains("does not report who set a label"));
         assert!(wrong("[host]\nconfirm-by-label = 'ann'").contains("true, false, or a list of accounts"));
         assert!(wrong("[host]\nurl = 'https://code.example'").contains("is not known: set `kind`"));
     }

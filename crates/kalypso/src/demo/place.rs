@@ -69,7 +69,7 @@ pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure
     match taken {
         Some(name) => {
             let message = format!("`{}` is in the way, and was not made by `demo`", folder.join(name).display());
-            Err(Failure::usage(message).help("take another folder: nothing that is there is ever overwritten"))
+            Err(Failure::usage(message).help("take another folder: existing files are never overwritten"))
         }
         None => Ok(FolderState::Nothing),
     }

@@ -87,7 +87,7 @@ fn what_does_not_fit_is_named() {
     check_error(&twelve(first), &[], "it changes `x.yaml`, which is not there");
     check_error(&twelve(first), &[("x.yaml", "0\n1\n2\n")], "line 1 is `0`, and should be `1`");
     let new = "diff --git a/x.yaml b/x.yaml\nnew file mode 100644\n--- /dev/null\n+++ b/x.yaml\n@@ -0,0 +1 @@\n+new\n";
-    check_error(new, &[("x.yaml", "")], "it makes `x.yaml`, which is there already");
+    check_error(new, &[("x.yaml", "")], "it creates `x.yaml`, which exists already");
     check_error(&new.replace("x.yaml", "../x.yaml"), &[], "not in the repository");
     check_error(&new.replace("100644", "120000"), &[], "symbolic link");
 }

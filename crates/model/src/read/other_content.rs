@@ -34,7 +34,7 @@ pub(super) fn diagnostic(file: FileId, content: &[u8]) -> Option<Diagnostic> {
         let help = "remove the file from `.gitattributes`, and commit its content: `git lfs migrate export` does both";
         ("this is a pointer of Git LFS. The file itself is not in the repository", help)
     } else if PAGES.iter().any(|page| begins(page)) {
-        ("this is a web page or XML, and not YAML", "commit the file that was meant; a download may have failed")
+        ("this is a web page or XML, and not YAML", "commit the intended file; a download may have failed")
     } else {
         return None;
     };

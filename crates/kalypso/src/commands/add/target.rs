@@ -250,7 +250,7 @@ impl Outcome<'_> {
         let mut text = format!("{verb} target {name} of {workload} for {environment} {place} {}\n", paths.join(", "));
         match self.comparison {
             Some(comparison) => text.push_str(&branch_edit::plan_text(comparison)),
-            None => text.push_str("\nno plan: no control plane is configured here that knows the workload\n"),
+            None => text.push_str("\nno plan: no control plane with this workload is configured here\n"),
         }
         text.push_str(&self.next(done));
         terminal::answer_fitted(&text, crate::paint::plan)?;

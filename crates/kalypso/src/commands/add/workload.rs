@@ -35,7 +35,7 @@ fn register(options: &AddWorkload, repo: &str) -> anyhow::Result<Exit> {
         let failure = Failure::usage(format!("--repo: {error}"));
         match error {
             UrlError::Local | UrlError::File => {
-                failure.help("name the URL that everyone uses; a rule in `git.rewrite` of kalypso.toml maps it to a path of this machine")
+                failure.help("name the URL that all machines use; a rule in `git.rewrite` of kalypso.toml maps it to a path of this machine")
             }
             _ => failure,
         }

@@ -60,7 +60,7 @@ pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     }
     if !values.is_empty() {
         lines.push(String::new());
-        lines.push(format!("  kalypso explain -e {} {id} KEY says more about one value", words.environment));
+        lines.push(format!("  kalypso explain -e {} {id} KEY shows more about one value", words.environment));
     }
     lines.join("\n") + "\n"
 }
@@ -97,7 +97,7 @@ pub(super) fn problems_text(problems: &[Diagnostic], held: &[(String, Held)]) ->
         .iter()
         .chain(&of_held)
         .map(|problem| format!("    {}[{}]: {}\n", problem.severity, problem.code, problem.message));
-    format!("\n  what is wrong with it (kalypso check says more)\n{}", lines.collect::<String>())
+    format!("\n  what is wrong with it (kalypso check shows more)\n{}", lines.collect::<String>())
 }
 
 pub(super) fn json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json {

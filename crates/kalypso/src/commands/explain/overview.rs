@@ -100,7 +100,7 @@ fn place_text(environment: &str, overview: &PlaceOverview, locator: &mut Locator
     lines.extend(assignment_rows(assignments, locator));
     lines.push(String::new());
     lines.push(match targets.first() {
-        Some(target) => format!("  kalypso explain -e {environment} {name}/{target} says more about one assignment"),
+        Some(target) => format!("  kalypso explain -e {environment} {name}/{target} shows more about one assignment"),
         None => format!("  kalypso why-not -e {environment} {name} shows which policies almost match"),
     });
     lines.join("\n") + "\n"
@@ -126,7 +126,7 @@ fn target_text(environment: &str, overview: &TargetOverview, locator: &mut Locat
     lines.push(String::new());
     lines.push(match names.first() {
         Some(place) => {
-            format!("  kalypso explain -e {environment} {place}/{} says more about one assignment", target.name)
+            format!("  kalypso explain -e {environment} {place}/{} shows more about one assignment", target.name)
         }
         None => format!("  kalypso why-not -e {environment} {} shows which policies almost match", target.name),
     });
@@ -164,7 +164,7 @@ fn workload_text(environment: &str, overview: &WorkloadOverview, locator: &mut L
     }
     if let Some((target, _)) = targets.first() {
         lines.push(String::new());
-        lines.push(format!("  kalypso explain -e {environment} {target} says more about one target"));
+        lines.push(format!("  kalypso explain -e {environment} {target} shows more about one target"));
     }
     lines.join("\n") + "\n"
 }

@@ -185,7 +185,7 @@ impl<'a> Request<'a> {
         if *is_pinned {
             return format!("{reads}, at a commit: name {noun} and commit of {to} in `{path}` on branch `{to}`");
         }
-        format!("{reads}: no {noun} `{own}` is there; create it, then name it in `{path}` on branch `{to}`")
+        format!("{reads}: no {noun} `{own}` exists; create it, then name it in `{path}` on branch `{to}`")
     }
 
     /// The new environment, although nothing is written yet.

@@ -238,7 +238,7 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
         PromotionAction::Retry => CommandKind::Retry,
         PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref().ok_or_else(incomplete)?.into() },
         PromotionAction::Approve => {
-            let message = "an approval needs the service, which knows who you are";
+            let message = "an approval needs the service, which identifies you by your token";
             return Err(Failure::refused(message).help(
                 "name its hub with --hub or KALYPSO_HUB_URL, or approve the pull request of the promotion on the git host",
             ));

@@ -218,10 +218,10 @@ fn named(found: Vec<PromotionStatus>, environment: Option<&str>) -> Result<Vec<P
     let known: Vec<_> = found.iter().map(|one| one.environment.clone()).collect();
     let found: Vec<_> = found.into_iter().filter(|one| one.environment == name).collect();
     if found.is_empty() {
-        let unknown = Failure::refused(format!("the service knows no promotion into `{name}`"));
+        let unknown = Failure::refused(format!("the service has no promotion into `{name}`"));
         return Err(unknown.help(match similar::nearest(name, known.iter().map(String::as_str)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("it knows promotions into {}", terminal::named(&known)),
+            None => format!("it has promotions into {}", terminal::named(&known)),
         }));
     }
     Ok(found)
@@ -285,6 +285,6 @@ mod tests {
         assert_eq!(of(Some("prod")).unwrap(), ["prod"]);
         let unknown = |name| format!("{:?}", of(Some(name)).unwrap_err());
         assert!(unknown("prdo").contains("did you mean `prod`?"), "{}", unknown("prdo"));
-        assert!(unknown("lab").contains("it knows promotions into stage, prod"), "{}", unknown("lab"));
+        assert!(unknown("lab").contains("it has promotions into stage, prod"), "{}", unknown("lab"));
     }
 }

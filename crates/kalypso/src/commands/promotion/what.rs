@@ -87,7 +87,7 @@ fn waiting(status: &[PromotionStatus], to: &str) -> Result<Vec<Wanted>, Failure>
         .collect();
     if wanted.is_empty() {
         return Err(Failure::refused(format!("nothing waits to move into {to}"))
-            .help("`kalypso rollout status` shows where changes stand"));
+            .help("`kalypso rollout status` shows the progress of changes"));
     }
     Ok(wanted)
 }

@@ -17,7 +17,7 @@ pub(super) fn note(access: &RepositoryAccess, environment: &EnvironmentName, (ou
     let by_word = by_word.map(|word| Confirmed { word, by: control_plane_branch::decider(access).1, at });
     for confirmed in by_word.chain(Confirmed::by_labels(outcome, at)) {
         if let Err(error) = note_confirmation(access, environment, &confirmed, None) {
-            terminal::warn(&format!("the history does not have who confirmed the removals: {error}"));
+            terminal::warn(&format!("the history does not name the person who confirmed the removals: {error}"));
         }
     }
 }

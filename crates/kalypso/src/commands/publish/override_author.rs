@@ -92,7 +92,7 @@ fn proof(config: Option<&Path>, access: &RepositoryAccess, hub: Option<&Hub>) ->
     let Some((configured, repository)) = found.filter(|(host, _)| host.has_pull_requests()) else { return Ok(none()) };
     let account = configured.host.account(&repository);
     let account = account.map_err(|error| {
-        Failure::outside(format!("the git host does not say whose credential it is: {error}"))
+        Failure::outside(format!("the git host does not name the account of the credential: {error}"))
             .help("an override needs the account, which `promotion.override-accounts` lists")
     })?;
     Ok(Proof::Host { host: configured.host.kind().title(), account })

@@ -151,7 +151,7 @@ fn standing_lines(answer: &Answer<'_>, value: &ValueStanding, locator: &mut Loca
     }
     let environment = &answer.fleet.environment;
     let id = answer.question.assignment().map(|id| id.to_string()).unwrap_or_default();
-    lines.push(format!("  kalypso explain -e {environment} {id} {key} says more"));
+    lines.push(format!("  kalypso explain -e {environment} {id} {key} shows more"));
     lines
 }
 

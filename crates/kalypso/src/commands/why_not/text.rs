@@ -65,7 +65,7 @@ fn assigned_lines(answer: &Answer<'_>) -> Vec<String> {
     let mut lines = vec![format!("{target} is on {place} in {environment}: {by} {verb} it")];
     lines.extend(problem_lines(&answer.problems));
     if answer.applied.is_none() {
-        lines.push(format!("  kalypso explain -e {environment} {place}/{target} says more"));
+        lines.push(format!("  kalypso explain -e {environment} {place}/{target} shows more"));
     }
     lines
 }
@@ -93,7 +93,7 @@ fn problem_lines(problems: &[Diagnostic]) -> Vec<String> {
         return Vec::new();
     }
     let mut lines =
-        vec!["  but it can't be rendered, so its last good output stays (kalypso check says more)".to_owned()];
+        vec!["  but it can't be rendered, so its last good output stays (kalypso check shows more)".to_owned()];
     let shown = problems.iter().take(PROBLEMS_MAX);
     lines.extend(shown.map(|problem| format!("    {}[{}]: {}", problem.severity, problem.code, problem.message)));
     if problems.len() > PROBLEMS_MAX {
@@ -292,7 +292,7 @@ fn obstacle_texts(obstacle: &Obstacle, here: &str, locator: &mut Locator<'_>) ->
         Obstacle::Unread { origin, object } => {
             let what = object.as_ref().map_or_else(|| "a part of a file".to_owned(), ToString::to_string);
             let place = places::shown(origin, locator);
-            (format!("  {what} can't be read: kalypso check says why   {place}"), None)
+            (format!("  {what} can't be read: kalypso check shows why   {place}"), None)
         }
         Obstacle::Unreachable { registration, origin } => {
             let place = places::shown(origin, locator);
