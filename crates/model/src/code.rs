@@ -406,7 +406,7 @@ codes! {
     /// unchanged until the file can be read.
     ///
     /// ```text
-    /// git push --force origin dev     # the history before is gone, and policies.yaml has a typing error
+    /// git push --force origin dev     # the earlier history is lost, and policies.yaml has a typing error
     /// ```
     ///
     /// Fix the file and commit. Or push the earlier commit again, to any branch.
@@ -480,7 +480,7 @@ codes! {
     UnknownEnvironment = "K0136",
     /// An acknowledgement matches no warning.
     ///
-    /// You can acknowledge a warning with a reason, by an annotation on its object or in `kalypso.toml`. When the warning is gone, remove the
+    /// You can acknowledge a warning with a reason, by an annotation on its object or in `kalypso.toml`. When the warning no longer appears, remove the
     /// acknowledgement too: otherwise it hides the next warning with the same code, for which it gives no reason. Errors can't be acknowledged.
     ///
     /// ```yaml
@@ -679,7 +679,7 @@ codes! {
     /// The order of environments has a cycle.
     ///
     /// A change would have to prove itself in an environment before it reaches the same environment, so it would never arrive. Nothing moves into the
-    /// environments of the cycle, nor into those after it. The message shows the way around.
+    /// environments of the cycle, nor into those after it. The message shows the cycle.
     ///
     /// ```yaml
     /// spec: {from: [stage], to: dev}       # another promotion leads from dev to stage
@@ -710,11 +710,11 @@ codes! {
     SeveralPromotions = "K0154",
     /// No change ever arrives in an environment.
     ///
-    /// Changes come from the head of the main branch into the environments without `from`, and from there along promotions. All ways to this environment begin
+    /// Changes come from the head of the main branch into the environments without `from`, and from there along promotions. All paths to this environment begin
     /// in a cycle, or in an environment that does not exist.
     ///
     /// ```yaml
-    /// spec: {from: [stage], to: prod}      # and no way leads from a first environment to stage
+    /// spec: {from: [stage], to: prod}      # and no path leads from a first environment to stage
     /// ```
     ///
     /// Fix the promotions before it, which have errors of their own.
@@ -860,7 +860,7 @@ codes! {
     ///
     /// Remove the name from the annotation, or remove or rename the other object.
     EarlierNameIgnored = "K0164",
-    /// A key in the manifests of a deployment target has no effect, and is nearly one that has.
+    /// A key in the manifests of a deployment target has no effect, and is similar to a key that a template reads.
     ///
     /// No template of the environment reads the key. It is one or two letters away from a key that a template reads, so it is probably misspelled.
     ///
@@ -1148,8 +1148,8 @@ codes! {
     WrongForLater = "K0316",
     /// A value looks like a credential in clear.
     ///
-    /// The text has the form of a token, a private key or an address with a password, or its key names a password or token and it is no reference. Everyone who
-    /// can read the repository can read the credential, and git keeps every version of it. The message does not show it. Plans, explanations and pull requests
+    /// The text has the form of a token, a private key or an address with a password, or its key names a password or token and it is no reference. All readers
+    /// of the repository can read the credential, and git keeps every version of it. The message does not show it. Plans, explanations and pull requests
     /// show a digest instead, as for a value that a schema marks as sensitive. Values that a schema of the platform marks are not reported.
     ///
     /// ```yaml
@@ -1185,7 +1185,7 @@ codes! {
     ///     country: no          # `false` in the output
     /// ```
     ///
-    /// Put the text in quotes. If it is meant as a number or boolean, write it in the form that the message shows. There is one warning for each value of a
+    /// Put the text in quotes. If it is intended as a number or boolean, write it in the form that the message shows. There is one warning for each value of a
     /// `ConfigMap` that assignments use, and none for a number or boolean that a schema requires at this place.
     RetypedValue = "K0320",
 
@@ -1209,7 +1209,7 @@ codes! {
     /// ```yaml
     /// manifests:
     ///   - |
-    ///     port: {{ add1 (index .ConfigData "ports" 0) }}     # fails where nobody gives `ports`
+    ///     port: {{ add1 (index .ConfigData "ports" 0) }}     # fails where no `ConfigMap` sets `ports`
     /// ```
     ///
     /// Usually a value is missing for some assignments: `kalypso explain` shows the values of an assignment. Set the value, or make it optional in the
@@ -1360,7 +1360,7 @@ codes! {
     ///
     /// `stringify` prints all values as texts.
     DataRefused = "K0413",
-    /// An object is more than once in the folder of a place.
+    /// The folder of a place contains an object more than once.
     ///
     /// Two assignments of a place, or two templates of one, render an object with the same kind, namespace and name. Flux builds one set of objects from the
     /// folder, finds the duplicate, and applies nothing, for all workloads of the cluster. Argo CD applies one of them, and warns.
@@ -1374,7 +1374,7 @@ codes! {
     /// Put `.DeploymentTargetName` or `.Namespace` into the name or the namespace, or render the object for one target only. If your reconciler applies each
     /// assignment's folder on its own, acknowledge the warning.
     DuplicateOutput = "K0414",
-    /// A shell file in the output has a name of a variable that no shell takes.
+    /// A shell file in the output sets a variable with an invalid name.
     ///
     /// Names of variables have letters, digits and `_`, and do not begin with a digit. `dash` stops reading the file at `export feature-x=`, so all variables
     /// after it are missing. `bash` leaves this one out.
@@ -1502,7 +1502,7 @@ codes! {
     ///   branch: prod                # not in the repository yet
     /// ```
     ///
-    /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
+    /// If this is not the intended branch, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
     NewBranch = "K0511",
     /// Output stays published, although no `GitOpsRepo` of the environment names its place any more.
     ///
@@ -1527,7 +1527,7 @@ codes! {
     GateWithoutCommit = "K0521",
     /// A commit was moved past a gate.
     ///
-    /// The environment's branch names a commit of the main branch that no promotion let in: a person, or another program, wrote it. Its gates did not hold, or were not
+    /// The environment's branch names a commit of the main branch that no promotion admitted: a person, or another program, wrote it. Its gates did not hold, or were not
     /// evaluated, so the environment keeps the admitted commit, and its own changes are published with that. The message shows the gates that it still waits for.
     ///
     /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, or wait: it is admitted when its gates hold. `kalypso publish --override REASON` admits it anyway.
@@ -1550,12 +1550,12 @@ codes! {
     /// A commit was published past its gates.
     ///
     /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The trailer `Kalypso-Override` of the
-    /// GitOps commit has the reason, the account, and when the override expires: what is not merged by then needs its gates again. The warning stays until another
+    /// GitOps commit has the reason, the account, and when the override expires: output that is not merged by then must pass its gates again. The warning stays until another
     /// commit is published.
     GateOverridden = "K0525",
     /// A newer revision waits for its gates.
     ///
-    /// It is a commit of the main branch, of values or of an application, or a release. Gates that ask people or the clock are for every change of an environment: also
+    /// It is a commit of the main branch, of values or of an application, or a release. Gates that need people or a time of day are for every change of an environment: also
     /// for those on the environment's own branch, in other repositories of the platform, and in the repositories of applications. The output stays at the revision
     /// before, until the gates hold. `for` narrows what a gate is for.
     ///
@@ -1567,10 +1567,10 @@ codes! {
     /// The branch `kalypso-rollouts/<environment>` of the control plane records what was admitted, and what people decided: holds, approvals, rollbacks. Each
     /// publication names the commit of the states that it was rendered from. The branch does not contain this commit any more: it was deleted, or an older or another
     /// history was pushed over it. Or `promotion.state-keys` names keys, and none of them signed the head of the branch. Nothing is published and nothing moves, because
-    /// decisions may be missing or forged. Other environments go on.
+    /// decisions may be missing or forged. Other environments are not affected.
     ///
     /// ```text
-    /// git push --force origin <an earlier commit>:kalypso-rollouts/prod      # a later hold is gone
+    /// git push --force origin <an earlier commit>:kalypso-rollouts/prod      # a later hold is lost
     /// ```
     ///
     /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
@@ -1579,11 +1579,11 @@ codes! {
     UntrustedStates = "K0527",
     /// A folder of Kalypso was changed on the GitOps branch by hand.
     ///
-    /// The branch that clusters pull has a commit that no publication made, and it changed folders that Kalypso writes. Nothing of it was admitted, and what clusters report
-    /// about it is no evidence. The publication that reports it restores these folders, or proposes to. Folders of others stay as they are.
+    /// The branch that clusters pull has a commit that no publication made, and it changed folders that Kalypso writes. It was not admitted, and the reports of clusters
+    /// about it are not evidence. The publication that reports it restores these folders, or proposes to. Folders of others stay as they are.
     ///
     /// Make the change in its source: `kalypso explain -e prod east/shop` shows where the content of a folder comes from. For an exception at one place, use
-    /// `kalypso pin`. Let a rule of the git host refuse pushes to the branch by others than Kalypso's account.
+    /// `kalypso pin`. Add a rule on the git host that refuses pushes to the branch by all accounts except Kalypso's.
     EditedByHand = "K0530",
     /// A pull request was merged although its output was not admitted any more.
     ///
@@ -1616,8 +1616,8 @@ codes! {
     /// - the branch of a `GitOpsRepo`, which clusters pull. It is also reported if it is protected, and does not require the status `kalypso/admission` of pull requests.
     /// - the main branch of the control plane, which declares the promotions.
     ///
-    /// `kalypso check` asks the hosts that `[host]` of `kalypso.toml` names with a token, about the branches as they are now. It says nothing about a branch if the host
-    /// does not tell how it is protected, and does not see for whom a rule makes an exception.
+    /// `kalypso check` asks the hosts that `[host]` of `kalypso.toml` names with a token, about the branches as they are now. It reports nothing about a branch if the host
+    /// does not return its protection, and it can't read the exceptions of a rule.
     ///
     /// ```toml
     /// [host]

@@ -1,4 +1,4 @@
-//! Names of variables in shell files that no shell takes.
+//! Invalid names of variables in shell files.
 
 use std::ops::Range;
 
@@ -29,8 +29,7 @@ fn is_identifier(name: &str) -> bool {
 
 fn finding(name: &str, at: usize) -> Finding {
     let at: Range<usize> = at..at + name.len();
-    let message =
-        format!("no shell takes `{name}` as the name of a variable: only letters, digits and `_` are allowed");
+    let message = format!("`{name}` is not a valid name of a shell variable: only letters, digits and `_` are allowed");
     Finding {
         code: Code::VariableRefused,
         severity: Severity::Warning,
