@@ -39,7 +39,7 @@ pub struct Drifting {
     pub commit: String,
     /// The time since which it is desired.
     pub desired_since: Timestamp,
-    /// The states of the reconcilers at whose places it is desired.
+    /// The states of the reconcilers of the places where it is desired.
     pub counts: Counts,
 }
 

@@ -17,7 +17,7 @@ pub struct Rollout {
     pub what: RolloutOf,
     /// The states of reconcilers in all environments.
     pub counts: Counts,
-    /// The number of expected reconcilers at whose places other content is desired now.
+    /// The number of expected reconcilers whose places now have other desired content.
     pub superseded: i64,
     /// Whether all expected reconcilers have reported success with this content. A version must be desired at all places of an environment in which it is
     /// desired, except at pinned ones.
@@ -82,9 +82,9 @@ pub struct EnvironmentRollout {
     pub instead: Vec<String>,
     /// The states of reconcilers.
     pub counts: Counts,
-    /// The number of expected reconcilers at whose places other content is desired now.
+    /// The number of expected reconcilers whose places now have other desired content.
     pub superseded: i64,
-    /// The number of reconcilers, not expected, at whose places another version is desired. Pinned places are not counted.
+    /// The number of reconcilers, not expected, whose places have another desired version. Pinned places are not counted.
     #[serde(default)]
     pub elsewhere: i64,
     /// The number of reconcilers at places that a person pinned. Of a version: those at places that are pinned to another one, which are not expected.

@@ -74,7 +74,7 @@ impl Liveness {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub struct Counts {
-    /// Reconcilers of registered, not retired hosts at whose place the content is desired.
+    /// Reconcilers of registered hosts that are not retired, at places where the content is desired.
     pub expected: i64,
     /// Reconcilers that reported the content, with success.
     pub succeeded: i64,
