@@ -56,7 +56,7 @@ pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str
 
 /// A Kubernetes label selector.
 pub(crate) const LABEL_SELECTOR: Shape = Shape::Fields(&[
-    optional("matchLabels", Shape::TextMap, "Labels that must be there with exactly these values."),
+    optional("matchLabels", Shape::TextMap, "Labels that must exist with exactly these values."),
     optional(
         "matchExpressions",
         Shape::List(&Shape::Fields(&[
