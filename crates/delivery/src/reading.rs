@@ -33,7 +33,7 @@ const ALL: &str = "all";
 /// The commits at which the sources of an environment are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadAt {
-    /// Those that were admitted, from which its output is rendered. A source of which nothing is recorded is read at its head.
+    /// The admitted commits, from which its output is rendered. A source without a recorded commit is read at its head.
     #[default]
     Admitted,
     /// The heads of all branches. The commit of the main branch and the releases are those that the environment's branch names.

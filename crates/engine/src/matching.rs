@@ -106,7 +106,7 @@ impl LabelPairs {
     }
 }
 
-/// An index of containers or schemas by their conditions, to find those whose conditions are all met. Each one is stored under its
+/// An index of containers or schemas by their conditions, to find all whose conditions are met. Each one is stored under its
 /// rarest condition. A lookup examines only those whose rarest condition the assignment meets.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {

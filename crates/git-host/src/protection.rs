@@ -1,6 +1,6 @@
-//! The protection of a branch, as far as its host tells it.
+//! The protection of a branch, as far as its host returns it.
 
-/// What a git host tells about the protection of a branch.
+/// The protection of a branch, as a git host returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchProtection {
     /// What limits pushes to the branch.

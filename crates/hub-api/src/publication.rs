@@ -107,10 +107,10 @@ pub struct DesiredPlace {
     /// Its environment.
     #[serde(default)]
     pub environment: Option<String>,
-    /// The cluster type to whose folder it belongs.
+    /// The cluster type of the folder that it belongs to.
     #[serde(default)]
     pub cluster_type: Option<String>,
-    /// The cluster to whose folder it belongs. Such places are counted together with the places of other clusters of the type.
+    /// The cluster of the folder that it belongs to. Such places are counted together with the places of other clusters of the type.
     #[serde(default)]
     pub cluster: Option<String>,
     /// The earlier names of the cluster, or of the cluster type if there is no cluster: at most 20, without commas. The history under the present name also has

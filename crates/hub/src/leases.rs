@@ -83,7 +83,7 @@ impl LeaseTable {
         transaction.execute_with(self.rows(round, round.given_up.iter().map(String::as_str)), &sql).await
     }
 
-    /// Renews own leases, and takes those that have ended or that nobody had.
+    /// Renews own leases, and takes leases that have ended or have no owner.
     async fn claim(&self, transaction: &mut Transaction, round: &LeaseRound) -> Result<(), DatabaseError> {
         let dialect = transaction.dialect();
         let (now, millis) = (dialect.now(), i64::try_from(self.duration.as_millis()).unwrap_or(i64::MAX));

@@ -117,7 +117,7 @@ fn silence(state: &mut State, now: Timestamp) {
     state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
 }
 
-/// Notes of which reconcilers the configuration requires a heartbeat, among those that announce none. Returns the number of those where that is new.
+/// Marks the reconcilers without an announced heartbeat of which the configuration requires one. Returns the number of newly marked ones.
 ///
 /// # Errors
 /// The database cannot be reached, or refuses. Changes before the error stay.
@@ -162,7 +162,7 @@ pub async fn end_promises_of_changes(database: &Database) -> Result<usize, Datab
     walk(database, Timestamp::now, promised, change).await
 }
 
-/// Goes through all reconcilers, and changes those whose state `s` meets a condition.
+/// Examines all reconcilers, and changes the reconcilers whose state `s` meets a condition.
 async fn walk(
     database: &Database,
     now: impl Fn() -> Timestamp,

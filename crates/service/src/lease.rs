@@ -30,7 +30,7 @@ struct View {
 pub(crate) enum LeaseChange {
     /// Nothing.
     None,
-    /// It leads now, and nobody is known to have led before.
+    /// It leads now, and no earlier leader is known.
     First,
     /// It leads now, and did not before.
     Takeover,

@@ -18,7 +18,7 @@ impl Settle {
         self.arrivals = Some((first, now));
     }
 
-    /// Somebody waits for the sync.
+    /// A request waits for the sync.
     pub(crate) fn hurry(&mut self, now: Instant) {
         self.arrive(now);
         self.is_urgent = true;

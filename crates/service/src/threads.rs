@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::trigger::Reason;
 use crate::worker::Worker;
 
-/// Starts the threads that poll, and the one that renews leases. Those that poll start those of the environments.
+/// Starts the polling threads, and the thread that renews leases. The polling threads start the threads of the environments.
 pub(crate) fn start(shared: &Arc<Shared>) {
     if let Some(leases) = shared.settings.leases.clone() {
         let shared = Arc::clone(shared);
@@ -26,7 +26,7 @@ pub(crate) fn start(shared: &Arc<Shared>) {
     }
 }
 
-/// Reads which environments there are. Starts the new ones, and ends those that are gone.
+/// Reads the environments. Starts the threads of new environments, and ends the threads of removed ones.
 fn refresh(shared: &Arc<Shared>) {
     let names = match delivery::reading::environment_names(&shared.access()) {
         Ok(names) => names,

@@ -139,7 +139,7 @@ pub fn restore(access: &Arc<RepositoryAccess>, restoration: &Restoration<'_>) ->
 
 /// The commits of the states that publications name.
 struct Published {
-    /// Those that can be read. The first one contains the most of the others.
+    /// The commits that can be read. The first one contains the most of the others.
     found: Vec<Commit>,
     lost: Vec<(GitId, RepositoryError)>,
 }

@@ -153,7 +153,7 @@ fn of_registration(fleet: &Fleet, name: &str) -> BTreeSet<Arc<str>> {
     known.chain([name.into()]).collect()
 }
 
-/// The workloads of the applications in whose repository, or in whose object, a place is. None: the platform team's files are there, too.
+/// The workloads of the applications that a place belongs to, by its repository or its object. None: files of the platform team are there, too.
 fn of_origin(loaded: &Loaded, origin: &Origin) -> Option<BTreeSet<Arc<str>>> {
     let file = match origin {
         Origin::Span(file, _) | Origin::File(file) => *file,

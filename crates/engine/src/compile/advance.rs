@@ -189,7 +189,7 @@ impl Compiled {
         self.pairs.required(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
     }
 
-    /// Evaluates assignments. Returns those whose inputs changed.
+    /// Evaluates assignments. Returns the assignments whose inputs changed.
     fn evaluate(&self, all: &[Pending]) -> Vec<Vec<(Pending, Evaluated)>> {
         let counter = self.progress.begin(Phase::Compiling);
         let of_chunk = |chunk: &[Pending]| {

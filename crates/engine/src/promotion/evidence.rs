@@ -71,9 +71,9 @@ pub struct Counted {
     pub expected: u64,
     /// The number of them that are compliant: they applied the content, and are alive.
     pub applied: u64,
-    /// The number of those that failed.
+    /// The number of reconcilers that failed.
     pub failed: u64,
-    /// The number of those that applied the content, of which nothing shows whether they are alive.
+    /// The number of reconcilers that applied the content and whose liveness is unknown.
     pub unknown: u64,
 }
 

@@ -88,7 +88,7 @@ pub struct RingReport {
     pub changed: u64,
     /// The number of changed places that have, or are to have now, the moving revision.
     pub released: u64,
-    /// The state of the changed places. Those that are not released count as not published. None: not known.
+    /// The state of the changed places. Places that are not released count as not published. None: not known.
     pub measured: Option<Measured>,
     /// Whether the ring is done.
     pub is_done: bool,

@@ -81,7 +81,7 @@ impl FolderCache {
         self.cached().files.get(&id).cloned()
     }
 
-    /// Adds a folder all of whose files are at hand. `own_bytes` is what only this folder has.
+    /// Adds a folder whose files are all in memory. `own_bytes` is what only this folder has.
     pub(crate) fn add_folder(&self, folder: &Tree, own_bytes: usize) {
         if self.has_room() {
             let mut cached = self.cached();

@@ -339,7 +339,7 @@ impl Schema {
     }
 }
 
-/// The application to whose targets a schema is restricted. None: no restriction. The application with the workload's name may also check
+/// The application that a schema is restricted to: it applies to the targets of this application. None: no restriction. The application with the workload's name may also check
 /// targets that the platform team labelled with this workload. Other applications may not: they could name their workloads like a workload
 /// of the platform team.
 fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) -> Option<Application> {

@@ -12,7 +12,7 @@ use crate::trailer;
 ///
 /// - Kalypso's own.
 /// - A merge of the base branch without changes of its own, as the button **Update branch** of git hosts makes it.
-/// - Those whose content the base branch has, for example after a merge that squashes commits.
+/// - Commits whose content the base branch has, for example after a merge that squashes commits.
 ///
 /// # Errors
 /// If there is another commit. If the repository can't be read.
@@ -63,7 +63,7 @@ fn is_in_base(repositories: &dyn Repositories, base: &Commit, commit: GitId) -> 
 struct Line<'a> {
     repositories: &'a dyn Repositories,
     base: &'a Commit,
-    /// Those that are not in the base branch, newest first.
+    /// The commits that are not in the base branch, newest first.
     own: Vec<Commit>,
     /// The commit of the base branch at which the branch begins. None: it was not found.
     begin: Option<Commit>,

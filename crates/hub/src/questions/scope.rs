@@ -22,7 +22,7 @@ pub(super) struct Scope {
     pub(super) groups: Option<Vec<PlaceGroupId>>,
     /// If only some hosts are selected: those of `groups` at which content is desired of these hosts. Otherwise the same as `groups`.
     pub(super) desired_groups: Option<Vec<PlaceGroupId>>,
-    /// The hosts at whose places content is desired; none if the filter selects places otherwise.
+    /// The hosts of places with desired content; none if the filter selects places otherwise.
     pub(super) desired_hosts: Option<Vec<HostId>>,
     /// The targets; none if all are selected.
     pub(super) targets: Option<BTreeSet<TargetId>>,

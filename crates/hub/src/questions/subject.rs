@@ -29,9 +29,9 @@ pub(super) struct Subject {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stand {
     pub(super) counts: Counts,
-    /// Number of the expected reconcilers at whose places other content is desired by now.
+    /// Number of the expected reconcilers whose places now have other desired content.
     pub(super) superseded: i64,
-    /// Number of the other reconcilers at whose places another version is desired, without pinned ones.
+    /// Number of the other reconcilers whose places have another desired version, without pinned ones.
     pub(super) elsewhere: i64,
     /// Number of the reconcilers at pinned places. Of a version: those at places that are pinned to another one.
     pub(super) pinned: i64,

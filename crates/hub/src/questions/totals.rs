@@ -8,7 +8,7 @@ use super::scope::Scope;
 use super::{Question, QuestionError, conditions};
 use crate::store::{Database, Parameters};
 
-/// The number of reconcilers in each rollout state, of those at whose places content is desired; and how many of them are silent, with any last status.
+/// The number of reconcilers in each rollout state, of the reconcilers of places with desired content; and how many of them are silent, with any last status.
 ///
 /// # Errors
 /// The filter is invalid, or selects too many hosts to be counted one by one; the database can't answer.

@@ -48,7 +48,7 @@ struct Found {
 #[derive(Clone, Copy, Default)]
 struct Certain {
     count: u32,
-    /// Those whose content is published.
+    /// The places whose content is published.
     published: u32,
     /// Whether some were to have the moving revision at the beginning of the step. Then their states still count after their release.
     was_moving: bool,

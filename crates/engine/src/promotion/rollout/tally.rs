@@ -40,7 +40,7 @@ impl RingTally {
         self.state
     }
 
-    /// The state of its changed places. Those that are not released are not published.
+    /// The state of its changed places. Places that are not released are not published.
     pub(super) fn measured(&self) -> Measured {
         let missing = self.changed - self.state.places;
         Measured { places: self.changed, unpublished: self.state.unpublished + missing, ..self.state }

@@ -1,4 +1,4 @@
-//! What Azure DevOps tells about the protection of a branch: its [branch policies](https://learn.microsoft.com/rest/api/azure/devops/git/policy-configurations/get).
+//! The protection of a branch on Azure DevOps: its [branch policies](https://learn.microsoft.com/rest/api/azure/devops/git/policy-configurations/get).
 //!
 //! A required branch policy lets changes in by pull requests only. Permissions of the branch can limit pushes without one; which accounts have them is not read here.
 //! Policies require statuses of pull requests, and no statuses of commits.

@@ -1,4 +1,4 @@
-//! What Gitea and Forgejo tell about the protection of a branch: the fields of [the branch](https://docs.gitea.com/api/#tag/repository/operation/repoGetBranch) say which
+//! The protection of a branch on Gitea and Forgejo: the fields of [the branch](https://docs.gitea.com/api/#tag/repository/operation/repoGetBranch) say which
 //! rule is in effect. Each account that can read the repository reads them.
 
 use serde::Deserialize;

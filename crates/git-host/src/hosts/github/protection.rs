@@ -1,4 +1,4 @@
-//! What GitHub tells about the protection of a branch: by rulesets, and by the older branch protection rules.
+//! The protection of a branch on GitHub: by rulesets, and by the older branch protection rules.
 //!
 //! Each account that can read the repository reads [the rules of rulesets](https://docs.github.com/rest/repos/rules#get-rules-for-a-branch), which exist also for a
 //! branch that does not exist yet. Of the branch protection rules, it reads [in the branch](https://docs.github.com/rest/branches/branches#get-a-branch) only whether

@@ -1,4 +1,4 @@
-//! What GitLab tells about the protection of a branch.
+//! The protection of a branch on GitLab.
 //!
 //! [The branch](https://docs.gitlab.com/api/branches/#get-single-repository-branch) says whether a protected branch or wildcard is for it, to each account that can read
 //! the repository. GitLab requires no single status: [the project](https://docs.gitlab.com/api/projects/#get-a-single-project) says whether pipelines must succeed, and a

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The number of questions that are asked at the same time.
 const THREADS_MAX: usize = 4;
 
-/// What a host tells about the branch at a position.
+/// The protection that a host returns for the branch at a position.
 type Answer = (usize, Result<Option<BranchProtection>, HostError>);
 
 /// Questions to git hosts, which are asked in the background.

@@ -144,7 +144,7 @@ pub enum Expectation {
 pub struct Approval {
     /// The number of different people.
     pub count: u32,
-    /// A team from `[promotion.teams]` of `kalypso.toml`, whose members count. None: everyone whose approval the git host or the service accepts.
+    /// A team from `[promotion.teams]` of `kalypso.toml`, whose members count. None: all accounts whose approval the git host or the service accepts.
     pub team: Option<Arc<str>>,
 }
 
