@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_stand_together() {
+    fn thousands_are_separated_by_commas() {
         let check = |number, text| assert_eq!(thousands(number), text);
         check(0, "0");
         check(999, "999");
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn places_have_their_words() {
+    fn place_counts_name_cluster_types_and_clusters() {
         let check = |cluster_types, clusters, text| assert_eq!(places(cluster_types, clusters), text);
         check(0, 0, "0 cluster types");
         check(12, 0, "12 cluster types");

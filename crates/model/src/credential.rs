@@ -197,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_credential_stays() {
+    fn texts_without_credentials_are_unchanged() {
         for text in ["https://git.example:8443/a@b", "a@b.example", "no URL://", "://@", "https://[::1]:80/x", ""] {
             check(text, if text == "://@" { "://@" } else { text });
         }
     }
 
     #[test]
-    fn a_text_that_is_a_url_is_one_up_to_its_end() {
+    fn spaces_do_not_end_a_url_that_is_the_whole_text() {
         let check = |text: &str, expected: &str| assert_eq!(without_in_url(text), expected, "{text:?}");
         check("https://user:my pass@git.example/app", "https://…@git.example/app");
         check("https://git.example/app#s3cret", "https://git.example/app#…");

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_together_differently_differs() {
+    fn different_groupings_have_different_digests() {
         let all = [texts(&["ab", "c"]), texts(&["a", "bc"]), texts(&["abc"]), texts(&["abc", ""]), texts(&[])];
         let distinct: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());

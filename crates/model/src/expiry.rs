@@ -58,14 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_past_when_it_is_over_in_utc() {
+    fn days_expire_at_their_end_in_utc() {
         check("2027-01-31", "2027-01-31T23:59:59Z", false);
         check("2027-01-31", "2027-02-01T00:00:00Z", true);
         check("2027-01-31", "2027-01-31T23:00:00-02:00", true);
     }
 
     #[test]
-    fn a_timestamp_is_past_when_it_has_come() {
+    fn timestamps_expire_when_they_are_reached() {
         check("2027-01-31T12:00:00+02:00", "2027-01-31T09:59:59Z", false);
         check("2027-01-31T12:00:00+02:00", "2027-01-31T10:00:00Z", true);
     }

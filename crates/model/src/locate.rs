@@ -206,7 +206,7 @@ mod tests {
     use crate::source::Source;
 
     #[test]
-    fn a_file_is_read_once_however_much_in_it_is_asked_for() {
+    fn file_is_parsed_once_for_many_locations() {
         let content = "---\na: {b: 1}\n".repeat(100);
         let (id, content) = (GitId::of_blob(content.as_bytes()), content.as_bytes().into());
         let mut files = Files::default();

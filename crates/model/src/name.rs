@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_safe_as_a_path_is_not_a_name() {
+    fn names_unsafe_as_paths_are_refused() {
         check_name("", Err(NameError::Empty));
         check_name("..", Err(NameError::Edge));
         check_name("a/b", Err(NameError::Character('/')));

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_count_into_one_place() {
+    fn concurrent_threads_share_one_counter() {
         let progress = Progress::watched();
         check(&progress, None);
         let counter = progress.begin(Phase::Compiling);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_that_is_begun_again_goes_on() {
+    fn restarted_phases_keep_their_count() {
         let progress = Progress::watched();
         progress.begin(Phase::Reading).advance(2);
         progress.begin(Phase::Compiling).expect(7);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_has_its_name() {
+    fn running_tasks_are_named() {
         let progress = Progress::watched();
         let first = progress.begin(Phase::Fetching).named(|| "a".into());
         let second = progress.begin(Phase::Fetching).named(|| "b".into());
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_looks_nothing_is_counted() {
+    fn unwatched_progress_is_not_counted() {
         let progress = Progress::default();
         drop(progress.begin(Phase::Fetching).named(|| unreachable!("the name is not shown")));
         check(&progress, None);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_mean_what_they_mean_in_kubernetes() {
+    fn selector_operators_match_as_in_kubernetes() {
         check(Operator::In(vec!["east".into(), "north".into()]), true, false, false);
         check(Operator::NotIn(vec!["east".into()]), false, true, true);
         check(Operator::Exists, true, true, false);

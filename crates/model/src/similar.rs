@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_near_by_its_letters() {
+    fn nearest_word_is_found_by_edit_distance() {
         let known = ["matchLabels", "matchExpressions", "path"];
         assert_eq!(nearest("matchLabel", known), Some("matchLabels"));
         assert_eq!(nearest("pth", known), Some("path"));
@@ -78,7 +78,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn shapes_leave_out_no_near_word(word in "[a-e\u{e4}\u{df}]{0,9}", other in "[a-e\u{e4}\u{df}]{0,9}") {
+        fn shapes_exclude_no_near_word(word in "[a-e\u{e4}\u{df}]{0,9}", other in "[a-e\u{e4}\u{df}]{0,9}") {
             let distance = strsim::damerau_levenshtein(&word, &other);
             proptest::prop_assert!(Shape::of(&word).may_be_near(&Shape::of(&other), distance));
         }

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_is_found_by_looking_at_little_in_many_lines_as_in_one() {
+    fn position_lookups_scan_less_than_one_stride() {
         for text in ["üa\n".repeat(STRIDE), "üa".repeat(STRIDE + 1), "\n".repeat(2 * STRIDE)] {
             let positions = Positions::new(text.as_bytes());
             for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {

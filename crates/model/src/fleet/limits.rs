@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_chain_is_enough_and_a_chain_with_fewer_limits_replaces_others() {
+    fn chains_with_fewer_limits_replace_chains_with_more() {
         assert_eq!(limits(&[&[1], &[2]]).chains(), [chain(&[1]), chain(&[2])]);
         assert_eq!(limits(&[&[1, 2], &[2], &[2, 3]]).chains(), [chain(&[2])]);
         assert_eq!(limits(&[&[1], &[]]), Limits::default());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_above_those_that_have_more() {
+    fn wider_limits_are_above_narrower_ones() {
         let check = |above: &[&[u32]], below: &[&[u32]], expected: bool| {
             assert_eq!(limits(above).is_above(&limits(below)), expected, "{above:?} {below:?}");
         };

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_map_and_tells_what_changed() {
+    fn named_objects_behave_as_a_map_and_report_changes() {
         let (mut objects, mut expected) = (Named::default(), Expected::new());
         for round in 0..8 {
             let (earlier, before) = (objects.clone(), expected.clone());
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_order_fills_the_chunks() {
+    fn ordered_inserts_fill_the_chunks() {
         let mut objects = Named::default();
         for number in 0..2000 {
             objects.insert(Arc::new(cluster(&format!("c{number:04}"), 1)));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_kustomization_decides_about_what_is_below_it() {
+    fn outermost_kustomization_covers_all_files_below() {
         let files = ["a/b/kustomization.yaml", "a/b/c/Kustomization", "a/x.yaml", "d/kustomization.yml"];
         check(&files, "a/x.yaml", None);
         check(&files, "a/b/x.yaml", Some("a/b/kustomization.yaml"));

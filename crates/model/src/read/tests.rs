@@ -39,7 +39,7 @@ fn any_file() -> crate::source::FileId {
 }
 
 #[test]
-fn a_number_where_a_text_is_asked_for_is_named() {
+fn number_instead_of_a_text_is_reported() {
     let text = format!("{CONFIG}data:\n  PORT: 8080\n");
     check(&text, &[], &["K0107 6: `PORT` must be a text, here it is a number"]);
 }
@@ -58,7 +58,7 @@ fn unknown_fields_and_kinds_are_reported_and_nothing_more() {
 }
 
 #[test]
-fn a_kind_that_is_misspelled_is_no_other_systems() {
+fn misspelled_kinds_are_errors_unlike_foreign_kinds() {
     let check = |api_version: &str, kind: &str, is_error: bool| {
         let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n");
         let result = read_file(any_file(), "a.yaml", text.as_bytes());
@@ -108,7 +108,7 @@ fn a_list_without_its_items_is_not_an_empty_one() {
 }
 
 #[test]
-fn all_that_is_wrong_is_said_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata:\n  name: A/b\nspec:\n  reconciler: [x]\n";
     check(
         text,
@@ -187,7 +187,7 @@ fn the_end_of_a_pin_is_a_date_or_a_timestamp() {
 }
 
 #[test]
-fn a_label_can_not_smuggle_in_a_line() {
+fn line_breaks_in_labels_are_refused() {
     let text = format!("{CONFIG}  labels:\n    region: \"a\\nb\"\n");
     check(&text, &[], &["K0112 6: '\\n' can't be in this text, which becomes part of manifests"]);
 }
@@ -213,7 +213,7 @@ fn a_kustomization_is_refused() {
 }
 
 #[test]
-fn a_source_that_flux_would_read_otherwise_is_refused() {
+fn unsupported_references_of_flux_sources_are_refused() {
     let text = crate::kind::Kind::FluxGitRepository.example().replace("branch: main", "semver: '1.x'");
     check(&text, &[], &["K0116 8: `spec.ref.semver` is not followed"]);
 }
@@ -235,7 +235,7 @@ fn the_digest_of_an_object_is_that_of_its_meaning() {
 }
 
 #[test]
-fn of_one_kind_only_these_objects_are_looked_at() {
+fn only_objects_of_the_requested_kind_are_read() {
     let right = Kind::DeploymentDescriptor.example();
     let check = |text: &str, found: usize, expected: &[&str]| {
         let result = read_kind(any_file(), text.as_bytes(), Kind::DeploymentDescriptor);
@@ -269,7 +269,7 @@ fn texts_that_become_part_of_manifests_are_bounded() {
 }
 
 #[test]
-fn long_words_are_compared_with_nothing_and_cut() {
+fn long_field_names_are_shortened_in_messages() {
     let found = workload_with("", &format!("  ? {}\n  : a\n", "x".repeat(1_000_000)));
     let [diagnostic] = &*found.diagnostics else { panic!("{:?}", found.diagnostics) };
     assert_eq!(diagnostic.code, Code::UnknownField);
@@ -277,7 +277,7 @@ fn long_words_are_compared_with_nothing_and_cut() {
 }
 
 #[test]
-fn what_is_wrong_beyond_the_bound_is_wrong_all_the_same() {
+fn invalid_objects_beyond_the_problem_limit_are_refused() {
     let wrong = CONFIG.replace("name: a", "name: A") + "---\n";
     let found = read_file(any_file(), "a.yaml", (wrong.repeat(3 * FILE_PROBLEMS_MAX) + CONFIG).as_bytes());
     assert_eq!(found.objects.len(), 1);
@@ -304,7 +304,7 @@ fn policy(selector: &str) -> String {
 }
 
 #[test]
-fn a_typing_error_in_a_selector_selects_nothing_more() {
+fn misspelled_selector_fields_never_widen_the_selection() {
     let good: &[&str] = &["SchedulingPolicy `a`"];
     check(&policy("\n      matchLabel: {size: large}"), &[], &["K0105 10: there is no field `matchLabel` here"]);
     check(&policy("\n      matchLabels:\n      size: large"), &[], &["K0105 11: there is no field `size` here"]);
@@ -357,7 +357,7 @@ fn unknown_words_in_metadata_are_named() {
 }
 
 #[test]
-fn files_of_other_tools_are_no_broken_objects() {
+fn files_of_other_tools_are_not_broken_objects() {
     for text in [
         "apiVersion: v2\nname: chart\nversion: 1.0.0\nappVersion: \"2\"\n",
         "replicas: 3\nimage: {tag: a}\nmetadata: {}\n",
@@ -385,7 +385,7 @@ fn files_of_other_tools_are_no_broken_objects() {
 }
 
 #[test]
-fn what_is_no_yaml_of_objects_whatever_it_was_is_an_error() {
+fn lfs_pointers_and_web_pages_are_errors() {
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
     check(pointer, &[], &["K0101 1: this is a pointer of Git LFS. The file itself is not in the repository"]);
     for page in ["<!DOCTYPE html>\n<html></html>\n", "\u{feff}\n<HTML lang=\"en\">\n", "<?xml version=\"1.0\"?>\n"] {
@@ -395,7 +395,7 @@ fn what_is_no_yaml_of_objects_whatever_it_was_is_an_error() {
 }
 
 #[test]
-fn what_may_stand_in_place_of_objects_is_known() {
+fn files_that_may_replace_objects_are_recognized() {
     let check = |text: &str, expected: bool| {
         let found = read_file(any_file(), "a.yaml", text.as_bytes());
         assert_eq!(found.may_replace_objects, expected, "{text}");
@@ -425,7 +425,7 @@ fn what_may_stand_in_place_of_objects_is_known() {
 }
 
 #[test]
-fn what_the_original_makes_itself_is_ignored() {
+fn assignments_generated_by_the_original_are_ignored() {
     let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Assignment\nmetadata: {name: a}\n";
     let found = read_file(any_file(), "a.yaml", text.as_bytes());
     assert!(found.is_good() && found.diagnostics.len() == 1, "{:?}", found.diagnostics);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_requirement_is_named() {
+    fn invalid_requirements_are_named() {
         check("a=b,,c=d", Err("`` is not a requirement: its key is missing"));
         check("a=b,=c", Err("`=c` is not a requirement: its key is missing"));
         check("a in (b", Err("`a in (b` is not a requirement: a parenthesis is not closed"));

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_not_utf8_is_written_otherwise() {
+    fn only_non_utf8_bytes_are_escaped() {
         assert_eq!(name_text(b"caf\xc3\xa9"), "café");
         assert_eq!(name_text(b"caf\xe9"), "caf\0e9");
         assert_eq!(shown(&name_text(b"\xff/caf\xe9")), "\\xff/caf\\xe9");
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_comes_back(name in proptest::collection::vec(prop_oneof![1..=255u8, 0xc0..=0xffu8, b'0'..=b'9'], 0..12)) {
+        fn names_round_trip(name in proptest::collection::vec(prop_oneof![1..=255u8, 0xc0..=0xffu8, b'0'..=b'9'], 0..12)) {
             let text = name_text(&name);
             prop_assert_eq!(&*name_bytes(&text), &*name);
             prop_assert_eq!(is_utf8(&text), str::from_utf8(&name).is_ok());

@@ -60,7 +60,7 @@ fn files_come_in_the_order_of_their_paths() {
 }
 
 #[test]
-fn what_is_put_somewhere_takes_the_place_of_what_was_there() {
+fn added_entries_replace_files_and_folders_in_their_place() {
     assert_eq!(paths(&tree(&[("a/x", ""), ("a", "")])), ["a"]);
     assert_eq!(paths(&tree(&[("a", ""), ("a/x", "")])), ["a/x"]);
 }
@@ -76,7 +76,7 @@ fn a_change_reaches_the_ids_above_it_only() {
 }
 
 #[test]
-fn folders_that_become_empty_go() {
+fn empty_folders_are_removed() {
     let mut tree = tree(&[("a/b/c", "1"), ("a/d", "2")]);
     assert!(tree.remove("a/b/c", &closed).unwrap().is_some());
     assert_eq!(paths(&tree), ["a/d"]);
@@ -94,7 +94,7 @@ fn many_children_are_changed_at_once() {
 }
 
 #[test]
-fn only_what_matters_is_opened() {
+fn only_changed_folders_are_opened() {
     let (before, open) = sealed(&tree(&[("a/x", "1"), ("b/x", "1"), ("c/x", "1")]));
     let opened = AtomicUsize::new(0);
     let counting = |sealed: &Sealed| {
@@ -108,14 +108,14 @@ fn only_what_matters_is_opened() {
 }
 
 #[test]
-fn what_opens_to_something_else_is_refused() {
+fn folders_that_open_to_another_id_are_refused() {
     let sealed = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(7) };
     let open = |_: &Sealed| Ok(Tree::default());
     assert!(matches!(sealed.opened(&open), Err(OpenError::Different { .. })));
 }
 
 #[test]
-fn what_is_too_deep_is_refused() {
+fn too_deep_trees_are_refused() {
     let deep = "a/".repeat(DEPTH_MAX) + "x";
     let put = Tree::default().put(&deep, Child::File(Entry::file(*b"")), &closed);
     assert!(matches!(put, Err(OpenError::TooDeep { .. })));
@@ -143,7 +143,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 
 proptest! {
     #[test]
-    fn a_diff_leads_from_before_to_after(before in trees(), after in trees()) {
+    fn applying_a_diff_gives_the_later_tree(before in trees(), after in trees()) {
         let ((before, open_before), (after, open_after)) = (sealed(&before), sealed(&after));
         let open = |sealed: &Sealed| open_before(sealed).or_else(|_| open_after(sealed));
         let changes: Vec<_> = before.diff(&after, &open).map(Result::unwrap).collect();
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_order_of_files_the_tree_is_the_same(tree in trees()) {
+    fn tree_does_not_depend_on_the_order_of_files(tree in trees()) {
         let mut again = Tree::default();
         for file in tree.files(&closed).collect::<Vec<_>>().into_iter().rev() {
             let (path, entry) = file.unwrap();

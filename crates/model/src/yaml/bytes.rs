@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_named() {
+    fn non_utf8_input_is_named() {
         check(b"\xff\xfea\0:\0", "UTF-16", 0);
         check(b"\x7fELF\0\xff", "binary", 5);
         check(b"name: M\xfcller\n", "not UTF-8", 7);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_told_before_anything_is_read() {
+    fn control_characters_are_reported_before_parsing() {
         check(b"a: 1\nb: \0\n", "U+0000", 8);
         check(b"a: \x1b[0m\n", "U+001B", 3);
         check("a: \u{feff}b\n".as_bytes(), "U+FEFF", 3);

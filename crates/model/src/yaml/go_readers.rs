@@ -35,7 +35,7 @@ fn value(node: &Node) -> String {
 }
 
 #[test]
-fn texts_mean_what_they_mean_to_go() {
+fn texts_are_read_as_in_go() {
     let rows: Vec<Vec<&str>> =
         TABLE.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
     assert!(rows.len() > 200);

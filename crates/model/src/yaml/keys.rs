@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn values_take_entries_in_turn_like_yaml_v2() {
+    fn values_merge_entries_in_order_like_yaml_v2() {
         check("b: &b {x: 1, y: 2}\nm: {<<: *b, x: 9}", Dialect::Values, &[("x", "9"), ("y", "2")]);
         check("b: &b {x: 1, y: 2}\nm: {x: 9, <<: *b}", Dialect::Values, &[("x", "1"), ("y", "2")]);
     }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_twice_is_told_with_both_places() {
+    fn duplicate_keys_are_reported_with_both_places() {
         let text = "a: 1\n\"a\": 2\n";
         let reading = read(text, &Options::OBJECTS);
         let problem = &reading.problems[0];

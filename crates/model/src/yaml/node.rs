@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_none() {
+    fn missing_nodes_are_none() {
         check(|root| root.get("name").map(|node| node.span), None);
         check(|root| root.get("items")?.index(2).map(|node| node.span), None);
         check(|root| root.get("items")?.get("a").map(|node| node.span), None);

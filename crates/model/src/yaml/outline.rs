@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_of_one_class_have_one_outline() {
+    fn scalars_of_one_class_have_the_same_outline() {
         check("a: b\n", "a: c-d\n", true);
         check("a: \"b\"\n", "a: \"xy\" # c\n\n", true);
         check("a: 1\n- b\n", "a: 1\n- b\n", true);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn other_structures_keys_types_and_forms_have_another() {
+    fn different_structures_keys_and_types_have_different_outlines() {
         check("a: b\n", "b: b\n", false);
         check("a: b\n", "a: 1\n", false);
         check("a: 1.1\n", "a: 1.10\n", false);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fast_scan_can_not_read_stays_as_it_is() {
+    fn values_beyond_the_fast_scan_stay_verbatim_in_the_outline() {
         check("a: [b]\nc: d\n", "a: [b]\nc: d\n", true);
         check("a: [b]\nc: d\n", "a: [b]\nc: e\n", false);
         check("a: \"b\\n\"\n", "a: \"c\\n\"\n", false);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_values_are_different() {
+    fn marked_values_change_the_outline() {
         let of = |text, begin, end| outline(text, std::slice::from_ref(&(begin..end)));
         let marked = |begin, end| of("a: b\nc: d\n", begin, end);
         assert_ne!(marked(3, 4), marked(0, 0));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_another_text_has_are_not_looked_at_again() {
+    fn lines_shared_with_a_known_text_are_skipped() {
         let rest = "data:\n  A: b\n  C: |\n    x: [\n  D: e\n";
         let known = format!("name: a\n{rest}");
         check_like(&known, &format!("name: b\n{rest}"), true);
@@ -342,7 +342,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn what_another_text_shows_is_so(
+        fn outlines_shown_as_equal_are_equal(
             lines in proptest::collection::vec((0..STARTS.len(), 0..VALUES.len(), 0..VALUES.len(), 0..STARTS.len() * 8), 0..12)
         ) {
             let line = |start: usize, value: usize| format!("{}{}\n", STARTS[start], VALUES[value]);
@@ -382,7 +382,7 @@ mod tests {
         }
 
         #[test]
-        fn texts_of_one_outline_are_both_good_or_both_broken(
+        fn texts_of_one_outline_are_both_valid_or_both_invalid(
             lines in proptest::collection::vec((proptest::sample::select(STARTS), 0..VALUES.len(), 0..VALUES.len()), 0..8)
         ) {
             let text = |value: fn(&(&str, usize, usize)) -> usize| {

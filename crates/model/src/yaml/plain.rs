@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_templates_mostly_make_is_seen_at_once() {
+    fn common_template_output_is_accepted_by_the_fast_scan() {
         for text in [
             "",
             "# c\n\n---\n---\na: 1\n",
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unusual_is_left_to_the_parser() {
+    fn unusual_forms_are_left_to_the_parser() {
         for text in [
             "{a: 1}",
             "a: [b]\n",
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_read_is_an_error() {
+    fn unreadable_texts_are_errors() {
         for text in [
             "a: b: c\n",
             "a: b\n  c: d\n",
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_called_broken() {
+    fn too_large_texts_are_not_reported_as_broken() {
         check(&"[".repeat(1_000), true, false);
         check(&format!("a: {}\n", "x".repeat(9 << 20)), true, false);
     }
@@ -568,7 +568,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn what_is_seen_at_once_can_be_read(
+        fn texts_accepted_by_the_fast_scan_are_readable(
             words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
         ) {
             let text = words.concat();

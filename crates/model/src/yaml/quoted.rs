@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_those_of_go() {
+    fn escapes_are_decoded_as_in_go() {
         check("\"it\\'s \\x41\\u00e9\\U0001F681\\_\"", Some(("it's A\u{e9}\u{1f681}\u{a0}", "")));
         check("'it''s \\n'", Some(("it's \\n", "")));
         for text in ["\"\\/\"", "\"\\ud83d\\ude81\"", "\"\\q\"", "\"\\x+1\"", "\"\\u12\""] {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_share_their_memory_and_others_are_themselves() {
+    fn equal_texts_share_their_memory() {
         let mut recent = Recent::within(100_000);
         let kind = recent.share("kind");
         for text in ["", "name", "kinds", &"x".repeat(100)] {

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_five_spellings() {
+    fn null_has_five_spellings() {
         for null in ["", "~", "null", "Null", "NULL"] {
             check(null, Resolved::Null);
         }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_grow_into_unsigned_then_into_floats() {
+    fn overflowing_integers_become_unsigned_then_floats() {
         check("9223372036854775808", Resolved::Uint(1 << 63));
         check("18446744073709551615", Resolved::Uint(u64::MAX));
         check("18446744073709551616", Resolved::Float(18_446_744_073_709_551_616.0));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_number_is_a_text() {
+    fn number_like_texts_stay_texts() {
         for other in [
             "1:30",
             "2024-01-15",

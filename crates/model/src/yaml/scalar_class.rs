@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_are_used_for_what_the_rules_allow(text in "[a-cA-C0-1./%<>_ é-]{0,6}|<no value>|a{62,64}") {
+        fn scalar_classes_agree_with_the_naming_rules(text in "[a-cA-C0-1./%<>_ é-]{0,6}|<no value>|a{62,64}") {
             let class = ScalarClass::of_text(&text);
             prop_assert_eq!(class.is_dns_label(), is_dns_label(&text));
             prop_assert_eq!(class.is_name(), name::check(&text).is_ok());

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_keys_items_or_documents_is_another_structure() {
+    fn syntax_in_values_changes_the_structure() {
         for value in
             ["b: c", "{x: 1}", "[x]", "- x", "&a x", "*a", "!!int 1", "\"x", "'x", "| x", "?  x", "@x", "a\nb: c"]
         {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_quoted_where_every_scalar_with_it_is() {
+    fn word_is_quoted_if_all_scalars_with_it_are_quoted() {
         assert!(is_quoted("a: 'word'\nb: \"x word\"\n", "word"));
         assert!(
             !is_quoted("a: 'word'\nb: word\n", "word")
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_read_has_no_structure_but_what_follows_has() {
+    fn documents_after_a_broken_one_keep_their_structure() {
         check("a: [\n---\nb: @\n", "x", true);
         check("a: [\n---\nb: @\n", "x: y", false);
     }

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_texts_are_told_without_parsing() {
+    fn ordinary_texts_are_recognized_without_parsing() {
         for text in [
             "",
             "true",

@@ -190,7 +190,7 @@ fn check(sources: &Sources, update: &Update, paper: &Paper) {
 }
 
 #[test]
-fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
+fn updated_fleet_equals_a_fleet_read_as_a_whole() {
     let (mut patched, mut rebuilt) = (0, 0);
     for seed in 0..12 {
         let (mut numbers, mut paper) = (Numbers(seed), Paper::new());
@@ -220,7 +220,7 @@ fn written(path: &str, text: &str) -> FileChange {
 }
 
 #[test]
-fn a_comment_changes_no_object_and_lines_are_those_of_today() {
+fn comments_change_no_object_and_update_line_numbers() {
     let mut sources = Sources::new(input(&Paper::new()));
     let before = sources.update([written("a.yaml", MAP), written("b.yaml", "x: [")]).fleet;
     let update = sources.update([written("a.yaml", &format!("# new\n{MAP}")), written("b.yaml", "x: [")]);

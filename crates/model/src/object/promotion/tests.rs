@@ -139,7 +139,7 @@ fn wrong_values_of_windows_are_reported() {
 }
 
 #[test]
-fn a_soak_time_needs_a_gate_whose_state_it_measures() {
+fn soak_requires_a_measuring_gate() {
     let message = "K0150 `soak` is the time for which `compliant` and `failures` have held, and this list has neither";
     assert_eq!(read("{to: b, gates: [{name: g, soak: 1h}]}"), Err(vec![message.to_owned()]));
     assert!(rings("{name: a, prove: [{name: g, soak: 1h}]}").is_ok(), "a ring always measures failures");

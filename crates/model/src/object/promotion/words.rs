@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gates_and_rings_have_words() {
+    fn gates_and_rings_have_readable_texts() {
         let compliant = |silent| GateKind::Compliant { share: Share::of_hundredths(9_800), silent };
         let check = |expect| GateKind::Check(Check { name: "load".into(), expect });
         for (gate, words) in [

@@ -52,7 +52,7 @@ fn a_tab_behind_a_text_is_found_in_its_own_line() {
 }
 
 #[test]
-fn quotes_are_told_where_they_open() {
+fn quoting_errors_are_explained() {
     check("a: 1\nb: \"x\nc: 2\n", "\"", "not closed", "close it");
     check("a: 'it's'\nb: 1\n", "s", "behind the closing quote", "''");
     check("a: \"C:\\Users\\q\"\n", "\\U", "not an escape", "single quotes");
@@ -62,7 +62,7 @@ fn quotes_are_told_where_they_open() {
 }
 
 #[test]
-fn what_only_other_readers_read_is_named() {
+fn syntax_of_other_parsers_is_explained() {
     check("a: \"b\\/c\"\n", "\\/", "do not know the escape", "without the backslash");
     check("a: \"\\ud83d\\ude81\"\n", "\\ud83d", "half a character", "itself");
     check("%YAML 1.2\n---\na: 1\n", "%YAML 1.2", "this version of YAML", "remove the line");
@@ -81,7 +81,7 @@ fn what_only_other_readers_read_is_named() {
 }
 
 #[test]
-fn colons_are_told_apart() {
+fn colon_errors_are_distinguished() {
     check("a: b: c\n", ": ", "second `: `", "quotes");
     check("a: 1\nb:2\nc: 3\n", "b:2", "no space", "space");
     check("b:2\nc: 3\n", "b:2", "no space", "space");
@@ -89,7 +89,7 @@ fn colons_are_told_apart() {
 }
 
 #[test]
-fn indentation_is_told_at_the_line_that_does_not_fit() {
+fn indentation_errors_are_reported_at_the_wrong_line() {
     check("a: 1\n  b: 2\n", "b: 2", "has a value already", "column");
     check("a:\n    b: 1\n  c: 2\n", "c: 2", "fits none", "column");
     check("a:\n  - x\n - y\n", "- y", "list item", "column");
@@ -114,7 +114,7 @@ fn template_expressions_without_quotes_are_recognized() {
 }
 
 #[test]
-fn brackets_are_told_with_the_place_where_they_open() {
+fn bracket_errors_are_explained() {
     check("a: [1, 2\nb: 3\n", ":", "missing", "]");
     check("a: [x]]\n", "]", "no bracket is open", "");
     check("a: [x}\n", "}", "cannot close", "");

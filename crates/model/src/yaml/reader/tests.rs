@@ -26,7 +26,7 @@ fn empty_documents_are_left_out() {
 }
 
 #[test]
-fn ways_to_write_a_document_are_many() {
+fn directives_line_ends_and_json_are_accepted() {
     check("%YAML 1.1\n---\na: 1\n...\n", 1, 0, 0);
     check("a: 1\r\nb:\r\n  - x\r\n---\r\nc: 1\r\n", 2, 0, 0);
     check("{\n\t\"a\": 1,\n\t\"b\": [1, {\"c\": null}]\n}\n", 1, 0, 0);
@@ -66,7 +66,7 @@ fn each_document_is_taken_once_although_some_are_read_twice() {
 }
 
 #[test]
-fn a_fragment_tells_what_a_broken_document_was_meant_to_be() {
+fn fragments_of_broken_documents_keep_readable_fields() {
     let reading = check("kind: ConfigMap\nmetadata:\n  name: app\n  labels: {a: b\ndata: x\n", 0, 1, 1);
     let name = reading.fragments[0].root.get("metadata").and_then(|metadata| metadata.get("name"));
     assert_eq!(name.and_then(Node::as_scalar).map(|scalar| &*scalar.text), Some("app"));
@@ -103,14 +103,14 @@ fn aliases_stand_for_their_definition() {
 }
 
 #[test]
-fn an_alias_cannot_contain_itself_nor_be_unknown_nor_come_from_another_document() {
+fn recursive_unknown_and_foreign_aliases_are_errors() {
     for text in ["a: &x {b: *x}\n", "a: *x\n", "a: &x 1\n---\nb: *x\n"] {
         assert_eq!(read(text, &Options::OBJECTS).problems[0].kind, ProblemKind::Alias);
     }
 }
 
 #[test]
-fn aliases_of_aliases_cannot_explode() {
+fn nested_aliases_are_limited() {
     let tenfold = |level: usize| format!("a{}: &a{} [{}]\n", level + 1, level + 1, format!("*a{level}, ").repeat(10));
     let laughs: Vec<_> = (0..30).map(tenfold).collect();
     assert_eq!(check(&format!("a0: &a0 x\n{}", laughs.concat()), 0, 1, 1).problems[0].kind, ProblemKind::Alias);
@@ -121,7 +121,7 @@ fn aliases_of_aliases_cannot_explode() {
 }
 
 #[test]
-fn what_is_too_large_is_not_read() {
+fn too_large_texts_are_not_read() {
     let reading = check(&"a: b\n".repeat(10 << 20), 0, 1, 0);
     assert_eq!(reading.problems[0].message, "the text has 50 MB, the limit is 8 MB: it was not read");
     let limits = Limits { documents: 3, nodes: 20, ..Limits::DEFAULT };
@@ -137,14 +137,14 @@ fn thousands_of_documents_are_fine() {
 }
 
 #[test]
-fn of_many_problems_the_first_are_told_and_the_rest_counted() {
+fn first_problems_are_reported_and_the_rest_counted() {
     let reading = check(&"a: b: c\n---\n".repeat(1000), 0, 101, 1000);
     assert!(reading.problems.iter().any(|problem| problem.message == "there are 900 more problems in this text"));
     check(&format!("{}a: 1\n", "a: !x b\n---\n".repeat(200)), 201, 101, 0);
 }
 
 #[test]
-fn tags_decide_what_a_scalar_is() {
+fn tags_decide_the_type_of_a_scalar() {
     let reading = check("[!!str 1, !!int '7', !!binary aGVsbG8=, ! 1, !!timestamp 2024-01-15]", 1, 0, 0);
     let values: Vec<_> = reading.documents[0]
         .root

@@ -15,7 +15,7 @@ fn check(marked: &str, needle: &str) {
 }
 
 #[test]
-fn one_line_scalars_are_exact() {
+fn offsets_in_one_line_scalars_are_exact() {
     check("key: some ^text\n", "text");
     check("key: 'some ^text'\n", "text");
     check("key: 'it''s ^text'\n", "text");
@@ -61,7 +61,7 @@ fn the_place_of_a_block_begins_at_its_header() {
 }
 
 #[test]
-fn what_is_out_of_bounds_stays_in_the_node() {
+fn out_of_range_offsets_are_clamped_to_the_node() {
     let text = "key: value\n";
     let reading = read(text, &Options::OBJECTS);
     let root = &reading.documents[0].root;
