@@ -120,7 +120,7 @@ fn descriptor(target: &str, version: &str, repository: &str) -> String {
 }
 
 #[tokio::test]
-async fn manifests_are_desired_in_the_version_that_their_commit_says() {
+async fn manifests_are_desired_in_the_version_of_their_commit() {
     let mut hub = Hub::watching(&[URL]).await;
     let one = descriptor("web", "1.0.0", URL);
     let first = hub.commit(URL, &[("web/app.yaml", "a"), ("web.yaml", &one)], ("1", &[]));
@@ -137,7 +137,7 @@ async fn manifests_are_desired_in_the_version_that_their_commit_says() {
 }
 
 #[tokio::test]
-async fn the_same_manifests_as_another_version_are_something_else() {
+async fn equal_manifests_with_another_version_are_a_new_version() {
     let mut hub = Hub::watching(&[URL]).await;
     let first = hub.commit(
         URL,
@@ -207,7 +207,7 @@ async fn the_folder_of_the_output_may_change_before_or_after_its_configuration()
 }
 
 #[tokio::test]
-async fn what_can_not_be_read_is_not_gone() {
+async fn unreadable_content_is_not_removed() {
     let mut hub = Hub::watching(&[URL]).await;
     let [good, other] = ["web", "api"].map(|target| descriptor(target, "1.0.0", URL));
     let files = [("web/app.yaml", "a"), ("api/app.yaml", "a"), ("web.yaml", good.as_str()), ("api.yaml", &other)];
@@ -332,7 +332,7 @@ fn planned(tree: &str, cluster: &str) -> DesiredUpdate {
 }
 
 #[tokio::test]
-async fn what_publishers_said_is_joined_when_it_is_seen_and_later_too() {
+async fn publications_and_observed_content_are_joined_in_any_order() {
     let is_first = [true, false];
     for is_first in is_first {
         let mut hub = Hub::watching(&[URL]).await;
@@ -355,7 +355,7 @@ async fn what_publishers_said_is_joined_when_it_is_seen_and_later_too() {
 }
 
 #[tokio::test]
-async fn a_branch_over_http_is_read_and_what_the_store_lacks_is_found_out_again() {
+async fn branches_are_read_over_http_and_missing_state_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("gitops.git");
     std::fs::create_dir(&work).unwrap();
