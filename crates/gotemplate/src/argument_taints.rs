@@ -194,7 +194,7 @@ mod tests {
     use crate::names::{self, Name};
 
     #[test]
-    fn every_function_that_is_handled_with_less_care_exists() {
+    fn taint_handlings_name_existing_functions() {
         for name in HANDLINGS.iter().flat_map(|(_, names)| *names) {
             assert!(matches!(names::find(name), Name::Callee(_)), "{name}");
         }

@@ -99,7 +99,7 @@ fn render(data: &Value, action: &str, steps: u64) -> Result<usize, ErrorKind> {
 }
 
 #[test]
-fn texts_are_paid_for() {
+fn text_arguments_are_charged() {
     let data = data();
     for function in functions() {
         let takes_text = function.params.iter().any(|parameter| matches!(parameter, Type::Text));
@@ -110,7 +110,7 @@ fn texts_are_paid_for() {
 }
 
 #[test]
-fn items_are_paid_for() {
+fn items_of_arguments_are_charged() {
     let data = data();
     for function in functions() {
         let takes_items =

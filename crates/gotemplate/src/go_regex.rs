@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_those_of_go() {
+    fn literals_match_as_in_go() {
         check(r"a{,2}", "a{,2}", "aa");
         check(r"\Q.*\E+", ".**", ".*.*");
         check(r"\101\x41\x{41}", "AAA", "101");

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_as_a_whole_is_everything() {
+    fn uses_of_the_whole_data_read_everything() {
         for text in ["{{ . }}", "{{ $ }}", "{{ index . \"A\" }}", "{{ . | toJson }}", "{{ (toYaml $) }}"] {
             check(text, "*");
         }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_with_and_range_fields_belong_to_something_else() {
+    fn with_and_range_change_the_object_of_fields() {
         check("{{ with .A }}{{ . }}{{ .B }}{{ $.C }}{{ else }}{{ .D }}{{ end }}", "A C D");
         check("{{ with . }}{{ .A }}{{ end }}{{ if . }}{{ .B }}{{ end }}", "A B");
         check("{{ range $k, $v := .A }}{{ $k }}{{ $v }}{{ .B }}{{ $.C }}{{ else }}{{ .D }}{{ end }}", "A C D");

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_come_back_escaped_as_needed() {
+    fn urls_are_escaped_when_printed() {
         check("HTTPS://user:pa%20ss@h:8443/a b?x=1#é", "https://user:pa%20ss@h:8443/a%20b?x=1#%C3%A9");
         check("mailto:a@b", "mailto:a@b");
         check("//net/path", "//net/path");

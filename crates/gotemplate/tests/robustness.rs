@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn text_without_actions_stays_as_it_is(text in "[^{]{0,200}") {
+    fn text_without_actions_is_unchanged(text in "[^{]{0,200}") {
         let output = Template::parse("t", &text).and_then(|template| template.render(&data(), &Limits::default()));
         prop_assert_eq!(output.map(String::from_utf8), Ok(Ok(text)));
     }

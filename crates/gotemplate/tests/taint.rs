@@ -82,13 +82,13 @@ fn functions_of_the_first_pass_see_the_text_as_it_is_written() {
 }
 
 #[test]
-fn in_a_literal_template_everything_stays_as_it_is() {
+fn data_in_literal_templates_is_unchanged() {
     let rendered = render("{{ .Theirs.x }}", &data(&[("x", "{{ .Own.secret }} {{ .Type }}")], Taint::Raw), true);
     assert_eq!(rendered.unwrap().bytes, b"{{ .Own.secret }} {{ .Type }}");
 }
 
 #[test]
-fn braces_of_which_one_is_data_are_text() {
+fn delimiters_partly_from_data_are_text() {
     check("{{ \"{\" }}{{ .Theirs.x }}", "{ .Own.secret }}", Ok("{{ .Own.secret }}"));
     check("{{ .Theirs.x }}{{ \"{ .Own.secret }}\" }}", "{", Ok("{{ .Own.secret }}"));
     check("{{ .Theirs.x }}{{ .Own.url }}", "{", Ok("{https://a.example/"));
@@ -200,7 +200,7 @@ fn results_of_decoding_joining_and_counting_are_data() {
 }
 
 #[test]
-fn a_name_is_data_where_it_is_decoded() {
+fn decoded_names_are_tainted() {
     let name =
         |template: &str| render(template, &data(&[], Taint::Raw), false).map(|rendered| rendered.tainted_ranges.len());
     assert_eq!(name("{{ .Name }}{{ .Name | upper }}{{ printf \"%s-x\" .Name }}"), Ok(0));
@@ -209,7 +209,7 @@ fn a_name_is_data_where_it_is_decoded() {
 }
 
 #[test]
-fn members_of_a_map_that_also_holds_data_are_not_data() {
+fn map_members_beside_data_are_not_tainted() {
     check("{{ $d := dict \"root\" . \"x\" .Theirs.x }}{{ $d.root.Own.url }}", "x", Ok("https://a.example/"));
     check(
         "{{ $d := dict \"root\" . }}{{ $_ := set $d \"x\" .Theirs.x }}{{ $d.root.Own.url }}",
@@ -316,7 +316,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
-    fn no_text_reads_the_data(template in prop::sample::select(TEMPLATES), x in text(), y in text(), is_literal: bool) {
+    fn untrusted_texts_cannot_print_other_data(template in prop::sample::select(TEMPLATES), x in text(), y in text(), is_literal: bool) {
         let rendered = render(template, &data(&[("x", &x), ("y", &y)], Taint::Raw), is_literal);
         if let Ok(rendered) = rendered {
             let shown = String::from_utf8_lossy(&rendered.bytes);

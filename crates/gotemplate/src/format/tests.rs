@@ -84,7 +84,7 @@ fn go_syntax_has_types() {
 }
 
 #[test]
-fn print_separates_what_is_not_text() {
+fn print_separates_adjacent_non_texts() {
     let values = [Value::int(1), Value::int(2), Value::text("a"), Value::text("b"), Value::int(3)];
     assert_eq!(sprint(&values).to_str(), "1 2ab3");
     assert_eq!(display(&Value::Complex(1.0, -2.0)).to_str(), "(1-2i)");

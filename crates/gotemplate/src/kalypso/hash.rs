@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn times_by_their_moment_and_offset() {
+    fn times_by_instant_and_offset() {
         // FNV-1 of version 1, the seconds since year 1, no nanoseconds, no offset.
         check(Value::Time(Time::from_unix(1_577_836_800).into()), "10410217582894203818");
         check(Value::Duration(1), "16390143479181108970");
     }
 
     #[test]
-    fn complex_numbers_have_none() {
+    fn complex_numbers_have_no_hash() {
         check(Value::list(vec![Value::Complex(1.0, 0.0)]), "");
     }
 }

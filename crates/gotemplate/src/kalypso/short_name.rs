@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_can_call_it() {
+    fn templates_can_call_short_name() {
         let render = |text: &str| {
             let dot = Value::dict([("name", Value::text("till7.chicago"))]);
             let limits = crate::Limits::default();
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_result_fits(text in "\\PC{0,80}", limit in 10_usize..80) {
+        fn short_names_fit_their_limit(text in "\\PC{0,80}", limit in 10_usize..80) {
             let name = short_label(&text, limit);
             let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             prop_assert!(!name.is_empty() && name.len() <= limit && name.chars().all(is_allowed), "{name}");

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_written_as_to_yaml_does() {
+    fn other_values_are_written_as_by_to_yaml() {
         check(Value::list(vec![Value::dict([("a", Value::list(vec![]))])]), "- a: []");
         check(Value::dict([("a", Value::texts(["x"]))]), "a:\n    - x");
         check(Value::text("true"), "\"true\"");

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn double_quotes_are_taken_off_before_single_ones() {
+    fn double_quotes_are_removed_before_single_ones() {
         check(Value::text("\"'x'\""), "x");
         check(Value::text(" '\"x\"'\u{a0}"), "\"x\"");
         check(Value::text("''it's''"), "it's");

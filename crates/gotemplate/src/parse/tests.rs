@@ -26,7 +26,7 @@ fn mistakes_are_reported_where_they_are() {
 }
 
 #[test]
-fn else_must_belong_to_what_it_follows() {
+fn else_must_match_its_block() {
     check_fine("{{ if .a }}{{ else if .b }}{{ else }}{{ end }}{{ with .a }}{{ else with .b }}{{ end }}");
     check_error("{{ with .a }}{{ else if .b }}{{ end }}", 13, "this else does not belong to {{with}}");
     check_error("{{ range .a }}{{ else if .b }}{{ end }}", 14, "this else does not belong to {{range}}");

@@ -97,7 +97,7 @@ fn parts_that_read_more_are_not_cached() {
 }
 
 #[test]
-fn maps_that_a_rendering_has_changed_are_read_anew() {
+fn maps_changed_by_a_rendering_are_read_again() {
     check(r#"{{ toYaml .data }}{{ $_ := set .data "c" 2 }}{{ toYaml .data | indent 2 }}"#, 1);
     check(r#"{{ $_ := set .data.d "c" .number }}{{ toYaml .data | indent 2 }}"#, 0);
     check(r#"{{ if eq .number 1 }}{{ $_ := set .data "c" .tainted }}{{ end }}{{ toYaml .data }}"#, 1);
@@ -110,7 +110,7 @@ fn maps_that_a_rendering_has_changed_are_read_anew() {
 }
 
 #[test]
-fn regular_expressions_are_paid_for_as_always() {
+fn regular_expressions_cost_the_same_with_the_cache() {
     check(r#"{{ regexReplaceAll "[a-m]+" (toYaml .data) "<$0>" }}{{ regexReplaceAll "[a-m]+" (toYaml .data) "" }}"#, 1);
     check(
         r#"{{ if eq .number 1 }}{{ regexMatch "[a-m]+" "x" }}{{ end }}{{ regexFindAll "[a-m]+" (toJson .data) -1 }}"#,
@@ -141,7 +141,7 @@ fn cached_results_have_the_same_cost_and_errors() {
 }
 
 #[test]
-fn results_are_of_one_program_and_one_map() {
+fn cached_results_belong_to_one_program_and_one_map() {
     let (values, others) = (values(), Value::dict([("a", Value::int(7))]));
     let cache = cache(&values);
     for number in 0..40 {

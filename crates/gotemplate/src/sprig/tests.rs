@@ -49,7 +49,7 @@ fn texts_are_cut_by_bytes_and_never_beyond_their_ends() {
 }
 
 #[test]
-fn searching_for_nothing_finds_it_everywhere() {
+fn empty_search_texts_match_everywhere() {
     check(r#"{{ replace "" "-" "aé" }}"#, "-a-é-");
     check(r#"{{ split "" "aé" }}"#, "map[_0:a _1:é]");
     check(r#"{{ splitList "," "" | len }}"#, "1");

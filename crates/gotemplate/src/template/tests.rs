@@ -48,7 +48,7 @@ fn a_missing_key_and_a_nil_are_different() {
 }
 
 #[test]
-fn additional_functions_are_known_only_to_templates_that_are_parsed_with_them() {
+fn additional_functions_exist_only_in_templates_parsed_with_them() {
     const ADDITIONAL: &[Function] = &[
         Function { name: "shout", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
         Function { name: "lower", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
@@ -249,7 +249,7 @@ fn a_required_key_that_does_not_exist_is_returned_with_its_field() {
 }
 
 #[test]
-fn keys_are_required_in_the_template_and_not_in_text_that_is_rendered_again() {
+fn keys_are_not_required_in_text_that_is_rendered_again() {
     let dot = Value::dict([("nested", Value::text("<{{ .missing }}>"))]);
     let options = Options { requires_keys: true, ..Options::default() };
     let rendered = Template::parse("t", "{{ .nested }}").unwrap().render_with(&dot, &options).unwrap();

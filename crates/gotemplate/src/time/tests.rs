@@ -13,7 +13,7 @@ fn format(seconds: i64, zone: &str, layout: &str) -> String {
 }
 
 #[test]
-fn parses_what_the_layout_shows() {
+fn times_are_parsed_by_their_layout() {
     check("2006-01-02", "2020-02-29", "2020-02-29 00:00:00 +0000 UTC");
     check("2006-01-02", "2021-02-29", "does not fit");
     check("02/01/06", "31/12/99", "1999-12-31 00:00:00 +0000 UTC");

@@ -214,7 +214,7 @@ mod tests {
     proptest! {
         /// After any edits, the entries are the same as those of a `BTreeMap`.
         #[test]
-        fn entries_are_those_of_a_tree(
+        fn entries_match_a_btreemap(
             begin in proptest::collection::vec((0..200_i64, 0..9_i64), 0..150),
             edits in proptest::collection::vec((0..3_u8, 0..200_i64, 0..9_i64), 0..150)
         ) {

@@ -60,7 +60,7 @@ mod tests {
     use crate::budget::{Exhausted, Limits};
 
     #[test]
-    fn each_use_pays_for_the_result() {
+    fn each_use_is_charged_for_the_result() {
         let once = Once::default();
         let budget = |steps| Budget::new(Limits { steps, ..Limits::default() });
         let compute = |budget: &mut Budget| {

@@ -74,7 +74,7 @@ fn indicators_and_blanks_at_the_border_get_single_quotes() {
 }
 
 #[test]
-fn what_does_not_print_is_escaped_in_double_quotes() {
+fn unprintable_characters_are_escaped_in_double_quotes() {
     check_text("a\tb", r#""a\tb""#);
     check_text("a\"\\\r\n\u{1b}\u{7f}\u{85}", r#""a\"\\\r\n\e\x7F\N""#);
     check_text("\u{1f681}", r#""\U0001F681""#);
@@ -139,7 +139,7 @@ fn long_keys_and_keys_of_several_lines_get_a_question_mark() {
 }
 
 #[test]
-fn keys_come_in_natural_order() {
+fn keys_are_in_natural_order() {
     let names = ["line-10", "line-2", "a1b", "a1", "a1-", "B", "b", "a", "_", "10", "9", "k02", "k2", "ä", "z"];
     let value = Value::dict(names.map(|name| (name, Value::Nil)));
     let expected = ["_", "9", "10", "B", "a", "a1", "a1b", "a1-", "b", "k2", "k02", "line-2", "line-10", "z", "ä"];
@@ -281,7 +281,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn a_parser_reads_back_what_was_written() {
+fn written_yaml_is_parsed_back_unchanged() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let config = Config { cases: 4_000, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new_with_rng(config, rng).run(&value(), |value| {
