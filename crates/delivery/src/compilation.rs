@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_has_no_room_for_stays_known_in_the_run() {
+    fn results_beyond_the_file_size_stay_known_in_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let key = git::Key::derive(b"a key of this test").ok();
         let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);

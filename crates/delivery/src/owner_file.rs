@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_kalypso_wrote_says_whose_branch_it_is() {
+    fn only_valid_owner_files_name_an_owner() {
         let check = |text: &str, expected: Option<&str>| assert_eq!(owner_line(text).as_deref(), expected, "{text:?}");
         check("environment: prod\ncontrol-plane: r\n", Some("environment: prod, control-plane: r"));
         check("environment: prod\ncontrol-plane:\n", Some("environment: prod, control-plane: "));

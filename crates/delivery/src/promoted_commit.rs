@@ -248,7 +248,7 @@ spec:
     }
 
     #[test]
-    fn what_is_no_commit_is_an_error() {
+    fn invalid_promoted_commits_are_errors() {
         let error = read(&format!("{BASE}  commit: main\n")).unwrap_err();
         assert!(matches!(&error, PromotedCommitError::NoCommit { text, .. } if &**text == "main"), "{error}");
         let none = read("kind: ConfigMap\n").unwrap();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_promotions_write_does_not_count() {
+    fn edits_by_promotions_do_not_count() {
         check(&[("b.yaml", &base("", "."))], &[("b.yaml", &base(", commit: abc", "."))], false);
         check(&[("b.yaml", &base("", "."))], &[("b.yaml", &base("", "other"))], true);
         check(&[], &[("p.yaml", &pin("promoted-shop"))], false);

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_access_of_the_process_knows_what_was_read() {
+    fn later_accesses_of_the_process_know_the_head_read_before() {
         let mut world = World::new();
         let (one, two) = (world.store("one"), world.store("two"));
         assert_eq!(world.counts(Some(&two)), Ok(true));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_process_stores_counts() {
+    fn states_stored_by_this_process_count() {
         let world = World::new();
         let one = world.store("one");
         assert_eq!(world.counts(Some(&one)), Ok(true));

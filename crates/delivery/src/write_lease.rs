@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn without_other_replicas_it_never_ends() {
+    fn unlimited_lease_never_ends() {
         let lease = WriteLease::unlimited();
         lease.extend(Instant::now());
         lease.give_up();

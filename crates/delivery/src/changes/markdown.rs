@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_leaves_its_code_span() {
+    fn texts_cannot_escape_their_code_span() {
         let check = |text, expected: &str| assert_eq!(code(text), expected);
         check("a", "`a`");
         check("`a` | @team", "`` `a` \\| @team ``");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_leaves_its_block() {
+    fn texts_cannot_escape_their_code_block() {
         assert_eq!(block("a\n```\nb\u{1b}[0m\n"), "````text\na\n```\nb[0m\n````\n");
     }
 }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_say_the_change() {
+    fn titles_summarize_the_change() {
         use ChangeKind::{Added, Changed, Removed, Renamed};
         check(&[("a", Changed, "shop", &["URL"])], &["URL on 1 assignment of shop"]);
         check(

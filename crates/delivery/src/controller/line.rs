@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_brings_all_since_what_is_there() {
+    fn commit_brings_all_commits_since_the_present_one() {
         let [newest, middle, oldest, gone] =
             ["3333", "1222", "1111", "9999"].map(|start| revision(GitId::from_hex(&format!("{start:0<40}")).unwrap()));
         let line = Line { commits: vec![newest.clone(), middle.clone(), oldest.clone()] };

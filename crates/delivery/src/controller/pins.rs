@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_commits_whose_parents_are_known_are_compared() {
+    fn commits_with_unknown_parents_are_not_compared() {
         let commit = |number, parents: &[u8]| {
             let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
             let parents = parents.iter().map(|parent| id(*parent)).collect();

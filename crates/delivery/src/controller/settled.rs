@@ -210,7 +210,7 @@ gitops:
 ";
 
     #[test]
-    fn what_is_written_is_read() {
+    fn settled_records_round_trip() {
         let name = EnvironmentName::new("dev").unwrap();
         let parsed = |text: &str| SettledRecord::parse(text.as_bytes(), &name);
         let without_commit = TEXT.replacen("commit: \"4fb8c440e19eca604bbdc14dbba63e5fb98b2c52\"\n", "", 1);

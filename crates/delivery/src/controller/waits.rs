@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn output_waits_for_a_word_or_for_a_merge() {
+    fn output_waits_for_a_confirmation_or_a_merge() {
         let url = "https://git.example/platform/gitops/pulls/7";
         let removals = OpenOutput::Removals { word: "7f3a".to_owned(), removed: "12 of 40 assignments".to_owned() };
         let link = PullRequestLink { number: 7, url: url.to_owned() };

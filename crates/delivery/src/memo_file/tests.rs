@@ -39,14 +39,14 @@ fn put(file: &MemoFile, change: impl FnOnce(&mut Vec<u8>)) {
 }
 
 #[test]
-fn what_was_saved_is_loaded() {
+fn saved_memos_are_loaded() {
     assert_eq!(check(|_| ()), 2);
     assert_eq!(check(|file| file.save(&memo(3))), 3);
     assert_eq!(check(MemoFile::touch), 2);
 }
 
 #[test]
-fn what_is_damaged_is_not_known() {
+fn damaged_memos_are_ignored() {
     assert_eq!(check(|file| put(file, |bytes| bytes.truncate(bytes.len() / 2))), 0);
     assert_eq!(check(|file| put(file, |bytes| bytes[HEADER.len() + 40] ^= 1)), 0);
     assert_eq!(check(|file| put(file, Vec::clear)), 0);
@@ -55,14 +55,14 @@ fn what_is_damaged_is_not_known() {
 }
 
 #[test]
-fn another_build_does_not_use_it() {
+fn memos_of_another_build_are_ignored() {
     let mut other = HEADER.replace(env!("KALYPSO_CODE_DIGEST"), &"0".repeat(32)).into_bytes();
     assert_eq!(other.len(), HEADER.len());
     assert_eq!(check(|file| put(file, |bytes| bytes[..other.len()].swap_with_slice(&mut other))), 0);
 }
 
 #[test]
-fn what_another_key_has_signed_is_not_known() {
+fn memos_signed_with_another_key_are_ignored() {
     let cache = TempDir::new().unwrap();
     let [ours, theirs] = ["a key of this machine", "a key of another machine"].map(|key| file(cache.path(), key));
     theirs.save(&memo(2));
@@ -79,7 +79,7 @@ fn what_another_key_has_signed_is_not_known() {
 }
 
 #[test]
-fn what_is_signed_for_another_environment_is_not_known() {
+fn memos_of_another_environment_are_ignored() {
     let cache = TempDir::new().unwrap();
     let key = || Key::derive(b"a key of this machine").ok();
     let [prod, dev] = ["prod", "dev"].map(|name| MemoFile::of((cache.path(), key()), "control-plane", name));
@@ -89,7 +89,7 @@ fn what_is_signed_for_another_environment_is_not_known() {
 }
 
 #[test]
-fn without_a_key_nothing_is_believed_and_nothing_written() {
+fn without_a_key_memos_are_neither_loaded_nor_saved() {
     let cache = TempDir::new().unwrap();
     file(cache.path(), "a key of this machine").save(&memo(2));
     let without = MemoFile::of((cache.path(), None), "control-plane", "prod");
@@ -107,7 +107,7 @@ fn environments_and_control_planes_have_files_of_their_own() {
 }
 
 #[test]
-fn processes_that_save_at_the_same_moment_leave_a_whole_file() {
+fn concurrent_saves_leave_a_complete_file() {
     let (two, three) = (memo(2), memo(3));
     let known = check(|file| {
         std::thread::scope(|scope| {
@@ -123,7 +123,7 @@ fn processes_that_save_at_the_same_moment_leave_a_whole_file() {
 }
 
 #[test]
-fn where_nothing_can_be_written_nothing_is_known() {
+fn unwritable_cache_gives_an_empty_memo() {
     let cache = TempDir::new().unwrap();
     fs::write(cache.path().join(FOLDER), "a file").unwrap();
     let file = file(cache.path(), "a key of this machine");
@@ -143,13 +143,13 @@ mod on_unix {
     }
 
     #[test]
-    fn nobody_else_reads_it() {
+    fn memo_files_are_private_to_the_user() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         check(|file| assert_eq!((mode(&file.path), mode(&file.folder)), (0o600, 0o700)));
     }
 
     #[test]
-    fn what_others_may_have_written_is_not_used() {
+    fn memos_writable_by_others_are_ignored() {
         assert_eq!(check(|file| set_mode(&file.path, 0o666)), 0);
         assert_eq!(check(|file| set_mode(&file.folder, 0o777)), 0);
         // What others may only read is harmless.
@@ -157,7 +157,7 @@ mod on_unix {
     }
 
     #[test]
-    fn a_file_of_somebody_else_is_not_used() {
+    fn memos_of_other_users_are_ignored() {
         // Only root can give a file away.
         if nix::unistd::geteuid().is_root() {
             assert_eq!(check(|file| std::os::unix::fs::chown(&file.path, Some(65_534), None).unwrap()), 0);
@@ -212,7 +212,7 @@ fn left(files: &[(&str, u64, u64)]) -> Vec<String> {
 }
 
 #[test]
-fn the_files_of_least_use_make_room() {
+fn least_recently_used_files_are_deleted() {
     let third = TOTAL_BYTES_MAX / 3;
     let files = [("a.memo", 3, third), ("b.memo", 1, third), ("c.memo", 2, third), ("d.memo", 4, 1)];
     assert_eq!(left(&files), ["b.memo", "c.memo", "newest.memo"]);
@@ -220,7 +220,7 @@ fn the_files_of_least_use_make_room() {
 }
 
 #[test]
-fn what_was_never_finished_goes_and_what_is_not_ours_stays() {
+fn old_unfinished_files_are_deleted_and_foreign_files_kept() {
     let files = [("a.memo.1-2.unfinished", 2, 1), ("b.memo.1-2.unfinished", 0, 1), ("notes.txt", 90, TOTAL_BYTES_MAX)];
     assert_eq!(left(&files), ["b.memo.1-2.unfinished", "newest.memo", "notes.txt"]);
 }

@@ -410,7 +410,7 @@ fn check(from: &str, to: &str, expected: &str) {
 }
 
 #[test]
-fn what_is_not_understood_is_an_error_with_its_line() {
+fn invalid_states_are_errors_with_their_line() {
     check("waiting:", "wait:", "22:1: unknown field `wait`");
     let newer = "`fleet.kalypso.io/v1alpha1` is expected, not `fleet.kalypso.io/v2`: a newer Kalypso wrote this file";
     check("v1alpha1", "v2", &format!("1:13: {newer}"));
@@ -532,7 +532,7 @@ fn an_unreachable_repository_is_not_an_empty_state() {
 }
 
 #[test]
-fn sources_of_trailers_are_those_of_a_publication() {
+fn trailers_give_the_sources_of_a_publication() {
     let commit = "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52";
     let source = format!("https://git.example/a main {commit}");
     let kept = format!("{source} Workload shop");

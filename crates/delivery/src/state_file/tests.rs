@@ -75,7 +75,7 @@ fn check_error(fields: &str, expected: &str) {
 }
 
 #[test]
-fn an_error_has_the_place_of_what_is_wrong() {
+fn errors_have_a_line_and_a_column() {
     check_error("", "1:1: field `sides` is missing");
     check_error("lock: 1\n", "4:1: unknown field `lock`");
     check_error("\"\\0flatten\": {}\n", "4:1: unknown field `\0flatten`");

@@ -99,7 +99,7 @@ impl Proposed {
 }
 
 #[test]
-fn a_pull_request_says_what_was_admitted_and_says_it_once() {
+fn admission_status_is_set_once_on_the_pull_request() {
     let proposed = Proposed::new("");
     assert_eq!(proposed.status(), proposed.admitted());
     let down = HostError::Failed { call: "x".to_owned(), status: 502, message: "it was set again".to_owned() };
@@ -113,7 +113,7 @@ fn a_pull_request_says_what_was_admitted_and_says_it_once() {
 }
 
 #[test]
-fn a_hold_turns_it_red_and_its_end_green() {
+fn hold_fails_the_status_until_resume() {
     let proposed = Proposed::new("");
     proposed.world.command(CommandKind::Hold, "an outage").unwrap();
     let held = (StatusState::Failure, "the environment is held by ann: an outage".to_owned());
@@ -123,7 +123,7 @@ fn a_hold_turns_it_red_and_its_end_green() {
 }
 
 #[test]
-fn a_gate_that_does_not_hold_any_more_turns_it_red_until_it_holds() {
+fn status_fails_while_a_passed_gate_does_not_hold() {
     let proposed = Proposed::new("");
     proposed.world.report("dev", (3, 2, 1));
     let (state, text) = proposed.next();
@@ -141,7 +141,7 @@ fn a_gate_that_does_not_hold_any_more_turns_it_red_until_it_holds() {
 }
 
 #[test]
-fn an_approval_that_is_withdrawn_turns_it_red() {
+fn withdrawn_approval_fails_the_status() {
     let mut world = World::new(PULL_REQUEST, "    - name: people\n      approval: {count: 1}\n");
     let second = world.chain.company.head("main").unwrap();
     world.settle();
@@ -179,7 +179,7 @@ fn overridden(reason: Option<&str>) -> Proposed {
 }
 
 #[test]
-fn what_a_person_let_in_turns_red_when_the_override_expires() {
+fn expired_override_fails_the_status() {
     for reason in [None, Some("an outage")] {
         let proposed = overridden(reason);
         let (state, text) = proposed.next();
@@ -201,7 +201,7 @@ fn what_a_person_let_in_turns_red_when_the_override_expires() {
 }
 
 #[test]
-fn what_was_merged_before_the_override_expires_stays() {
+fn commit_merged_before_the_override_expires_stays() {
     let proposed = overridden(Some("an outage"));
     proposed.world.settle();
     proposed.merge();
@@ -249,7 +249,7 @@ fn the_gates_of_values_hold_until_their_pull_request_is_merged() {
 }
 
 #[test]
-fn nothing_is_merged_automatically_while_it_is_red() {
+fn auto_merge_is_off_while_the_status_fails() {
     let mut world = World::new(DIRECT, "");
     world.settle();
     let mut files = environment("stage", world.chain.promoted("stage").commit);
@@ -295,7 +295,7 @@ fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
 }
 
 #[test]
-fn what_was_aborted_is_red_and_a_rollback_withdraws_it() {
+fn abort_fails_the_status_and_rollback_closes_the_pull_request() {
     let proposed = Proposed::new("");
     proposed.world.command(CommandKind::Abort, "wrong").unwrap();
     let aborted = format!("main {} is rejected: abort by ann: wrong", proposed.second.short());
@@ -306,7 +306,7 @@ fn what_was_aborted_is_red_and_a_rollback_withdraws_it() {
 }
 
 #[test]
-fn a_persons_commit_on_the_branch_is_red() {
+fn foreign_commit_on_the_branch_fails_the_status() {
     let proposed = Proposed::new("");
     let branch = "kalypso/stage";
     let files = [("east/mine.yaml".to_owned(), "by: hand\n".to_owned())].into();
@@ -317,7 +317,7 @@ fn a_persons_commit_on_the_branch_is_red() {
 }
 
 #[test]
-fn what_is_refused_is_red() {
+fn refused_publication_fails_the_status() {
     let mut chain = Chain::new(&["dev", "stage"]);
     let promotion = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-stage}, spec: {from: [dev], to: stage}}";
     let first = chain.company.write_main(".environments/to-stage.yaml", promotion);
@@ -342,7 +342,7 @@ fn what_is_refused_is_red() {
 }
 
 #[test]
-fn without_a_promotion_there_is_no_status() {
+fn no_status_is_set_without_a_promotion() {
     let mut world = World::new(DIRECT, "");
     world.chain.company.remove_main(".environments/to-stage.yaml");
     world.proposing = Some("stage");

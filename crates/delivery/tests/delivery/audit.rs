@@ -75,7 +75,7 @@ fn commit(world: &World, (branch, parents): (&str, &[GitId]), files: &BTreeMap<S
 }
 
 #[test]
-fn a_pin_is_of_the_commit_that_made_it_not_of_its_merge() {
+fn pin_is_attributed_to_its_commit_and_not_to_the_merge() {
     let world = World::new(DIRECT, "");
     world.settle();
     let pins = |world: &World| {
@@ -123,7 +123,7 @@ fn the_hub_gets_each_pin_once() {
 }
 
 #[test]
-fn a_branch_with_states_that_is_gone_is_no_empty_history() {
+fn deleted_state_branch_is_an_error() {
     let world = World::new(DIRECT, "");
     world.settle();
     world.chain.company.delete_environment("kalypso-rollouts/stage");
@@ -134,7 +134,7 @@ fn a_branch_with_states_that_is_gone_is_no_empty_history() {
 }
 
 #[test]
-fn publications_pins_and_what_others_pushed_are_rows() {
+fn publications_pins_and_foreign_pushes_are_rows() {
     let world = World::new(DIRECT, "");
     world.settle();
     let mut files = environment("stage", Some(world.at("stage")));

@@ -72,7 +72,7 @@ fn signed_states_need_no_protection() {
 }
 
 #[test]
-fn what_is_protected_is_not_reported_any_more() {
+fn protected_branches_are_no_longer_reported() {
     let world = World::new();
     let of_main = "the branch `main` of platform/control-plane is not protected, and declares the promotions";
     let of_output = "the branch `prod` of platform/gitops is not protected, and clusters pull it";

@@ -107,7 +107,7 @@ fn a_merge_of_the_base_branch_by_a_person_is_replaced() {
 }
 
 #[test]
-fn a_branch_of_others_stays() {
+fn branch_with_foreign_commits_is_not_replaced() {
     let hosted = Hosted::new();
     hosted.propose(Some("a: b\n"), "Add x").unwrap();
     let ours = hosted.head(BRANCH);

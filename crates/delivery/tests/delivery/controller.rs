@@ -315,7 +315,7 @@ fn a_commit_moves_on_when_the_environment_before_proved_it() {
 }
 
 #[test]
-fn a_preview_shows_what_a_step_shows_and_writes_nothing() {
+fn preview_equals_a_step_and_writes_nothing() {
     let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
     world.settle();
     world.chain.company.change_value("second");
@@ -523,7 +523,7 @@ fn an_environment_behind_a_gate_needs_a_commit_before_anything_moves() {
 }
 
 #[test]
-fn a_pull_request_that_is_approved_and_merged_at_once_counts_its_approvals() {
+fn approvals_count_if_the_merge_follows_at_once() {
     let world = World::new(PULL_REQUEST, "    - name: people\n      approval: {count: 1}\n");
     let second = world.chain.company.head("main").unwrap();
     world.settle();

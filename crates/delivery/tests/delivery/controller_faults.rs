@@ -113,7 +113,7 @@ fn check(last: usize, has_effect: bool) -> bool {
 }
 
 #[test]
-fn a_step_that_ends_at_any_write_is_completed_by_the_next_one() {
+fn step_interrupted_at_any_write_is_completed_by_the_next_one() {
     for has_effect in [false, true] {
         let reached = (0..20).take_while(|last| check(*last, has_effect)).count();
         assert!((4..20).contains(&reached), "{reached} writes");
@@ -135,7 +135,7 @@ fn break_state(world: &World, environment: &str) {
 }
 
 #[test]
-fn nothing_moves_while_it_is_not_known_whether_a_person_holds_the_environment() {
+fn nothing_moves_while_it_is_unknown_if_the_environment_is_held() {
     let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
     world.settle();
     world.chain.company.change_value("second");
@@ -152,7 +152,7 @@ fn nothing_moves_while_it_is_not_known_whether_a_person_holds_the_environment() 
 }
 
 #[test]
-fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
+fn unreadable_earlier_environment_gives_unknown_evidence() {
     let mut world = World::new(DIRECT, "");
     world.settle();
     world.chain.company.change_value("second");

@@ -151,7 +151,7 @@ fn a_commit_of_main_is_recognized_however_it_is_spelled() {
 }
 
 #[test]
-fn a_publication_that_names_a_newer_commit_than_the_admitted_one_admits_nothing() {
+fn newer_commit_in_a_publication_is_not_admitted_by_it() {
     let world = World::new(GATE);
     let past = Options { override_reason: Some("a test"), ..Options::default() };
     assert_eq!(world.word("prod", past), "published");
@@ -226,7 +226,7 @@ fn without_a_promotion_nothing_is_refused() {
 }
 
 #[test]
-fn a_promotion_that_can_not_be_read_is_never_no_gate() {
+fn unreadable_promotion_never_passes_its_gates() {
     let mut chain = Chain::new(&["dev", "prod"]);
     let broken = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-prod}, spec: {to: prod, rings: 7}}";
     let first = chain.company.write_main(".environments/to-prod.yaml", broken);

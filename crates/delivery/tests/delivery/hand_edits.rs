@@ -39,7 +39,7 @@ fn an_edit_is_reported_with_its_author_and_taken_back() {
 }
 
 #[test]
-fn what_was_published_with_another_message_is_no_edit() {
+fn squashed_publication_is_not_a_hand_edit() {
     let mut world = World::new();
     publish(&world);
     world.change_value("1");

@@ -120,7 +120,7 @@ fn a_publication_that_did_not_reach_the_hub_is_completed_by_the_next() {
 }
 
 #[test]
-fn a_push_also_sends_what_the_push_before_did_not() {
+fn push_also_sends_folders_missed_by_the_previous_push() {
     let (mut world, hub) = (World::new(), MemoryHub::default());
     publish_killed(&world);
     world.change_value("changed");

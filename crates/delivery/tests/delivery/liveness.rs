@@ -26,7 +26,7 @@ fn wait(world: &World) {
 }
 
 #[test]
-fn a_reconciler_that_dies_after_success_ends_a_soak_and_its_return_begins_it_again() {
+fn reconciler_silent_after_success_restarts_a_soak() {
     let mut world = World::new(DIRECT, ALIVE);
     world.settle();
     let second = world.chain.company.change_value("second");

@@ -89,7 +89,7 @@ fn url(text: &str) -> RepositoryUrl {
 }
 
 #[test]
-fn what_is_proposed_of_an_application_stays_while_it_cannot_be_read() {
+fn proposed_folders_of_an_unreadable_application_stay() {
     let mut company = Company::new();
     company.write("v1", &["one", "two"]);
     company.publish();
@@ -118,7 +118,7 @@ fn what_is_proposed_of_an_application_stays_while_it_cannot_be_read() {
 }
 
 #[test]
-fn a_proposed_change_of_an_application_stays_while_it_cannot_be_read() {
+fn proposed_changes_of_an_unreadable_application_stay() {
     let mut company = Company::new();
     company.write("v1", &["one", "two"]);
     company.0.publish(Options { is_direct: true, ..Options::default() });
@@ -140,7 +140,7 @@ fn a_proposed_change_of_an_application_stays_while_it_cannot_be_read() {
 }
 
 #[test]
-fn what_was_published_since_the_proposal_stays() {
+fn folders_published_since_the_proposal_stay() {
     let company = Company::new();
     company.write("v1", &["one"]);
     company.publish();

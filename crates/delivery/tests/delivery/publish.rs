@@ -118,7 +118,7 @@ fn a_branch_of_another_owner_is_refused() {
 }
 
 #[test]
-fn a_removed_workload_needs_the_word_of_its_plan() {
+fn removed_workload_needs_the_confirmation_word_of_its_plan() {
     let mut world = World::new();
     world.publish(DIRECT);
     world.change(&[("workloads/app-0001.yaml", None)]);
@@ -131,7 +131,7 @@ fn a_removed_workload_needs_the_word_of_its_plan() {
 }
 
 #[test]
-fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
+fn unconfirmed_removal_keeps_only_the_removed_folders() {
     let mut world = World::new();
     world.publish(DIRECT);
     let before = world.paths(BASE);
@@ -171,7 +171,7 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
 
 /// Under both names, a folder would run twice. So nothing is published, also no other change.
 #[test]
-fn a_renamed_place_waits_as_a_whole_for_its_word() {
+fn unconfirmed_rename_of_a_place_blocks_all_changes() {
     let mut world = World::new();
     world.publish(DIRECT);
     let before = world.paths(BASE);
@@ -194,7 +194,7 @@ fn a_renamed_place_waits_as_a_whole_for_its_word() {
 }
 
 #[test]
-fn nothing_is_removed_without_its_word_because_folders_move() {
+fn changed_layout_removes_nothing_without_a_confirmation() {
     let mut world = World::new();
     world.publish(DIRECT);
     let before = world.paths(BASE);
@@ -209,7 +209,7 @@ fn nothing_is_removed_without_its_word_because_folders_move() {
 }
 
 #[test]
-fn a_proposed_removal_needs_no_word() {
+fn proposed_removals_need_no_confirmation() {
     let mut world = World::new();
     world.publish(DIRECT);
     world.change(&[("workloads/app-0001.yaml", None)]);
@@ -217,7 +217,7 @@ fn a_proposed_removal_needs_no_word() {
 }
 
 #[test]
-fn a_plan_compares_with_what_was_published() {
+fn plan_compares_with_the_published_output() {
     let mut world = World::new();
     world.publish(DIRECT);
     world.change_value("1");

@@ -120,7 +120,7 @@ fn one_pull_request_is_opened_updated_and_left_when_it_is_merged() {
 }
 
 #[test]
-fn a_pull_request_is_closed_when_its_change_vanishes_and_comes_back_as_a_new_one() {
+fn reverted_change_closes_its_pull_request_and_reopens_as_a_new_one() {
     let mut hosted = Hosted::new();
     assert_eq!(hosted.proposal(), "opened 1");
     hosted.merge();
@@ -141,7 +141,7 @@ fn a_pull_request_is_closed_when_its_change_vanishes_and_comes_back_as_a_new_one
 }
 
 #[test]
-fn a_pull_request_that_a_person_closed_stays_closed_until_the_change_is_another_one() {
+fn manually_closed_pull_request_stays_closed_until_another_change() {
     for deletes in [false, true] {
         let mut hosted = Hosted::new();
         assert_eq!(hosted.proposal(), "opened 1");
@@ -159,7 +159,7 @@ fn a_pull_request_that_a_person_closed_stays_closed_until_the_change_is_another_
 }
 
 #[test]
-fn removals_that_wait_keep_nothing_else_from_an_automatic_merge() {
+fn unconfirmed_removals_do_not_block_auto_merge_of_other_changes() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
     let mut hosted = Hosted::of(world, |_| {});
@@ -259,7 +259,7 @@ fn an_automatic_merge_is_cancelled_before_removals_are_pushed() {
 }
 
 #[test]
-fn other_peoples_commits_and_pull_requests_are_left_alone() {
+fn foreign_commits_and_pull_requests_are_kept() {
     let hosted = Hosted::new();
     hosted.world.write_to(BASE, "docs.md", "A text.\n");
     assert_eq!(hosted.proposal(), "opened 1");
@@ -279,7 +279,7 @@ fn comments(hosted: &Hosted) -> Vec<String> {
 }
 
 #[test]
-fn a_commit_of_a_person_is_reported_in_the_pull_request_and_never_merged_by_kalypso() {
+fn foreign_commit_is_reported_as_a_comment_and_stops_auto_merge() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
     let mut hosted = Hosted::of(world, |_| {});
@@ -301,7 +301,7 @@ fn a_commit_of_a_person_is_reported_in_the_pull_request_and_never_merged_by_kaly
 }
 
 #[test]
-fn a_commit_of_a_person_stays_without_an_error_where_there_is_nothing_to_publish() {
+fn foreign_commit_is_a_warning_if_there_is_nothing_to_publish() {
     let mut hosted = Hosted::new();
     assert_eq!(hosted.proposal(), "opened 1");
     hosted.merge();
@@ -321,7 +321,7 @@ fn a_commit_of_a_person_stays_without_an_error_where_there_is_nothing_to_publish
 }
 
 #[test]
-fn a_branch_with_a_commit_of_a_person_begins_again_when_it_is_merged() {
+fn branch_with_a_foreign_commit_is_rebuilt_after_its_merge() {
     for is_squashed in [true, false] {
         let mut hosted = Hosted::new();
         assert_eq!(hosted.proposal(), "opened 1");
@@ -367,7 +367,7 @@ fn a_pull_request_that_a_person_opened_keeps_its_title_and_text() {
 }
 
 #[test]
-fn a_host_that_fails_at_any_call_ends_right() {
+fn failed_host_calls_are_completed_by_the_next_run() {
     let failed = |status| HostError::Failed { call: "x".to_owned(), status, message: "down".to_owned() };
     for call in ["pull_requests", "open", "update", "set_auto_merge", "set_status", "create_issue"] {
         for is_done in [false, true] {
@@ -392,7 +392,7 @@ fn a_host_that_fails_at_any_call_ends_right() {
 }
 
 #[test]
-fn what_fails_is_in_one_issue_and_in_the_status_of_the_commit() {
+fn failures_are_in_one_issue_and_in_the_commit_status() {
     let mut hosted = Hosted::new();
     let status = |hosted: &Hosted| {
         let commit = hosted.world.environment_head();

@@ -162,7 +162,7 @@ fn a_release_moves_by_a_pull_request_to_its_manifests() {
 }
 
 #[test]
-fn other_workloads_stay() {
+fn unselected_workloads_are_not_promoted() {
     let mut shop = Shop::new(DIRECT, "");
     let other = "  select: {platform: false, workloadSelector: {matchLabels: {team: other}}}\n";
     let text =
@@ -265,7 +265,7 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
 }
 
 #[test]
-fn an_approval_is_for_what_waits_for_one() {
+fn approvals_apply_to_the_waiting_change() {
     let approved = |rings: &str, gate: Option<&str>| {
         let more = format!("    - {{name: managers, approval: {{count: 1}}}}\n{SELECT}  rings: [{rings}]\n");
         let shop = Shop::behind(DIRECT, &more, "");
@@ -289,7 +289,7 @@ fn an_approval_is_for_what_waits_for_one() {
 }
 
 #[test]
-fn what_a_ring_refuses_is_not_decided_about_the_release() {
+fn decisions_refused_by_rings_do_not_apply_to_the_release() {
     let shop = Shop::behind(DIRECT, &format!("{SELECT}  rings: [{{name: all}}]\n"), "");
     shop.write("tag: v1", "tag: v1");
     store_move_and_release(&shop, Timestamp::from_second(1_000).unwrap());
@@ -433,7 +433,7 @@ fn recorded(shop: &Shop) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn a_removal_that_waits_keeps_no_release_of_others() {
+fn unconfirmed_removals_do_not_block_other_releases() {
     let mut shop = shop_and_cart();
     // All assignments of the cart in `dev` go, so a person has to confirm it.
     write_cart(&mut shop, &["stage"]);
@@ -466,7 +466,7 @@ fn a_record_that_could_not_be_read_is_not_written() {
 }
 
 #[test]
-fn a_place_that_is_to_go_proves_nothing_about_a_release() {
+fn places_to_be_removed_prove_no_release() {
     let shop = shop_and_cart();
     let mut files = testkit::chain::environment("dev", None);
     let before = files.len();
@@ -495,7 +495,7 @@ fn shop_and_cart() -> Shop {
 }
 
 #[test]
-fn an_error_of_one_workload_keeps_no_release_of_others() {
+fn error_of_one_workload_does_not_block_other_releases() {
     let shop = shop_and_cart();
     let mut files = testkit::chain::environment("dev", None);
     for (pin, tag) in [("a", "c2"), ("b", "c3")] {
@@ -513,7 +513,7 @@ fn an_error_of_one_workload_keeps_no_release_of_others() {
 }
 
 #[test]
-fn a_broken_file_of_one_application_keeps_no_release_of_others() {
+fn broken_application_file_does_not_block_other_releases() {
     let wrong = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: cart}\nspec: {deploymentTargets: 7}\n";
     for text in ["a: [", wrong] {
         let shop = shop_and_cart();

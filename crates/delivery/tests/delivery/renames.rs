@@ -125,7 +125,7 @@ fn a_target_has_exactly_one_name_at_each_place_in_every_step() {
 }
 
 #[test]
-fn a_renamed_workload_that_fails_keeps_its_folders_under_the_earlier_name() {
+fn failing_renamed_workload_keeps_folders_under_its_earlier_name() {
     let mut world = proved();
     let text = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
     let schema = "spec: \n  configSchemas: ['{\"required\": [\"MISSING\"]}']\n";

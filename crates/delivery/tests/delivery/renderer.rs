@@ -255,7 +255,7 @@ fn a_version_goes_through_the_rings_after_its_gates() {
 }
 
 #[test]
-fn a_version_that_comes_in_the_middle_of_a_rollout_begins_it_again() {
+fn new_renderer_version_restarts_a_running_rollout() {
     let world = World::new(DIRECT, &format!("{PEOPLE}{RINGS}"));
     world.settle();
     world.end_ring();

@@ -7,7 +7,7 @@ use crate::controller::DIRECT;
 use crate::releases::Shop;
 
 #[test]
-fn a_release_that_no_environment_before_has_had_is_refused() {
+fn release_absent_from_earlier_environments_is_refused() {
     let shop = Shop::new(DIRECT, "");
     shop.write("tag: v1.0.0", "tag: v1.0.0");
     shop.0.settle();
@@ -22,7 +22,7 @@ fn a_release_that_no_environment_before_has_had_is_refused() {
 }
 
 #[test]
-fn a_pin_is_written_where_it_is() {
+fn moved_pin_is_updated_in_its_file() {
     let shop = Shop::new(DIRECT, "");
     shop.write("tag: v1.0.0", "tag: v1.0.0");
     shop.0.settle();

@@ -421,7 +421,7 @@ fn the_controller_gets_the_places_of_a_workload() {
 }
 
 #[test]
-fn the_places_of_a_removed_workload_are_those_of_the_branch() {
+fn removed_workload_has_the_places_of_the_branch() {
     let mut ringed = Ringed::new();
     ringed.world.change(&[(&format!("workloads/{ONE}.yaml"), None)]);
     let mut rollout = ringed.begin(ONE);
@@ -467,7 +467,7 @@ fn a_wrong_promotion_does_not_release_all_places() {
 }
 
 #[test]
-fn what_an_earlier_move_left_counts_as_changed() {
+fn unproved_content_of_an_earlier_move_counts_as_changed() {
     let mut ringed = Ringed::new();
     ringed.release(ONE, "v2");
     let mut rollout = ringed.begin(ONE);
@@ -486,7 +486,7 @@ fn what_an_earlier_move_left_counts_as_changed() {
 }
 
 #[test]
-fn a_stable_revision_whose_commit_is_gone_is_rendered_again() {
+fn stable_revision_with_a_lost_commit_is_rendered_from_its_sources() {
     let mut ringed = Ringed::new();
     let (proved, sources) = ringed.revision(ONE);
     ringed.release(ONE, "v2");
@@ -507,7 +507,7 @@ fn a_stable_revision_whose_commit_is_gone_is_rendered_again() {
 }
 
 #[test]
-fn lines_say_how_far_a_rollout_is() {
+fn lines_show_the_progress_of_a_rollout() {
     let mut ringed = Ringed::new();
     ringed.release(ONE, "v2");
     let lines = |outcome: &Outcome| outcome.places[0].planned.rings.as_ref().unwrap().lines().join("\n");
@@ -544,7 +544,7 @@ fn a_place_that_lost_the_workload_counts_until_the_end_of_the_move() {
 }
 
 #[test]
-fn a_place_that_no_policy_selects_any_more_loses_the_workload_with_its_ring() {
+fn unselected_place_loses_the_workload_with_its_ring() {
     let mut ringed = Ringed::new();
     let (path, text) = ringed.world.files().iter().find(|(path, _)| path.ends_with("ct-0001.yaml")).unwrap();
     let (path, text) = (path.clone(), text.replace("region:", "district:"));

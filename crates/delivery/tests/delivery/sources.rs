@@ -88,7 +88,7 @@ fn skip_gate(world: &World, subject: &str, gate: &str) {
 }
 
 #[test]
-fn values_wait_for_people_and_commits_of_main_do_not_wait_for_them() {
+fn values_wait_for_their_gate_and_do_not_block_commits_of_main() {
     let mut world = World::new(DIRECT, PERSON);
     world.settle();
     let before = head(&world);
@@ -119,7 +119,7 @@ fn values_wait_for_people_and_commits_of_main_do_not_wait_for_them() {
 }
 
 #[test]
-fn an_application_changes_an_environment_behind_a_gate_only_with_its_people() {
+fn application_changes_wait_for_the_gate_of_the_environment() {
     let shop = Shop::behind(DIRECT, PERSON, "");
     shop.write("site: a", "site: a");
     shop.0.settle();
@@ -143,7 +143,7 @@ fn an_application_changes_an_environment_behind_a_gate_only_with_its_people() {
 }
 
 #[test]
-fn an_application_that_was_away_has_no_new_beginning() {
+fn returning_application_keeps_its_admitted_commit() {
     let mut shop = Shop::behind(DIRECT, PERSON, "");
     shop.write("site: a", "site: a");
     shop.0.settle();
@@ -236,7 +236,7 @@ fn an_override_admits_the_waiting_values_and_not_the_next_ones() {
 }
 
 #[test]
-fn only_who_reviewed_all_pull_requests_since_the_admitted_commit_approved_them() {
+fn only_reviewers_of_all_merged_pull_requests_count_as_approvers() {
     let world = World::new(DIRECT, "    - {name: two-eyes, approval: {count: 1}, for: [values]}\n");
     world.settle();
     let gate = || subject(&world, "values").map(|found| found.moving.unwrap().gates[0].text.clone());

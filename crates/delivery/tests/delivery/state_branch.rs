@@ -118,7 +118,7 @@ fn an_earlier_history_does_not_count_and_restore_brings_the_hold_back() {
 }
 
 #[test]
-fn a_deleted_branch_is_no_new_beginning() {
+fn deleted_state_branch_is_refused_until_restored() {
     let held = Held::new();
     held.force(None);
     held.refuses("does not exist any more");
@@ -153,7 +153,7 @@ fn a_process_that_has_read_a_decision_does_not_forget_it() {
 }
 
 #[test]
-fn other_environments_go_on() {
+fn lost_states_do_not_stop_other_environments() {
     let mut held = Held::new();
     held.force(None);
     let third = held.world.chain.company.change_value("third");
@@ -171,7 +171,7 @@ fn other_environments_go_on() {
 }
 
 #[test]
-fn what_counts_is_not_read_again() {
+fn verified_states_are_not_verified_again() {
     let held = Held::new();
     let gitops = RepositoryUrl::from_object(GITOPS).unwrap();
     let repositories = &held.world.chain.company.repositories;
@@ -183,7 +183,7 @@ fn what_counts_is_not_read_again() {
 }
 
 #[test]
-fn there_is_nothing_to_restore_while_the_branch_counts() {
+fn intact_state_branch_has_nothing_to_restore() {
     let held = Held::new();
     let nothing = format!("the branch `{BRANCH}` contains all that was published: there is nothing to restore");
     for to in [RestoredStates::Published, RestoredStates::Baseline] {
@@ -199,7 +199,7 @@ fn there_is_nothing_to_restore_while_the_branch_counts() {
 }
 
 #[test]
-fn lost_states_begin_anew_with_what_is_published() {
+fn lost_states_restart_from_the_published_output() {
     let mut held = Held::new();
     let published = held.published();
     held.force(None);

@@ -65,7 +65,7 @@ fn other_accounts_and_other_states_prove_nothing() {
 }
 
 #[test]
-fn a_hub_decides_where_there_is_one() {
+fn hub_evidence_replaces_commit_statuses() {
     let mut world = world();
     world.has_hub = true;
     let second = world.chain.company.change_value("second");
@@ -76,7 +76,7 @@ fn a_hub_decides_where_there_is_one() {
 }
 
 #[test]
-fn without_a_hub_a_commit_waits_and_says_why() {
+fn commit_waits_with_a_reason_without_a_hub() {
     let mut world = World::new(DIRECT, "");
     world.has_hub = false;
     world.chain.company.change_value("second");

@@ -42,7 +42,7 @@ fn refused(outcome: &StepOutcome) -> (Vec<String>, Option<Wait>) {
 }
 
 #[test]
-fn a_write_that_a_repository_refuses_is_shown_with_its_words_and_tried_again() {
+fn refused_writes_are_shown_with_the_reason_and_retried() {
     let mut world = World::new(DIRECT, "");
     world.settle();
     let second = world.chain.company.change_value("second");
@@ -65,7 +65,7 @@ fn a_write_that_a_repository_refuses_is_shown_with_its_words_and_tried_again() {
 }
 
 #[test]
-fn a_pull_request_that_the_host_refuses_is_shown_with_its_words_and_tried_again() {
+fn refused_pull_requests_are_shown_with_the_reason_and_retried() {
     // Also a pull request for reviews, which waits for its gate.
     for gates in ["", "    - name: people\n      approval: {count: 1}\n"] {
         let world = World::new(PULL_REQUEST, gates);
@@ -82,7 +82,7 @@ fn a_pull_request_that_the_host_refuses_is_shown_with_its_words_and_tried_again(
 }
 
 #[test]
-fn what_a_person_stopped_names_the_command_that_lets_it_move() {
+fn stopped_changes_name_the_command_to_continue() {
     let world = World::new(PULL_REQUEST, "");
     world.settle();
     world.command(CommandKind::Hold, "inventory").unwrap();
