@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_an_address_stays_one_part() {
+    fn names_in_urls_are_encoded_as_one_part() {
         let url = in_url("https://smoke.example/{environment}/{revision}?w={workload}", &subject("../a?b=c#d&e"));
         assert_eq!(url, "https://smoke.example/dev/..%2Fa%3Fb%3Dc%23d%26e?w=check.out");
         let parsed: reqwest::Url = in_url("https://smoke.example/a/{revision}/b", &subject("..")).parse().unwrap();

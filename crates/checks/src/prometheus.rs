@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_has_a_reason() {
+    fn other_answers_have_a_reason() {
         assert_eq!(result("matrix", "[]").unwrap_err(), "the result of the query is a matrix, not the values now");
         assert_eq!(result("scalar", r#"[1,"many"]"#).unwrap_err(), "`many` is not a number");
         assert_eq!(result("vector", "7").unwrap_err(), "the answer is not one of Prometheus");

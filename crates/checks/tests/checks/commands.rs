@@ -33,7 +33,7 @@ fn run(script: &str, timeout: Duration) -> CheckResult {
 }
 
 #[test]
-fn the_exit_status_decides_and_the_last_line_says_why() {
+fn exit_status_decides_and_last_line_is_the_reason() {
     assert_eq!(shown(&run("echo 1; echo '12 of 12'; echo", LONG)), (Outcome::Passed, "12 of 12"));
     assert_eq!(shown(&run("echo slow >&2; exit 3", LONG)), (Outcome::Failed, "exit status 3: slow"));
     assert_eq!(shown(&run("kill -SEGV $$", LONG)), (Outcome::Failed, "ended by signal 11"));
@@ -86,7 +86,7 @@ fn a_command_and_its_children_end_with_the_time_limit() {
 }
 
 #[test]
-fn what_a_command_leaves_behind_ends_with_it() {
+fn background_processes_end_with_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let result = run_in(folder.path(), "sleep 600 & echo $! > child; echo done", LONG);
     assert_eq!(shown(&result), (Outcome::Passed, "done"));
@@ -103,7 +103,7 @@ fn a_command_ends_when_the_service_stops() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_unknown() {
+fn missing_program_gives_an_unknown_result() {
     let kind = CheckKind::Command(CommandSettings { program: "/no/such".into(), ..settings("", Path::new("/")) });
     let result = checks(kind, LONG).run(&command(), &subject("a"));
     let expected = "the command can't be started: No such file or directory (os error 2)";

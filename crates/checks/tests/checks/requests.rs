@@ -111,7 +111,7 @@ fn a_slow_answer_ends_with_the_time_limit() {
 }
 
 #[test]
-fn a_server_that_is_not_there_has_a_reason() {
+fn unreachable_server_gives_a_reason() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let checks = checks(request(format!("http://{address}/?key={SECRET}")), LONG);
     let result = checks.run(&http(None), &subject("a"));
