@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_keeps_its_kind_and_becomes_another() {
+    fn canary_values_differ_from_the_original() {
         let values = [
             Value::Bool(true),
             Value::int(0),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_become_different_ones() {
+    fn equal_values_get_different_canaries() {
         for value in [Value::text("hunter22"), Value::int(7), Value::Bool(true)] {
             let data = Value::dict([("A", value.clone()), ("B", value)]);
             let replaced = Canary::Unlike.replaced(&data, &paths(&["A", "B"]));
@@ -226,7 +226,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_place_of_a_text_stays_as_it_is(text in "[^\n]{1,40}") {
+        fn text_canaries_differ_in_every_character(text in "[^\n]{1,40}") {
             let at = |canary| match other(canary, Value::text(text.as_str())) {
                 Value::Text(text) => text.to_str().into_owned(),
                 _ => String::new(),

@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn those_are_selected_whose_labels_the_selector_matches(
+        fn index_selects_the_same_labels_as_the_selector(
             labelled in proptest::collection::vec(labels(), 0..20),
             removed in proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
             requirements in proptest::collection::vec(requirement(), 0..3),

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_found_where_sha256sum_says() {
+    fn fan_out_path_uses_the_sha256_digest() {
         // `printf %s large | sha256sum | cut -c1-4`
         assert_eq!(Layout::FanOut.path("large"), "d3/5c/large");
         assert_eq!(Layout::Plain.path("large"), "large");

@@ -270,7 +270,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
     }
 
     #[test]
-    fn a_release_with_several_keys_sets_only_those_of_the_target() {
+    fn promoted_release_sets_only_keys_of_the_target() {
         let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
         check(&[("promoted-checkout", &of("branch: b2, tag: v2"))], Ok(Some("b2 p r")));
         check(&[("mine", &of("branch: b2, tag: v2"))], Ok(Some("b2 p r v2")));

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_schema_asks_for_is_meant() {
+    fn types_required_by_a_schema_are_not_reported() {
         let values = config("", "DB: '{share: 1.10}'");
         check("{\"properties\": {\"DB\": {\"properties\": {\"share\": {\"type\": \"number\"}}}}}", &values, &[]);
         check(

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_if_a_policy_may_be_missing() {
+    fn no_note_is_given_if_a_policy_may_be_missing() {
         let workload = workload("shop", &[("eu", "moon")]);
         check(&[PLACE, &workload], &[]);
         check(&[POLICY, &workload], &[]);

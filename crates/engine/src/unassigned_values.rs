@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_containers_may_give_or_override_is_not_reported() {
+    fn completable_or_overridable_values_are_not_reported() {
         check(&[&config("a", "workload: shop", "DB: '{port: 1}'")], &[]);
         let port = "K0316 `DB.port` must be an integer, here it is \"x\", and no assignment uses it yet";
         check(&[&config("a", "workload: shop", "DB: '{port: x}'")], &[port]);

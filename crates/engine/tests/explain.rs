@@ -71,7 +71,7 @@ fn the_lines_of_a_held_release_are_those_of_its_files() -> Result<()> {
 }
 
 #[test]
-fn an_assignment_without_values_has_none() -> Result<()> {
+fn assignment_without_values_explains_no_values() -> Result<()> {
     let values = |data: &str| -> Result<Vec<String>> {
         let text = FLEET.replace("data: {REGION: west}", data).into_bytes();
         let (fleet, _) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text)], ENVIRONMENT)?;

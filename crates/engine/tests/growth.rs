@@ -171,7 +171,7 @@ fn a_change_costs_the_same_however_many_places_there_are() -> Result<()> {
 }
 
 #[test]
-fn a_change_of_one_assignment_costs_the_same_however_many_targets_there_are() -> Result<()> {
+fn cost_of_one_changed_assignment_does_not_depend_on_target_count() -> Result<()> {
     let change = GeneratedChange::value_of_assignment(SMALL);
     let (recomputed, work) = work_of(SMALL, &change)?;
     assert_eq!((recomputed, work.compositions, work.checks, work.renderings, work.folders), (1, 1, 2, 1, 1));
@@ -180,7 +180,7 @@ fn a_change_of_one_assignment_costs_the_same_however_many_targets_there_are() ->
 }
 
 #[test]
-fn a_label_of_a_place_costs_what_is_on_the_place() -> Result<()> {
+fn changed_place_label_recomputes_only_the_place() -> Result<()> {
     for size in [SMALL, Size { cluster_types: 40, ..SMALL }] {
         let change = GeneratedChange::label_of_cluster_type(size);
         let (recomputed, work) = work_of(size, &change)?;

@@ -124,7 +124,7 @@ fn only_assignments_that_a_pin_holds_are_searched() -> Result<()> {
 }
 
 #[test]
-fn so_many_earlier_fleets_are_read_and_no_more() -> Result<()> {
+fn number_of_earlier_fleets_is_limited() -> Result<()> {
     let (places, any) = (places(FLEETS_MAX + 2), pin("hold", "", "old"));
     let (good, now) = (compiled(&[FLEET, &places])?, compiled(&[FLEET, &places, BROKEN, &any])?);
     // Each place was held from another publication.
@@ -138,7 +138,7 @@ fn so_many_earlier_fleets_are_read_and_no_more() -> Result<()> {
 }
 
 #[test]
-fn what_was_held_stays_so_without_its_pin_and_says_why_it_can_not() -> Result<()> {
+fn held_folder_stays_without_its_pin_or_has_a_reason() -> Result<()> {
     let places = places(1);
     let (good, now) = (compiled(&[FLEET, &places])?, compiled(&[FLEET, &places, BROKEN])?);
     let held: BTreeMap<_, _> = now.failing().take(1).map(|id| (id, commit(7))).collect();

@@ -16,7 +16,7 @@ use testkit::incremental::{Counts, check, check_claims, check_threads};
 const EDITS: usize = 20;
 
 #[test]
-fn an_updated_fleet_is_as_one_compiled_from_the_beginning() -> Result<(), String> {
+fn updated_fleet_equals_a_full_compilation() -> Result<(), String> {
     let mut all = Counts::default();
     for seed in 0..2 {
         all += check(seed, EDITS)?;
@@ -27,7 +27,7 @@ fn an_updated_fleet_is_as_one_compiled_from_the_beginning() -> Result<(), String
 }
 
 #[test]
-fn claims_of_applications_come_and_go_without_a_trace() -> Result<(), String> {
+fn removed_application_claims_leave_no_trace() -> Result<(), String> {
     let mut all = Counts::default();
     for seed in 0..2 {
         all += check_claims(seed, 2 * EDITS)?;
@@ -56,7 +56,7 @@ fn inputs(pins: [&str; 2]) -> std::io::Result<Vec<Digest>> {
 }
 
 #[test]
-fn where_the_copies_of_a_pin_are_is_no_input() -> std::io::Result<()> {
+fn paths_of_pin_copies_are_not_inputs() -> std::io::Result<()> {
     assert_eq!(inputs(["pins/a.yaml", "pins/b.yaml"])?, inputs(["a.yaml", "z.yaml"])?);
     Ok(())
 }

@@ -83,7 +83,7 @@ fn check(compiled: &Compiled, set: &AssignmentSet, what: &str, is_in: impl Fn(&A
 }
 
 #[test]
-fn sets_contain_what_each_assignment_says_of_itself() {
+fn inventory_sets_agree_with_each_assignment() {
     for compiled in fleets() {
         let (fleet, inventory) = (compiled.fleet(), Inventory::of(compiled.prepared()));
         check(&compiled, &inventory.all(), "all", |_| true);
@@ -123,7 +123,7 @@ fn is_met(requirement: &Requirement, one: &Assignment<'_>) -> bool {
 }
 
 #[test]
-fn selectors_look_at_the_labels_of_both_sides() {
+fn selectors_match_labels_of_place_and_target() {
     let texts = [
         "",
         "ring=early",
@@ -151,7 +151,7 @@ fn selectors_look_at_the_labels_of_both_sides() {
 }
 
 #[test]
-fn a_list_goes_on_after_any_name() {
+fn lists_continue_after_any_assignment() {
     let compiled = fleet(1, 0);
     let inventory = Inventory::of(compiled.prepared());
     let all = inventory.all();
@@ -164,7 +164,7 @@ fn a_list_goes_on_after_any_name() {
 }
 
 #[test]
-fn the_reach_of_a_value_is_what_each_assignment_explains() {
+fn value_reach_agrees_with_the_explanations() {
     let compiled = fleet(0, 0);
     let (prepared, inventory) = (compiled.prepared(), Inventory::of(compiled.prepared()));
     let (mut effective, mut overridden) = (0, 0);
@@ -217,7 +217,7 @@ fn check_values(compiled: &Compiled, key: &str, selector: &str) -> usize {
 }
 
 #[test]
-fn values_are_those_that_each_assignment_explains() {
+fn inventory_values_agree_with_the_explanations() {
     let keys = ["LEVEL", "LEVEL.a", "LEVEL.a.b", "LEVEL.list[0].v", "LEVEL.MORE", "a.b", "a", "DATABASE", "NONE.x"];
     let mut different = 0;
     for (number, compiled) in fleets().enumerate() {
@@ -228,7 +228,7 @@ fn values_are_those_that_each_assignment_explains() {
 }
 
 #[test]
-fn a_value_that_is_sensitive_for_one_workload_is_shown_for_none() {
+fn value_sensitive_for_one_workload_is_hidden_for_all() {
     let compiled = fleet(0, 0);
     let inventory = Inventory::of(compiled.prepared());
     let values = inventory.values("SECRET", &inventory.all());

@@ -108,7 +108,7 @@ fn others(case: &Case, files: &Files, names: &[&str]) -> BTreeMap<String, Vec<u8
 }
 
 #[test]
-fn an_application_changes_nothing_of_others() {
+fn applications_cannot_change_the_output_of_others() {
     let (case, company) = (shop(), company());
     let expected = others(&case, &company, &["monitor-"]);
     assert_eq!(expected.len(), 4 * 3, "{:?}", expected.keys());

@@ -121,7 +121,7 @@ fn removal_of_a_whole_workload_needs_a_confirmation() -> Result<()> {
 }
 
 #[test]
-fn a_word_is_for_these_removals_in_this_place() -> Result<()> {
+fn confirmation_word_depends_on_removals_and_destination() -> Result<()> {
     let word = |gone: &[&str], repository: &str, branch: &str, environment: &str| -> Result<String> {
         let old = compiled(&[&[FLEET], gone].concat(), true)?;
         let plan = planned(&old, &compiled(&[FLEET], false)?).map_err(io::Error::other)?;
@@ -194,7 +194,7 @@ fn shown(cause: Option<&Cause>) -> String {
 }
 
 #[test]
-fn a_value_that_another_label_brings_or_takes_away_points_at_the_label() -> Result<()> {
+fn value_changes_by_labels_name_the_label() -> Result<()> {
     let (values, reasons) = reasons_of(|fleet| fleet.replace("{region: west}}\nspec", "{region: east}}\nspec"))?;
     assert_eq!((values, reasons), (vec![Some(Cause::Label(LabelOf::Place, "region".into()))], Vec::new()));
     // A changed label of the container itself is reported at the container.
@@ -221,7 +221,7 @@ fn a_template_that_changes_is_named_with_its_line() -> Result<()> {
 }
 
 #[test]
-fn a_folder_of_a_cluster_type_with_nothing_in_it_needs_no_word() -> Result<()> {
+fn removed_empty_cluster_type_needs_no_confirmation() -> Result<()> {
     let policy = "clusterTypeSelector: {labelSelector: {}}";
     let nowhere = FLEET.replace(policy, "clusterTypeSelector: {labelSelector: {matchLabels: {a: b}}}");
     let (old, new) = (compiled(&[&nowhere, OTHER_TYPE], true)?, compiled(&[&nowhere], false)?);
@@ -321,7 +321,7 @@ fn an_earlier_name_that_a_place_has_changes_nothing_of_it() -> Result<()> {
 }
 
 #[test]
-fn the_folder_under_the_earlier_name_stays_while_the_one_under_the_present_name_fails() -> Result<()> {
+fn folder_under_the_earlier_name_stays_while_the_new_one_fails() -> Result<()> {
     let new = renamed("names.kalypso.io/renamed-from: edge", "missing");
     let plan = check_renamed((FLEET, &new), &[], false)?;
     assert_eq!(plan.removals(), BTreeSet::new());

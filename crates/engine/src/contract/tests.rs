@@ -95,7 +95,7 @@ fn given(compiled: &Compiled) -> Counts {
 }
 
 #[test]
-fn a_contract_says_what_each_assignment_says() {
+fn contract_agrees_with_each_assignment() {
     let mut violations = 0;
     for seed in 0..2 {
         let mut edits = testkit::edits::Edits::new(seed);

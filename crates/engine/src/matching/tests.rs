@@ -18,7 +18,7 @@ fn numbers(pairs: &LabelPairs, labels: &Labels) -> Vec<u32> {
 
 proptest! {
     #[test]
-    fn what_matches_is_what_has_all_its_conditions_met(
+    fn containers_match_if_all_their_conditions_are_met(
         all in proptest::collection::vec(conditions(), 0..12),
         place in proptest::collection::vec(("[abc]", "[xyz]"), 0..3),
         target in proptest::collection::vec(("[abc]", "[xyz]"), 0..3),

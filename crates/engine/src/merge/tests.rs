@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn every_key_of_both_is_there(earlier in value(), later in value()) {
+    fn merged_map_has_the_keys_of_both(earlier in value(), later in value()) {
         let both = merged(&earlier, &later, Strategy::Deep);
         if let (Value::Map(earlier), Value::Map(later), Value::Map(both)) = (&earlier, &later, &both) {
             let keys: std::collections::BTreeSet<_> = earlier.entries().keys().chain(later.entries().keys()).collect();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proposed_of_unknown_targets_stays() {
+    fn proposed_folders_of_unknown_targets_stay() {
         check("a/lost 1, a/shop 1", "a/lost 2, a/shop 2", "a/lost 1, a/shop 1", "a/lost 2, a/shop 1");
         check("a/shop 1", "a/lost 1, a/shop 1, b/lost 1", "a/shop 1", "a/lost 1, a/shop 1, b/lost 1");
         check("a/lost 1, a/shop 1", "a/shop 1", "a/lost 1, a/shop 1", "a/shop 1");
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_branch_has_changed_since_the_proposal_counts() {
+    fn later_changes_of_the_branch_replace_the_proposal() {
         check("a/lost 1", "a/lost 2", "a/lost 3", "a/lost 3");
         check("a/shop 1", "a/lost 1, a/shop 1", "a/lost 3, a/shop 1", "a/lost 3, a/shop 1");
         check("a/shop 1", "a/shop 1, b/shop 1", "a/lost 1, a/shop 1", "a/lost 1, a/shop 1");
     }
 
     #[test]
-    fn folders_of_others_stay() {
+    fn foreign_folders_stay() {
         let folders = |tree: &Tree| PlaceFolders::of(tree, &Folder::default(), &closed).unwrap();
         let mut others = Tree::default();
         others.write("a/lost/x.yaml", *b"theirs");

@@ -62,7 +62,7 @@ fn many_folders_have_to_be_spread() {
 }
 
 #[test]
-fn how_many_folders_are_too_many_can_be_read() {
+fn folder_limit_is_named_in_the_message() {
     let found = destination_problems(&fleet(FOLDERS_MAX + 1, "false"));
     let message = "10,001 folders would be in one folder of the GitOps branch; the maximum is 10,000";
     assert_eq!(found[0].message, message);
@@ -81,7 +81,7 @@ fn as_in_a_repository(tree: &Tree, opened: &AtomicUsize) -> (Tree, impl Fn(&Seal
 }
 
 #[test]
-fn what_is_as_it_should_be_is_not_opened() {
+fn unchanged_folders_are_not_opened() {
     let fleet = fleet(50, "false");
     let compiled = Compiled::new(&Arc::new(fleet));
     let assembled =
@@ -102,7 +102,7 @@ fn what_is_as_it_should_be_is_not_opened() {
 }
 
 #[test]
-fn only_what_a_place_has_or_gets_is_changed() {
+fn only_places_with_present_or_new_folders_are_changed() {
     let compiled = Compiled::new(&Arc::new(fleet(0, "false")));
     let folders = |path: Option<&str>| {
         let mut tree = Tree::default();

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_a_command_about_what_waits() {
+    fn answers_are_commands_for_the_waiting_change() {
         let (environment, revision) = ("prod", Some("41c77fe041c77fe041c77fe041c77fe041c77fe0"));
         let main = WaitingSubject { environment, subject: None, revision };
         let shop = WaitingSubject { environment, subject: Some("shop"), revision: Some("2.4.0") };

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn gates_that_end_refuse_and_the_clock_only_waits() {
+    fn lost_gates_refuse_and_closed_windows_wait() {
         use GateStatus::{Failed, Passed, Waiting};
         assert_eq!(of_main(&moving(&[("people", Passed), ("night", Passed)])), "none");
         assert_eq!(of_main(&moving(&[("night", Waiting)])), "waits: main r2 waits for gate night: 0 of 1");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rejected_or_failed_is_refused() {
+    fn rejected_or_failed_revisions_are_refused() {
         let rejected = Rejection {
             revision: Revision("r2".into()),
             reason: "abort by ann: wrong".into(),

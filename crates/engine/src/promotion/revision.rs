@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_counts_what_it_is_made_of() {
+    fn revision_counts_its_targets_and_renderings() {
         let compiled = compiled(|_, text| Some(text));
         let found = Revisions::of(&compiled);
         assert_eq!(found.workloads().map(|(_, found)| found.rendered).sum::<usize>(), compiled.rendered_count());

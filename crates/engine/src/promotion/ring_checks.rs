@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_that_select_places_are_right() {
+    fn rings_with_places_have_no_findings() {
         check("{name: a, names: [edge-0000001]}, {name: b}", &[]);
         check("{name: a, percent: 100%}", &[]);
         check("", &[]);

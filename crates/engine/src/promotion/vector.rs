@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn values_go_on_top_of_what_each_place_has() {
+    fn newer_values_are_combined_with_the_commit_of_each_place() {
         assert_eq!(ahead((2, 2), (2, 1), (1, 1)), Some([(2, 2), (1, 2)]));
         // The main branch is a commit further.
         assert_eq!(ahead((3, 2), (2, 1), (1, 1)), Some([(2, 2), (1, 2)]));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rejected_on_its_own_stays_behind() {
+    fn separately_rejected_parts_stay_behind() {
         let check = |latest, stable, rejected: &[(&'static str, Part, (u32, u32))], expected| {
             let rejected: Vec<_> = rejected.iter().map(|(name, part, of)| (*name, *part, vector(*of))).collect();
             let rejected = rejected.iter().map(|(name, part, of)| (*name, *part, of));

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_gets_what_has_no_room_in_memory() {
+    fn folders_beyond_the_memory_limit_go_to_the_store() {
         let store = Arc::new(Stored::default());
         let cache = FolderCache::of_size(1_000, Some(store.clone()));
         let file = Blob::new(*b"shared");

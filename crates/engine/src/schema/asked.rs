@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn names_by_pattern_are_asked_for() {
+    fn pattern_properties_match_names() {
         let asked = Asked::of(r#"{"properties": {"A": {}}, "patternProperties": {"^LIMIT_": {}}}"#, &|_| false);
         assert!(asked.asks_for("A") && asked.asks_for("LIMIT_X") && !asked.asks_for("B"));
         assert!(!asked.relates_values);

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_multiply_with_the_depth_of_the_value() {
+    fn cost_multiplies_with_the_depth_of_the_value() {
         for keyword in ["anyOf", "oneOf", "allOf"] {
             assert_eq!(cost(&recursive(keyword, 1), &nested(90)), Ok(()));
             assert_eq!(cost(&recursive(keyword, 3), &nested(5)), Ok(()));
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unevaluated_is_found_out_again_at_each_level() {
+    fn unevaluated_properties_cost_again_at_each_level() {
         let again = |depth: usize| {
             (0..depth)
                 .fold("{}".to_owned(), |inner, _| format!(r#"{{"allOf": [{inner}], "unevaluatedProperties": true}}"#))

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_of_others_counts_as_one_without_schema() {
+    fn unknown_schema_uris_default_to_draft_7() {
         let read = |uri: &str| {
             let read = read(&serde_json::json!({ "$schema": uri, "type": "object" }).to_string()).unwrap();
             (read.draft, read.mistaken.is_some())
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused_with_its_place() {
+    fn invalid_schemas_are_refused_with_their_place() {
         let refused = |text: &str| read(text).unwrap_err();
         assert!(refused("[1]").reason.contains("a schema is a mapping"));
         assert_eq!(refused("{\"$schema\": 7}").part, Part::Inside(FieldPath::from(["$schema"])));

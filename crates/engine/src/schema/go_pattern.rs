@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_mean_what_they_mean_in_go() {
+    fn patterns_match_as_in_go() {
         check("(?i)^(debug|info)$", &["INFO", "Debug"], &["warn", "infos"]);
         check("^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})$", &["2026-01"], &["26-01"]);
         check(r"\Aab\z", &["ab"], &["ab\n", "xab"]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_does_not_have_is_named() {
+    fn unsupported_pattern_syntax_is_named() {
         let say = |pattern: &str| {
             let refusal = translate(pattern).unwrap_err();
             explain(pattern, &refusal).0

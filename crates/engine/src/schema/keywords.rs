@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_almost_keywords_are_found_where_keywords_stand() {
+    fn misspelled_keywords_are_found() {
         check(serde_json::json!({"requird": ["A"]}), &["requird: required"]);
         check(
             serde_json::json!({"properties": {"A": {"tpye": "string", "x-sensitiv": true}}}),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_values_and_words_of_others_are_left_alone() {
+    fn names_values_and_custom_keywords_are_not_reported() {
         check(serde_json::json!({"properties": {"requird": {}}, "default": {"tpye": 1}, "enum": [{"tpye": 1}]}), &[]);
         check(
             serde_json::json!({"x-owner": "a", "note": "b", "when": "c", "form": 1, "markdownDescription": "d"}),

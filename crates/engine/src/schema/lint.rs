@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_of_other_drafts_are_named_with_what_makes_them_count() {
+    fn keywords_of_other_drafts_are_reported_with_a_fix() {
         check(
             r#"{"dependentRequired": {"A": ["B"]}}"#,
             &[
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_can_satisfy_is_said() {
+    fn unsatisfiable_rules_are_reported() {
         let message = |schema: &str| {
             let read = dialect::read(schema).unwrap();
             let document = Document::new(&read.json, read.draft).unwrap();

@@ -447,7 +447,7 @@ mod tests {
 
         /// Either the schema is refused, or the check is refused, or the check ends within the number of steps that was computed before.
         #[test]
-        fn every_check_ends(definitions in proptest::collection::vec(schema(), 7), depth in 0..60_usize) {
+        fn checks_end_within_the_computed_steps(definitions in proptest::collection::vec(schema(), 7), depth in 0..60_usize) {
             let mut defs = Map::new();
             for (number, definition) in definitions.into_iter().enumerate() {
                 let parts = serde_json::json!({ "$anchor": format!("a{number}"), "allOf": [definition, {"$id": format!("i{number}")}] });

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn references_lead_where_a_check_goes() {
+    fn references_resolve_as_in_the_validator() {
         let to = |reference: &str, definitions: &str| {
             format!(r#"{{"title": "root", "properties": {{"a": {{"$ref": "{reference}"}}}}, {definitions}}}"#)
         };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_the_way_is_refused() {
+    fn dynamic_references_are_refused() {
         let reason = |schema: &str, draft| {
             let json: Json = serde_json::from_str(schema).unwrap();
             Document::new(&json, draft).unwrap().references().err().map(|error| error.to_string())

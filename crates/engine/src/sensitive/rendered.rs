@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_because_it_is_common_to_one_of_the_others() {
+    fn lines_equal_to_only_one_other_rendering_are_hidden() {
         check("b: hunter22\n", ["b: hunter33\n", "b: x\n"], "b: (digest)\n");
         check("b: hunter22\n", ["b: hunter22\n", "b: x\n"], "b: (digest)\n");
         check("hun: ter\n", ["hun: abc\n", "x: abc\n"], "(sensitive)\n");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_more_or_fewer_lines_all_between_the_same_ones_is_hidden() {
+    fn lines_between_common_lines_are_hidden_if_counts_differ() {
         check("a\nb\nb\nc\n", ["a\nb\nc\n", "a\nb\nb\nb\nc\n"], "a\nb\n(sensitive)\nc\n");
         check("a\n", ["a\nb\n", "a\n"], "a\n");
         check("", ["a\n", ""], "");

@@ -147,7 +147,7 @@ fn check_applied(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn claims_about_changes_are_those_of_the_edited_fleet(
+    fn suggested_changes_have_the_claimed_effect(
         seed in 0_u64..1000,
         edits in 0_usize..30,
         picks in proptest::collection::vec(any::<[prop::sample::Index; 3]>(), 2),
@@ -173,7 +173,7 @@ fn unknown_names_have_the_nearest_ones() {
 
 /// A mapping gives `late` to targets of team `a`. A target that moves to team `b` loses it.
 #[test]
-fn a_change_also_restores_what_its_first_edit_takes() {
+fn change_restores_labels_removed_by_its_first_edit() {
     let object = |kind: &str, (name, labels): (&str, &str), spec: &str| {
         let group = match kind {
             "ConfigMap" => "v1",

@@ -111,7 +111,7 @@ fn each_account_approves_once() {
 }
 
 #[test]
-fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
+fn abort_adds_the_revision_to_the_rejected_ones() {
     let old = Rejection { revision: revision("r0"), reason: "".into(), part: Part::Both, at: None };
     let aborted = apply(&RolloutState { rejected: vec![old.clone()], ..rollout() }, CommandKind::Abort).unwrap();
     let (reason, at) = ("abort by bob: because".into(), aborted.rejected[1].at);
@@ -129,7 +129,7 @@ fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
 }
 
 #[test]
-fn a_retry_starts_what_was_rejected_or_stopped() {
+fn retry_restarts_rejected_or_stopped_revisions() {
     check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
     let rejected = RolloutState {
         rejected: vec![Rejection { revision: revision("r3"), reason: "".into(), part: Part::Both, at: None }],
@@ -223,7 +223,7 @@ fn a_command_is_an_event() {
 }
 
 #[test]
-fn an_override_records_who_passed_which_gates_until_when() {
+fn override_records_author_gates_and_expiry() {
     let expires = "2026-03-03T10:00:00Z".parse().unwrap();
     let state = advance(CandidatePhase::Gated);
     let waits = gates().into_iter().find(|gate| !gate.holds()).unwrap().name;

@@ -103,7 +103,7 @@ fn changed(state: &State, about: About<'_>, kind: CommandKind, spec: &str) -> Re
 const ALL: &str = "select: {platform: true, workloadSelector: {}}, rings: [{name: all}]";
 
 #[test]
-fn a_gate_that_waits_for_two_revisions_is_passed_for_the_named_one() {
+fn gate_of_two_waiting_revisions_is_skipped_for_the_named_one() {
     let open = |name: &str| {
         let (status, since, text) = (GateStatus::Waiting, Timestamp::UNIX_EPOCH, "".into());
         GateRecord { name: name.into(), status, since, text }
@@ -129,7 +129,7 @@ fn a_gate_that_waits_for_two_revisions_is_passed_for_the_named_one() {
 }
 
 #[test]
-fn a_decision_about_the_environment_is_about_its_commits_and_what_they_bring() {
+fn environment_decisions_apply_to_its_commits_and_their_rollouts() {
     let of = |kind| changed(&state(), About::Environment, kind, ALL).unwrap();
     assert_eq!(of(CommandKind::Hold), ["main"]);
     assert_eq!(of(CommandKind::Abort), ["main", "rollout of shop"]);
@@ -157,7 +157,7 @@ fn a_decision_about_a_workload_is_about_its_rings_first() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn decisions_about_unknown_subjects_are_refused() {
     let refused = |about, kind| changed(&state(), about, kind, ALL).unwrap_err();
     assert_eq!(refused(About::Workload("shopp"), CommandKind::Abort), "`shopp` does not move there");
     assert_eq!(refused(About::Renderer, CommandKind::Hold), "`the renderer` does not move there");
@@ -168,7 +168,7 @@ fn what_is_not_there_is_refused() {
 }
 
 #[test]
-fn a_person_who_moves_a_commit_frees_what_a_rollback_with_values_holds() {
+fn requested_commit_releases_values_held_by_a_rollback() {
     let mut rolled_back = state();
     let decision = command(CommandKind::Hold).decision();
     rolled_back.main.iter_mut().for_each(|main| main.stays = Some(decision.clone()));

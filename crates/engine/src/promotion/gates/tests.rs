@@ -104,7 +104,7 @@ fn compliance_is_a_share_of_the_expected_reconcilers() {
 }
 
 #[test]
-fn silent_reconcilers_count_as_the_gate_says() {
+fn silent_reconcilers_count_as_configured_in_the_gate() {
     let evidence = measured(fleet(95, 0, 5));
     check(&compliant(100, Silent::Ignore), &evidence, "Passed: 95 of 95 reconcilers applied the change");
     let text = "95 of 100 reconcilers applied the change, 98% are needed, 5 are silent";
@@ -144,7 +144,7 @@ fn silent_reconcilers_that_failed_are_named_apart() {
 }
 
 #[test]
-fn a_gate_by_which_silent_reconcilers_fail_waits_for_those_of_unknown_liveness() {
+fn gate_that_fails_on_silence_waits_for_unknown_liveness() {
     let evidence = measured(Measured { without_heartbeat: 3, ..fleet(100, 0, 0) });
     let waiting = run(&[compliant(100, Silent::Fail)], &evidence, None).records.remove(0);
     assert_eq!(waiting.status, GateStatus::Waiting);
@@ -277,7 +277,7 @@ fn different_people_other_than_the_author_approve() {
 }
 
 #[test]
-fn no_author_of_what_moves_approves_it() {
+fn authors_cannot_approve_their_changes() {
     let gate = |count, team: Option<&str>| gate(GateKind::Approval(Approval { count, team: team.map(Arc::from) }));
     let by = |accounts: &[&str], has_unknown, approvals| {
         let accounts = accounts.iter().map(|account| Arc::from(*account)).collect();

@@ -145,7 +145,7 @@ fn without_a_gate_or_a_change_nothing_waits() {
 }
 
 #[test]
-fn what_people_said_about_a_commit_does_not_count_for_the_next_one() {
+fn decisions_do_not_carry_over_to_the_next_commit() {
     let mut world = World::new(manual());
     world.head("c1");
     world.command(CommandKind::Skip { gate: "person".into() });
@@ -239,7 +239,7 @@ fn ended(found: SourceStep) -> Vec<String> {
 }
 
 #[test]
-fn what_waits_in_a_pull_request_must_still_be_approved() {
+fn proposed_values_must_stay_approved_until_the_merge() {
     let mut world = proposed();
     assert!(ended(world.step()).is_empty());
     world.still.clear();
@@ -284,7 +284,7 @@ fn an_override_of_values_ends_with_their_merge() {
 }
 
 #[test]
-fn after_the_merge_an_approval_is_not_asked_for_again() {
+fn approvals_are_not_required_again_after_the_merge() {
     let mut world = proposed();
     world.unmerged = false;
     world.step();
@@ -293,7 +293,7 @@ fn after_the_merge_an_approval_is_not_asked_for_again() {
 }
 
 #[test]
-fn a_newer_commit_does_not_free_what_waits_in_a_pull_request() {
+fn newer_commit_does_not_release_unmerged_values() {
     let mut world = proposed();
     (world.approvals, world.still) = (Vec::new(), Vec::new());
     world.head("c2");

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_workload_concerns_its_release_and_what_concerns_all() {
+    fn open_workload_affects_its_release_main_and_the_renderer() {
         let open = BTreeMap::from([("till".into(), "its rollout is open".into())]);
         let settled = Settled { open, ..Settled::default() };
         for subject in [release("till"), Subject::Main, Subject::Renderer] {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_workload_concerns_its_release_and_what_concerns_all() {
+    fn failed_workload_affects_its_release_main_and_the_renderer() {
         let failed = BTreeMap::from([("till".into(), "it stopped".into())]);
         let settled = Settled { failed, ..Settled::default() };
         for subject in [release("till"), Subject::Main, Subject::Renderer] {

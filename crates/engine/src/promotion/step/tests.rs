@@ -215,7 +215,7 @@ fn moves(plan: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn at_rest_nobody_is_asked_and_nothing_is_written() {
+fn settled_environment_needs_no_queries_and_no_writes() {
     let known = known("select: {platform: true}");
     let plan = step(&known, &at_rest());
     assert_eq!(moves(&plan), ["Main rest has c1: Withdraw { keep: None }"]);
@@ -265,7 +265,7 @@ fn an_open_rollout_keeps_the_environment_from_being_settled() {
 }
 
 #[test]
-fn an_open_or_failed_rollout_keeps_no_release_of_other_workloads() {
+fn open_or_failed_rollout_does_not_block_releases_of_others() {
     let mut known = known("select: {platform: true, workloadSelector: {}}, rings: [{name: all}]");
     let release = |name: &str| Release { workload: name.into(), labels: Some(Labels::default()) };
     known.releases = vec![release("cart"), release("shop")];
@@ -299,7 +299,7 @@ fn an_open_or_failed_rollout_keeps_no_release_of_other_workloads() {
 }
 
 #[test]
-fn a_problem_stops_what_enters_and_not_what_moves_in_the_rings() {
+fn problem_blocks_new_changes_and_not_running_rollouts() {
     let mut known = known("select: {platform: true}, rings: [{name: all}]");
     known.problem = Some("a circle".into());
     known.rollouts.insert("shop".into(), revision("r1"));
@@ -419,7 +419,7 @@ fn said(author: &str, approved_by: &[&str]) -> Evidence {
 }
 
 #[test]
-fn what_people_say_about_a_newer_commit_does_not_count_for_the_one_that_moves() {
+fn decisions_about_a_newer_commit_do_not_apply_to_the_moving_one() {
     let mut known = known("select: {platform: true}, gates: [{name: people, approval: {count: 1}}]");
     known.line = ["c3", "c2", "c1"].map(revision).into();
     (known.stage, known.named) = (revision("c3"), Some(revision("c2")));

@@ -10,7 +10,7 @@ use crate::promotion::command::CommandKind;
 use crate::promotion::state::{Candidate, CandidatePhase, Decision, GateRecord, GateStatus};
 
 #[test]
-fn the_gates_of_an_admitted_revision_count_until_its_pull_request_is_merged() {
+fn gates_of_an_admitted_revision_count_until_the_merge() {
     let mut world = World::new(&["stage"]);
     world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
@@ -36,7 +36,7 @@ fn the_gates_of_an_admitted_revision_count_until_its_pull_request_is_merged() {
 }
 
 #[test]
-fn what_is_merged_although_its_gates_do_not_hold_is_not_proved() {
+fn revision_merged_against_its_gates_is_not_proved() {
     for is_skipped in [false, true] {
         let mut world = World::new(&["stage"]);
         world.has(2);
@@ -94,7 +94,7 @@ fn an_expired_override_needs_the_gates_again_and_takes_nothing_back() {
 }
 
 #[test]
-fn what_an_override_published_stays_after_it_expires() {
+fn overridden_revision_stays_published_after_expiry() {
     let mut world = overridden();
     // The hub has not measured it yet, and later values wait in another pull request.
     (world.settled, world.is_proposed, world.measured) = (Ok(()), false, fleet(1));
@@ -117,7 +117,7 @@ fn an_override_is_only_for_its_revision() {
 }
 
 #[test]
-fn the_head_takes_back_what_it_contains_and_what_main_once_had() {
+fn head_replaces_commits_that_are_or_were_on_main() {
     let skipped = || {
         let decision = Decision { by: "ana".into(), at: Timestamp::UNIX_EPOCH, reason: "a fix".into() };
         let status = GateStatus::Skipped(decision);
@@ -139,7 +139,7 @@ fn the_head_takes_back_what_it_contains_and_what_main_once_had() {
 }
 
 #[test]
-fn the_head_does_not_take_back_an_overridden_commit_that_main_does_not_have() {
+fn head_does_not_replace_an_overridden_commit_outside_main() {
     let mut world = World::new(&["stage"]);
     world.settled = Err("a rollout is open".into());
     world.overrides(42);

@@ -50,7 +50,7 @@ fn a_revision_waits_until_the_environment_before_has_proved_it() {
 }
 
 #[test]
-fn a_gate_that_ends_before_the_write_counts() {
+fn gate_lost_before_the_write_blocks_the_write() {
     let mut world = World::new(&["stage"]);
     world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
@@ -122,7 +122,7 @@ fn a_newer_revision_is_no_proof_of_the_one_that_it_repairs() {
 }
 
 #[test]
-fn what_the_environment_before_proved_itself_may_enter_under_a_newer_revision() {
+fn only_proved_revisions_enter_under_a_newer_one() {
     let mut world = World::new(&["stage"]);
     world.proves(2);
     world.has(3);
@@ -340,7 +340,7 @@ fn failures_return_the_environment_to_the_proved_revision_by_policy() {
 }
 
 #[test]
-fn what_a_person_requests_during_a_rollback_moves_after_it() {
+fn revision_requested_during_a_rollback_moves_after_it() {
     let mut world = World::new(&["stage"]);
     world.has(2);
     world.settle();
@@ -433,7 +433,7 @@ fn a_revision_that_a_person_wrote_is_reported_and_waits_for_its_gates() {
 }
 
 #[test]
-fn a_person_who_returns_to_the_proved_revision_rejects_the_current_one() {
+fn manual_return_to_the_proved_revision_rejects_the_current_one() {
     let mut world = World::new(&["stage"]);
     world.has(2);
     world.measured = fleet(1);
@@ -445,7 +445,7 @@ fn a_person_who_returns_to_the_proved_revision_rejects_the_current_one() {
 }
 
 #[test]
-fn a_hold_asks_for_nothing() {
+fn hold_requests_no_action() {
     let mut world = World::new(&["stage"]);
     world.has(2);
     world.step();

@@ -12,7 +12,7 @@ use crate::promotion::evidence::Measured;
 use crate::promotion::state::AdvanceState;
 
 #[test]
-fn nothing_moves_on_from_an_environment_that_has_stopped_although_its_fleet_is_good_again() {
+fn stopped_environment_blocks_moves_until_it_proves_the_revision() {
     let mut stage = World::new(&["dev"]);
     stage.has(2);
     stage.measured = fleet(1);
@@ -62,7 +62,7 @@ fn a_stop_in_the_environment_before_begins_a_soak_again() {
 }
 
 #[test]
-fn what_a_person_took_back_is_no_proof_until_it_passes_the_gates_of_its_environment_again() {
+fn reverted_revision_is_no_proof_until_its_gates_hold_again() {
     let mut stage = World::new(&["dev"]);
     stage.has(2);
     stage.measured = Measured { succeeded: 9, ..fleet(0) };

@@ -89,7 +89,7 @@ fn a_failure_of_the_values_leaves_the_commit_where_it_was() {
 }
 
 #[test]
-fn values_after_values_wait_or_replace_them() {
+fn newer_values_wait_for_or_replace_moving_values() {
     for (newer, expected) in [(Newer::Wait, "v21"), (Newer::Supersede, "v22")] {
         let mut world = half_way();
         world.promotion.newer = newer;
@@ -103,7 +103,7 @@ fn values_after_values_wait_or_replace_them() {
 }
 
 #[test]
-fn values_that_are_taken_back_leave_all_places_at_once() {
+fn reverted_values_leave_all_places_at_once() {
     let mut world = half_way();
     values(&mut world, 1);
     assert_eq!(turn(&mut world), "2121|10101010");
@@ -114,7 +114,7 @@ fn values_that_are_taken_back_leave_all_places_at_once() {
 }
 
 #[test]
-fn an_abort_keeps_what_places_have_and_stops_both() {
+fn abort_stops_values_and_commit_and_keeps_the_places() {
     let mut world = half_way();
     values(&mut world, 1);
     assert_eq!(turn(&mut world), "2121|10101010");
@@ -164,7 +164,7 @@ fn values_that_move_alone_end_if_they_cannot_be_rendered() {
 }
 
 #[test]
-fn a_stop_of_the_values_reads_otherwise_than_a_stop_of_the_commit_behind_them() {
+fn stop_of_the_values_is_named_in_its_reason() {
     let mut world = half_way();
     world.hosts[0] = Host::Fails(20);
     let stopped = |report: &Report| report.waiting.iter().find(|waiting| &*waiting.what == "stopped").cloned().unwrap();
@@ -189,7 +189,7 @@ fn values_pass_a_commit_that_stopped_again_and_again() {
 }
 
 #[test]
-fn a_failure_that_is_seen_when_values_come_interrupts_the_pause_of_the_commit() {
+fn failure_seen_with_new_values_restarts_the_pause_of_the_commit() {
     let good_since = |host: Host| {
         let mut world = half_way();
         world.promotion.rings[0].pause = std::time::Duration::from_hours(1);

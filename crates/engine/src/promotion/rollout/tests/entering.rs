@@ -110,7 +110,7 @@ fn new_places_wait_for_their_publication_while_the_fleet_is_not_known() {
 }
 
 #[test]
-fn new_places_get_what_their_ring_has_outside_of_its_window() {
+fn new_places_do_not_wait_for_the_gates_of_their_ring() {
     let mut world = World::new(vec![ring("all")], &[4]);
     world.promotion.rings = vec![Ring { enter: vec![Gate::new("people".into(), GateKind::Manual)], ..ring("all") }];
     world.change_to(2, vec![1, 1, 1, 2]);

@@ -75,7 +75,7 @@ fn a_failed_move_returns_the_whole_environment_by_policy() {
 }
 
 #[test]
-fn silent_hosts_do_not_hold_a_rollback_and_a_newer_revision_repairs_failed_ones() {
+fn silent_hosts_do_not_block_a_rollback_or_a_newer_revision() {
     let mut world = two_rings();
     world.promotion.on_failure = OnFailure::RollBackEnvironment;
     world.change(2);
@@ -133,7 +133,7 @@ fn a_stop_has_a_reason_and_a_time() {
 }
 
 #[test]
-fn what_an_earlier_move_left_is_proved_before_others_get_it() {
+fn content_of_an_earlier_move_is_proved_before_later_rings() {
     let mut world = two_rings();
     world.hosts[1] = Host::Fails(2);
     world.change(2);

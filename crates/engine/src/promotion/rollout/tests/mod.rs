@@ -170,7 +170,7 @@ fn silent_hosts_hold_a_ring_unless_its_gate_ignores_them() {
 }
 
 #[test]
-fn a_host_that_dies_stops_a_ring_whose_gate_says_so_until_it_is_back() {
+fn dead_host_stops_a_ring_if_silence_fails_until_it_reports_again() {
     let mut world = two_rings();
     let gate = Gate::new("healthy".into(), GateKind::Compliant { share: Share::ALL, silent: Silent::Fail });
     world.promotion.rings[0].prove.push(gate);
@@ -249,7 +249,7 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
 }
 
 #[test]
-fn places_that_have_the_content_already_are_published_when_they_are_released_again() {
+fn released_places_with_the_new_content_count_as_published() {
     let mut world = World::new(vec![limited(ring("all"), Amount::Count(2))], &[4]);
     world.promotion.newer = Newer::Supersede;
     world.change(2);
@@ -289,7 +289,7 @@ fn a_stopped_move_stays_stopped_when_the_rings_change() {
 }
 
 #[test]
-fn a_clock_that_goes_back_ends_no_pause() {
+fn clock_set_back_does_not_end_a_pause() {
     let mut world = World::new(vec![Ring { pause: Duration::from_hours(1), ..ring("canary") }, ring("rest")], &[2, 4]);
     world.change(2);
     world.settle();
@@ -351,7 +351,7 @@ fn an_unknown_state_of_the_fleet_releases_nothing() {
 }
 
 #[test]
-fn an_aborted_move_keeps_what_places_have_until_a_newer_revision_or_a_retry() {
+fn aborted_move_keeps_the_places_until_a_newer_revision_or_a_retry() {
     let mut world = two_rings();
     world.change(2);
     world.step();
@@ -387,7 +387,7 @@ fn an_environment_that_loses_its_rings_ends_the_move() {
 }
 
 #[test]
-fn fewer_rings_do_not_withdraw_what_is_released() {
+fn removing_rings_does_not_withdraw_released_content() {
     let mut world = two_rings();
     world.hosts[5] = Host::Silent;
     world.change(2);

@@ -33,7 +33,7 @@ fn newer_revisions_wait_queue_or_replace_the_current_one() {
 }
 
 #[test]
-fn a_newer_revision_begins_with_the_first_ring_and_keeps_what_is_published() {
+fn newer_revision_starts_at_the_first_ring_and_keeps_published_content() {
     let mut world = two_rings();
     world.promotion.newer = Newer::Supersede;
     world.change(2);
@@ -79,7 +79,7 @@ fn a_stopped_move_gives_way_to_a_newer_revision_under_each_policy() {
 }
 
 #[test]
-fn a_lost_revision_gives_way_to_one_that_waits_at_a_time() {
+fn lost_revision_is_replaced_by_the_next_in_the_queue() {
     let mut world = two_rings();
     world.promotion.newer = Newer::Queue;
     for version in 2..5 {
@@ -92,7 +92,7 @@ fn a_lost_revision_gives_way_to_one_that_waits_at_a_time() {
 }
 
 #[test]
-fn what_waits_in_the_queue_does_not_start_while_the_places_keep_what_they_have() {
+fn queue_does_not_start_while_the_places_are_kept() {
     let mut world = two_rings();
     world.promotion.newer = Newer::Queue;
     world.change(2);
@@ -112,7 +112,7 @@ fn what_waits_in_the_queue_does_not_start_while_the_places_keep_what_they_have()
 }
 
 #[test]
-fn a_revision_that_can_not_be_rendered_any_more_gives_way() {
+fn unrenderable_revision_is_replaced_by_a_newer_one() {
     let mut world = two_rings();
     world.change(2);
     world.step();

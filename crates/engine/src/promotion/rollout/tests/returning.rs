@@ -125,7 +125,7 @@ fn with_values() -> World {
 }
 
 #[test]
-fn a_rollback_keeps_the_values_unless_it_is_told() {
+fn rollback_keeps_the_values_by_default() {
     let mut world = with_values();
     // 11 is the commit of 10 with the present values.
     world.change(11);
@@ -170,7 +170,7 @@ fn with_values_and(with_values: bool) -> World {
 }
 
 #[test]
-fn places_keep_what_they_have_until_a_rollback_is_rendered() {
+fn places_keep_their_content_until_a_rollback_is_rendered() {
     let mut world = with_values();
     command(&mut world, CommandKind::Hold);
     let before = world.versions();
@@ -220,7 +220,7 @@ fn a_return_to_another_proved_revision_ends_when_the_places_have_it() {
 }
 
 #[test]
-fn a_rollback_stops_if_what_it_returns_to_cannot_be_rendered() {
+fn rollback_stops_if_its_target_cannot_be_rendered() {
     let mut world = three_versions();
     world.change(4);
     world.step();
@@ -247,7 +247,7 @@ fn a_rollback_stops_if_what_it_returns_to_cannot_be_rendered() {
 }
 
 #[test]
-fn a_failed_move_that_cannot_be_taken_back_does_not_begin_again_by_itself() {
+fn failed_move_without_a_rollback_waits_for_a_retry() {
     let mut world = three_versions();
     world.promotion.on_failure = OnFailure::RollBackEnvironment;
     world.change(4);
@@ -266,7 +266,7 @@ fn a_failed_move_that_cannot_be_taken_back_does_not_begin_again_by_itself() {
 }
 
 #[test]
-fn a_retry_of_what_all_rings_had_proved_goes_through_them_again() {
+fn retry_of_a_proved_revision_passes_all_rings_again() {
     let mut world = three_versions();
     // The environment could not prove it, and its sources have the version before again.
     world.change(2);
@@ -308,7 +308,7 @@ fn values_after_a_rollback_end_if_they_cannot_be_rendered() {
 }
 
 #[test]
-fn a_revert_of_what_cannot_be_rendered_returns_at_once() {
+fn revert_of_an_unrenderable_revision_returns_at_once() {
     let mut world = two_rings();
     world.change(2);
     world.step();
