@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn is_open_until_there_was_a_token() {
+    async fn hub_is_open_until_a_token_was_created() {
         let (database, authority) = authority(true).await;
         assert_eq!(check(&authority, None).await, "anybody on this machine");
         token(&database).await;
@@ -204,13 +204,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn is_closed_where_it_may_not_be_open() {
+    async fn token_is_required_unless_the_hub_may_be_open() {
         let (_, authority) = authority(false).await;
         assert_eq!(check(&authority, None).await, "the request has no token");
     }
 
     #[tokio::test]
-    async fn wants_bearer_tokens_that_it_knows() {
+    async fn only_known_bearer_tokens_are_accepted() {
         let (database, authority) = authority(false).await;
         let text = token(&database).await.reveal();
         assert_eq!(check(&authority, Some(&format!("Bearer {text}"))).await, "t");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn notes_when_a_token_was_used() {
+    async fn last_use_of_a_token_is_stored() {
         let (database, authority) = authority(false).await;
         let text = token(&database).await;
         check(&authority, Some(&format!("Bearer {}", text.reveal()))).await;

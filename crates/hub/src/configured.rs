@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_are_one_list() {
+    fn clones_share_one_list() {
         let one = Configured::new(vec![1]);
         let (other, before) = (one.clone(), one.now());
         other.replace(vec![2, 3]);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heartbeat_is_a_length_of_time() {
+    fn heartbeat_is_a_bounded_duration() {
         assert_eq!(check("2h", Some("site=berlin")).unwrap().every, Duration::from_hours(2));
         for wrong in ["", "2", "5s", "32d", "soon"] {
             let error = check(wrong, None).unwrap_err();

@@ -113,7 +113,7 @@ fn events_of_promotions() {
 }
 
 #[test]
-fn words_of_requests() {
+fn request_parameters() {
     let token = TokenText::random().unwrap().reveal();
     let query =
         "host=a%26b&status=failed,silent&selector=region+in+(eu),!x&targetSelector=a%3Db&limit=5&cursor=aG9zdHMgNyAtMQ";

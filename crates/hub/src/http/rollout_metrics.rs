@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn environments_beyond_the_limit_are_one() {
+    fn environments_beyond_the_limit_are_summed() {
         let state = |seconds| State { failed: 1, oldest_seconds: seconds, ..State::default() };
         let states =
             |count: i64| (0..count).map(|number| (format!("e-{number:04}"), state(number))).collect::<Vec<_>>();

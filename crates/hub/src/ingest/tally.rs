@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stays_is_there_without_a_change() {
+    fn unchanged_key_has_a_zero_delta() {
         let deltas = Deltas::of([(Some(key(1)), Some(key(1))), (None, None)]);
         assert_eq!(deltas, Deltas(BTreeMap::from([(key(1), 0)])));
     }
@@ -194,7 +194,7 @@ mod tests {
     proptest! {
         /// Each transaction moves some reconcilers, each at most once.
         #[test]
-        fn a_sequence_of_transitions_gives_what_a_recount_gives(
+        fn summed_deltas_equal_a_recount(
             transactions in prop::collection::vec(
                 prop::collection::btree_map(0usize..6, prop::option::of((0i64..8).prop_map(key)), 0..6),
                 0..12,

@@ -199,12 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn the_same_twice_is_one() {
+    fn repeated_reports_are_one_entry() {
         assert_eq!(check(&[(10, 1), (10, 1), (20, 2), (10, 1), (20, 2)]), [(10, 1), (20, 2)]);
     }
 
     #[test]
-    fn a_heartbeat_is_no_entry() {
+    fn heartbeat_adds_no_entry() {
         assert_eq!(check(&[(10, 1), (20, 1), (30, 1)]), [(10, 1)]);
         assert_eq!(of(&[(10, 1), (20, 1), (30, 1)]).seen_on().millis(), 30);
     }
@@ -215,23 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_confirmed_later_is_in_effect_again() {
+    fn later_confirmation_resumes_the_entry() {
         assert_eq!(check(&[(10, 1), (20, 1), (15, 2)]), [(10, 1), (15, 2), (20, 1)]);
     }
 
     #[test]
-    fn a_confirmation_is_known_when_something_else_came_after_it() {
+    fn confirmation_is_kept_after_a_later_change() {
         assert_eq!(check(&[(10, 1), (20, 1), (30, 2), (15, 3)]), [(10, 1), (15, 3), (20, 1), (30, 2)]);
     }
 
     #[test]
-    fn what_was_so_earlier_already_is_so_since_then() {
+    fn earlier_equal_report_moves_the_start_back() {
         assert_eq!(check(&[(20, 1), (10, 1)]), [(10, 1)]);
         assert_eq!(check(&[(5, 2), (20, 1), (30, 3), (10, 1), (15, 4)]), [(5, 2), (10, 1), (15, 4), (20, 1), (30, 3)]);
     }
 
     #[test]
-    fn what_is_in_effect_again_says_what_it_said_whatever_comes_between() {
+    fn resumed_entries_keep_their_origin() {
         let timeline = of(&[(10, 1), (20, 1), (12, 2), (15, 3)]);
         let said = timeline.entries().iter().map(|entry| (entry.since.millis(), entry.origin, entry.is_resumed));
         let (a, b, c) = (Origin::New(0), Origin::New(2), Origin::New(3));
@@ -331,7 +331,7 @@ mod tests {
         }
 
         #[test]
-        fn in_the_order_of_their_timestamps_reports_say_everything(
+        fn ordered_reports_give_the_state_at_each_time(
             reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
         ) {
             let mut ordered = reports.clone();
@@ -345,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn an_entry_says_what_its_origin_said(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
+        fn entries_equal_their_origin(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
             for entry in of(&reports).entries() {
                 let Origin::New(number) = entry.origin else { panic!("no entry is stored") };
                 prop_assert_eq!(entry.statement.digest, reports[number].1);

@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_read_in_all_ways_that_it_can_be() {
+    fn all_readings_of_a_name_are_found() {
         let check = |name| {
             readings(name)
                 .into_iter()
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_target_is_called_can_be_read_as_it() {
+    fn target_names_have_a_matching_reading() {
         for name in names(["acme", "shop", "cart-x", "eu-1"]) {
             let ways = [(Some("cart-x"), None), (None, Some("eu-1")), (Some("cart-x"), Some("eu-1"))];
             assert!(readings(&name).iter().any(|reading| ways.contains(reading)), "{name}");

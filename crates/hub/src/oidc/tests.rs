@@ -94,7 +94,7 @@ async fn check(change: impl FnOnce(&mut Value)) -> Result<Identity, OidcError> {
 }
 
 #[tokio::test]
-async fn a_claim_says_what_somebody_may_do() {
+async fn claims_decide_the_permissions() {
     let identity = check(|_| ()).await.unwrap();
     assert_eq!((identity.name.as_str(), identity.scope), ("ada", Scope::Admin));
     let roles = |roles: Value| check(move |claims| claims["realm"]["roles"] = roles);
@@ -111,7 +111,7 @@ async fn a_claim_says_what_somebody_may_do() {
 }
 
 #[tokio::test]
-async fn tokens_for_others_or_of_others_or_of_another_time_are_refused() {
+async fn tokens_with_wrong_audience_issuer_or_time_are_refused() {
     for (claim, value) in [
         ("aud", json!("others")),
         ("iss", json!("https://others.example")),
@@ -128,7 +128,7 @@ async fn tokens_for_others_or_of_others_or_of_another_time_are_refused() {
 }
 
 #[tokio::test]
-async fn new_keys_are_asked_for_and_old_ones_are_good_no_more() {
+async fn rotated_keys_are_fetched_and_old_keys_refused() {
     let issuer = LocalIssuer::start().await;
     let known = issuer.known();
     let (first, claims) = (issuer.rotate("1"), issuer.claims());
@@ -152,7 +152,7 @@ async fn forged_tokens_do_not_make_the_hub_flood_the_issuer() {
 }
 
 #[tokio::test]
-async fn a_public_key_is_no_secret() {
+async fn public_keys_and_no_algorithm_sign_no_tokens() {
     let issuer = LocalIssuer::start().await;
     issuer.rotate("1");
     let public = issuer.published.0.lock().unwrap().0[1]["x"].as_str().unwrap().to_owned();
@@ -231,7 +231,7 @@ async fn rsa_keys_that_are_too_short_are_refused() {
 }
 
 #[tokio::test]
-async fn without_the_issuer_nobody_is_known() {
+async fn unreachable_issuer_is_an_error() {
     let issuer = LocalIssuer { url: "http://127.0.0.1:9".to_owned(), published: Published::default() };
     let key = issuer.rotate("1");
     let refused = issuer.known().identify(&token(&key, "1", &issuer.claims())).await;
@@ -239,7 +239,7 @@ async fn without_the_issuer_nobody_is_known() {
 }
 
 #[test]
-fn an_issuer_is_asked_over_tls_or_not_at_all() {
+fn issuer_urls_require_tls_except_on_localhost() {
     for (url, is_good) in [
         ("https://login.example/realms/acme", true),
         ("http://localhost:8080", true),

@@ -55,7 +55,7 @@ mod tests {
     use crate::store::Dialect;
 
     #[test]
-    fn the_reach_is_a_condition_whatever_the_filter_says() {
+    fn reach_is_a_condition_with_any_filter() {
         let filter = Filter { workload: Some("cart".into()), ..Filter::default() };
         let reach = Reach { workspaces: vec!["shop".into()], ..Reach::ALL };
         let mut parameters = Parameters::new(Dialect::Postgres);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_read_as_it_was_written_and_only_there() {
+    fn cursors_round_trip_only_for_their_question() {
         let text = Cursor([7, -1]).write("hosts");
         assert_eq!(Cursor::read(&text, "hosts").unwrap(), Cursor([7, -1]));
         assert!(Cursor::<2>::read(&text, "history").is_err());

@@ -279,13 +279,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_read_in_all_ways_that_it_can_be() {
+    fn all_readings_of_a_text_are_found() {
         assert_eq!(readings("cart"), [("cart", None)]);
         assert_eq!(readings("a@b@1"), [("a@b@1", None), ("a", Some("b@1")), ("a@b", Some("1"))]);
     }
 
     #[test]
-    fn a_workload_is_named_alone_or_with_what_it_belongs_to() {
+    fn workload_matches_with_or_without_its_qualifiers() {
         let (id, workspace, application) = (WorkloadId::new(1), "acme".into(), "shop".into());
         let workload = Workload { id, workspace, application, name: "a/cart".into() };
         assert!(["a/cart", "shop/a/cart", "acme/shop/a/cart"].into_iter().all(|text| workload.is(text)));

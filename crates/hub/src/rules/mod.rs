@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_the_threshold_is_too_much() {
+    fn only_more_than_the_threshold_exceeds_it() {
         let share = Threshold::Share(5_000);
         assert_eq!(
             [(5, 100), (6, 100), (0, 0), (1, 1)].map(|(some, all)| share.is_exceeded(some, all)),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_are_written_as_they_are_read() {
+    fn thresholds_are_displayed_as_configured() {
         let check = |share| Threshold::Share(share).to_string();
         assert_eq!(
             [check(5_000), check(500), check(100_000), check(0), check(12_345)],

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_an_hour_and_are_never_the_same() {
+    fn pauses_double_up_to_an_hour_with_jitter() {
         let check = |attempts, fraction| RETRY.pause_at(attempts, fraction).as_millis();
         assert_eq!([check(1, 0.0), check(2, 0.0), check(3, 0.0)], [2_500, 5_000, 10_000]);
         assert!(check(1, 0.9) > check(1, 0.0) && check(1, 0.9) < 5_000);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_sent_again_until_it_is_too_old_or_nobody_wants_it() {
+    fn notifications_are_retried_until_too_old_or_rejected() {
         assert!(matches!(outcome(Duration::ZERO, 500, None), Outcome::Again { .. }));
         assert_eq!(outcome(Duration::ZERO, 503, Some(60)), Outcome::Again { pause: Duration::from_mins(1) });
         assert_eq!(outcome(Duration::ZERO, 503, Some(u64::MAX)), Outcome::Again { pause: NOTIFICATION_PAUSE_MAX });

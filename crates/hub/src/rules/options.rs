@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_means_what_it_says() {
+    fn rule_options_are_read() {
         let read = rule(|_| ()).unwrap();
         assert_eq!((read.above, read.lasting), (Threshold::Share(5_000), Duration::from_mins(10)));
         assert_eq!(read.filter.environment.as_deref(), Some("stage"));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_field() {
+    fn invalid_rule_options_are_reported_with_their_field() {
         let check = |change: fn(&mut RuleOptions), expected: &str| {
             let error = rule(change).unwrap_err();
             assert!(error.starts_with(expected) && !error.contains("hush"), "{error}");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_of_others_need_what_these_give() {
+    fn formats_of_services_need_only_their_url_or_key() {
         let receiver = |format: FormatName, url: Option<&str>, secret: Option<&str>| {
             let read = rule(|rule| {
                 (rule.format, rule.url, rule.url_env) = (format, None, url.map(str::to_owned));

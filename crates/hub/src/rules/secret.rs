@@ -59,7 +59,7 @@ mod tests {
 
     /// The example of the specification.
     #[test]
-    fn signatures_are_those_of_the_specification() {
+    fn signatures_match_the_specification() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
         let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_refused_and_none_is_shown() {
+    fn invalid_secrets_are_refused_and_no_secret_is_shown() {
         let short = format!("whsec_{}", BASE64.encode(&[1; 23]));
         for wrong in ["", "whsec_", "hush", "whsec_%%%", short.as_str(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\nhush"]
         {

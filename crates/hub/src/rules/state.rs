@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn it_fires_when_it_lasted_and_resolves_at_once() {
+    fn rule_fires_after_its_duration_and_resolves_at_once() {
         assert_eq!(
             check(&[(0, true), (9, true), (10, true), (11, true), (12, false), (13, false)]),
             [(10, Publication::Firing), (12, Publication::Resolved)]
@@ -95,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn a_break_begins_anew() {
+    fn interruption_restarts_the_duration() {
         assert_eq!(check(&[(0, true), (5, false), (6, true), (15, true), (16, true)]), [(16, Publication::Firing)]);
     }
 
     #[test]
-    fn the_time_begins_anew_without_an_evaluation() {
+    fn missed_evaluations_restart_the_duration() {
         assert_eq!(check(&[(0, true), (30, true), (39, true), (40, true)]), [(40, Publication::Firing)]);
         // A rule stays firing until an evaluation finds that the threshold is no longer exceeded.
         assert_eq!(
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_is_evaluated_less_often() {
+    fn slow_rules_are_evaluated_less_often() {
         let check = |took, seconds| {
             let state = StoredState { took: Duration::from_millis(took), ..StoredState::default() };
             state.is_fresh(Timestamp::default().after(Duration::from_secs(seconds)))
@@ -128,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fires_was_too_much_all_the_time(steps in prop::collection::vec((0i64..8, any::<bool>()), 0..60)) {
+        fn firing_rules_exceeded_their_threshold_all_the_time(steps in prop::collection::vec((0i64..8, any::<bool>()), 0..60)) {
             let evaluations: Vec<_> = steps.iter().scan(0, |minute, (step, is)| { *minute += step; Some((*minute, *is)) }).collect();
             let publication = check(&evaluations);
             for (index, (at, what)) in publication.iter().enumerate() {
@@ -142,7 +142,7 @@ mod tests {
         }
 
         #[test]
-        fn a_clock_that_goes_back_breaks_nothing(minutes in prop::collection::vec((0i64..100, any::<bool>()), 0..60)) {
+        fn publications_alternate_even_if_the_clock_goes_back(minutes in prop::collection::vec((0i64..100, any::<bool>()), 0..60)) {
             let publication = check(&minutes);
             prop_assert!(publication.iter().enumerate().all(|(index, (_, what))| (*what == Publication::Firing) == (index % 2 == 0)));
         }

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_say_which_database() {
+    fn urls_select_the_database() {
         let check = |text: &str| text.parse::<DatabaseUrl>();
         assert_eq!(check("sqlite:kalypso.db"), Ok(DatabaseUrl::Sqlite("kalypso.db".into())));
         assert_eq!(check("sqlite:///var/kalypso.db"), Ok(DatabaseUrl::Sqlite("/var/kalypso.db".into())));

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn check_sums_are_those_of_databases_that_exist() {
+    fn checksums_match_existing_databases() {
         let migrator = migrator(&SQLITE);
         let first = migrator.iter().next().unwrap();
         assert_eq!((first.version, &*first.description), (1, "the hub"));

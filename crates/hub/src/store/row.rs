@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_no_value() {
+    fn null_is_an_error() {
         let error = "column 1 holds null instead of an integer";
         assert_eq!(check::<i64>(vec![None::<i64>.into()]), error);
         assert_eq!(check::<HostId>(vec![None::<String>.into()]), error);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_are_no_statement() {
+    fn no_rows_give_no_statement() {
         assert!(rows(0).statements(Dialect::Sqlite, "x").is_empty());
     }
 }

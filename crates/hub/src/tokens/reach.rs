@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_outside_is_taken_out_of_answers() {
+    fn rows_outside_the_reach_are_removed_from_answers() {
         let reach = Reach { workspaces: vec!["web".into()], environments: vec!["dev".into()] };
         let mut answer = json!({
             "items": [

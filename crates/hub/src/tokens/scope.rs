@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_who_its_token_says() {
+    fn token_decides_the_host_name() {
         let identity = Identity::new("t", Scope::host("berlin"));
         assert_eq!(claim(&identity, report()).unwrap().host, "berlin");
         let reader = Identity::new("t", Scope::Read(Reach::ALL));

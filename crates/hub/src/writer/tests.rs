@@ -143,7 +143,7 @@ async fn a_report_is_counted_where_its_place_is_desired() {
 }
 
 #[tokio::test]
-async fn a_commit_elsewhere_in_the_branch_changes_nobodys_state() {
+async fn commit_to_other_folders_changes_no_state() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100), ("b", 100)]).await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
@@ -167,7 +167,7 @@ async fn a_report_may_come_before_its_commit_is_known() {
 }
 
 #[tokio::test]
-async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() {
+async fn return_to_earlier_content_makes_its_holders_current() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100)]).await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
@@ -179,7 +179,7 @@ async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() 
 }
 
 #[tokio::test]
-async fn what_is_not_desired_anymore_is_not_expected() {
+async fn removed_places_are_not_expected() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100), ("b", 100)]).await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
@@ -188,7 +188,7 @@ async fn what_is_not_desired_anymore_is_not_expected() {
 }
 
 #[tokio::test]
-async fn the_same_report_twice_is_one_and_an_older_one_is_not_the_latest() {
+async fn repeated_reports_count_once_and_older_ones_are_not_the_latest() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100)]).await;
     let late = Report { status: Status::Failure, ..report("h", "a", 10, 1) };
@@ -201,7 +201,7 @@ async fn the_same_report_twice_is_one_and_an_older_one_is_not_the_latest() {
 }
 
 #[tokio::test]
-async fn what_was_confirmed_is_in_effect_again_after_several_late_reports() {
+async fn confirmed_report_resumes_after_several_late_reports() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100)]).await;
     let said = |at, message: &str| Report { message: message.into(), ..report("h", "a", at, 1) };
@@ -215,7 +215,7 @@ async fn what_was_confirmed_is_in_effect_again_after_several_late_reports() {
 }
 
 #[tokio::test]
-async fn commits_are_named_by_what_they_mean_for_the_place() {
+async fn commits_are_named_by_the_last_change_of_the_place() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100), ("b", 1)]).await;
     hub.publish(2, &[("a", 100), ("b", 2)]).await;
@@ -247,7 +247,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn what_is_kept_is_what_looking_at_everything_gives(steps in prop::collection::vec(step(), 1..30)) {
+    fn incremental_counts_equal_a_full_recount(steps in prop::collection::vec(step(), 1..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let ((tallies, naive), (attention, all), wrong) = runtime.block_on(async {
             let hub = Hub::new().await;

@@ -41,7 +41,7 @@ fn schema_at(description: &Value, place: &str) -> Validator {
 }
 
 #[tokio::test]
-async fn it_is_what_openapi_calls_one() {
+async fn description_is_valid_openapi() {
     let schema = serde_json::from_str(include_str!("openapi-3.1/schema.json")).unwrap();
     let description = description(&Hub::start().await).await;
     assert_eq!(problems(&jsonschema::validator_for(&schema).unwrap(), &description), [""; 0]);

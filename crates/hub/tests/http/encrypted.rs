@@ -54,7 +54,7 @@ async fn channel(url: &str) -> Channel {
 }
 
 #[tokio::test]
-async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_required() {
+async fn log_records_over_grpc_on_the_same_port_require_tokens() {
     let (hub, url) = encrypted().await;
     let host = hub.token("berlin", Scope::host("berlin")).await.reveal();
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
@@ -71,7 +71,7 @@ async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_required(
 }
 
 #[tokio::test]
-async fn a_client_of_grpc_that_trusts_somebody_else_sends_nothing() {
+async fn grpc_client_without_trust_in_the_certificate_sends_nothing() {
     let (hub, url) = encrypted().await;
     let own = Channel::from_shared(url).unwrap().tls_config(ClientTlsConfig::new()).unwrap();
     assert!(own.connect().await.is_err());
@@ -84,7 +84,7 @@ async fn a_client_of_grpc_that_trusts_somebody_else_sends_nothing() {
 }
 
 #[tokio::test]
-async fn who_does_not_trust_the_certificate_or_does_not_encrypt_gets_nothing() {
+async fn untrusting_or_unencrypted_clients_get_no_answer() {
     let (hub, url) = encrypted().await;
     assert!(super::client().get(format!("{url}/healthz")).send().await.unwrap_err().is_connect());
     assert!(hub.get("/healthz").send().await.is_err());
@@ -92,7 +92,7 @@ async fn who_does_not_trust_the_certificate_or_does_not_encrypt_gets_nothing() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_can_not_be_used_is_said_with_its_file() {
+async fn unusable_certificates_are_reported_with_their_file() {
     let check = async |certificate: &str, key: &str| {
         let folder = tempfile::tempdir().unwrap();
         let certificate = Certificate { certificate: file(certificate), key: file(key) };

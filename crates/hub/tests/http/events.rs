@@ -31,7 +31,7 @@ async fn say(hub: &Hub, message: &str) {
 }
 
 #[tokio::test]
-async fn a_browser_is_told_what_happens_and_goes_on_where_it_was() {
+async fn event_stream_resumes_at_the_last_event() {
     let hub = Hub::start().await;
     say(&hub, "before").await;
     let mut stream = hub.get("/api/v1/events").send().await.unwrap();
@@ -54,7 +54,7 @@ async fn a_browser_is_told_what_happens_and_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn what_is_not_selected_moves_on_without_a_word() {
+async fn unselected_events_only_advance_the_position() {
     let hub = Hub::start().await;
     let mut stream = hub.get("/api/v1/events?status=failed").send().await.unwrap();
     let first = lines(&mut stream, 2).await;
@@ -68,7 +68,7 @@ async fn what_is_not_selected_moves_on_without_a_word() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_followed_is_a_problem() {
+async fn invalid_event_filters_are_refused() {
     let hub = Hub::start().await;
     for query in ["after=x", "enviroment=prod", "status=outdated", "after=ZXZlbnRzIDkgOSA5", "limit=5"] {
         let response = hub.get(&format!("/api/v1/events?{query}")).send().await.unwrap();
@@ -79,7 +79,7 @@ async fn what_cannot_be_followed_is_a_problem() {
 }
 
 #[tokio::test]
-async fn so_many_streams_and_no_more() {
+async fn number_of_event_streams_is_limited() {
     let hub = Hub::start().await;
     let mut streams = Vec::new();
     for _ in 0..EVENT_STREAMS_MAX {
@@ -98,7 +98,7 @@ async fn so_many_streams_and_no_more() {
 }
 
 #[tokio::test]
-async fn who_may_not_ask_any_more_is_told_nothing_more() {
+async fn revoked_tokens_end_event_streams() {
     let hub = Hub::start().await;
     let (reader, host) = (hub.token("reader", Scope::Read(Reach::ALL)).await, hub.token("h", Scope::host("h")).await);
     let refused = hub.get("/api/v1/events").bearer_auth(host.reveal()).send().await.unwrap();
@@ -123,7 +123,7 @@ async fn streams_end_when_the_hub_stops() {
 }
 
 #[tokio::test]
-async fn the_client_follows_and_says_when_it_is_refused() {
+async fn client_follows_events_and_reports_refusals() {
     let hub = Hub::start().await;
     say(&hub, "before").await;
     let client = Client::new(&hub.url(""), None).unwrap();

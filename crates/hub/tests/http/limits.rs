@@ -34,7 +34,7 @@ async fn bodies_may_be_compressed() {
 }
 
 #[tokio::test]
-async fn too_much_is_413_compressed_or_not() {
+async fn too_large_bodies_are_413_compressed_or_not() {
     let hub = Hub::start().await;
     let body = vec![b' '; REQUEST_BYTES_MAX + 1];
     let bomb = gzip(&vec![b' '; 2 * REQUEST_BYTES_MAX]);
@@ -47,7 +47,7 @@ async fn too_much_is_413_compressed_or_not() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_408() {
+async fn incomplete_body_is_408() {
     let hub = Hub::start().await;
     // The first request caches the token: then the hub waits for no database before the body, which the jump in time would end, too.
     let token = hub.token("t", Scope::Admin).await.reveal();
@@ -75,7 +75,7 @@ async fn headers_that_are_too_long_are_refused() {
 }
 
 #[tokio::test]
-async fn who_sends_more_than_can_be_stored_is_turned_away_and_told_when_to_come_back() {
+async fn full_queue_refuses_requests_with_retry_after() {
     let hub = Hub::start().await;
     // The first request caches the token, so that the hub need not read it while the database is busy.
     let token = hub.token("t", Scope::Admin).await.reveal();

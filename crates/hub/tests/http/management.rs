@@ -20,7 +20,7 @@ async fn call(hub: &Hub, token: &TokenText, (method, path): (Method, &str), body
 }
 
 #[tokio::test]
-async fn who_manages_creates_lists_and_revokes_tokens() {
+async fn managers_create_list_and_revoke_tokens() {
     let hub = Hub::start().await;
     let manager = hub.token("manager", Scope::Manage).await;
     let create = async |body: Value| call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await;
@@ -45,7 +45,7 @@ async fn who_manages_creates_lists_and_revokes_tokens() {
 }
 
 #[tokio::test]
-async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
+async fn managers_cannot_grant_higher_roles_or_invalid_tokens() {
     let hub = Hub::start().await;
     let (manager, admin) = (hub.token("manager", Scope::Manage).await, hub.token("admin", Scope::Admin).await);
     for role in ["admin", "manage"] {
@@ -108,7 +108,7 @@ async fn hosts_are_registered_listed_retired_and_restored() {
 }
 
 #[tokio::test]
-async fn it_is_known_who_published_and_decided_what() {
+async fn publications_and_decisions_are_audited() {
     let hub = Hub::start().await;
     let (manager, ci) = (hub.token("manager", Scope::Manage).await, hub.token("ci", Scope::Publish(Reach::ALL)).await);
     let place = json!({"path": "web", "tree": "a".repeat(40), "role": "application", "environment": "prod"});

@@ -19,7 +19,7 @@ async fn description() -> Value {
 }
 
 #[tokio::test]
-async fn every_question_says_how_it_is_refused() {
+async fn every_question_describes_its_errors() {
     let description = description().await;
     let questions =
         ["deployments", "environments", "targets", "rollouts", "rollouts/{of}", "compare", "history", "drift"];
@@ -33,7 +33,7 @@ async fn every_question_says_how_it_is_refused() {
 }
 
 #[tokio::test]
-async fn every_reference_leads_somewhere() {
+async fn every_reference_resolves() {
     let description = description().await;
     assert!(description["openapi"].as_str().unwrap().starts_with("3.1."));
     let text = description.to_string();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Hub, problem, report};
 
 #[tokio::test]
-async fn it_says_that_it_lives_and_is_ready_to_anybody() {
+async fn health_and_readiness_need_no_token() {
     let hub = Hub::start().await;
     hub.token("t", hub_api::tokens::Scope::Read(hub_api::tokens::Reach::ALL)).await;
     for path in ["/healthz", "/readyz", "/api/v1/openapi.json"] {
@@ -54,7 +54,7 @@ async fn metrics_count_requests_and_reports() {
 const METRICS: &str = include_str!("../../../../docs/reference/metrics.md");
 
 #[tokio::test]
-async fn metrics_say_how_environments_are_and_all_are_in_the_reference() {
+async fn metrics_include_environments_and_are_in_the_reference() {
     let hub = Hub::start().await;
     let place =
         |path: &str| json!({"path": path, "tree": "a".repeat(40), "role": "application", "environment": "prod"});
@@ -90,7 +90,7 @@ async fn metrics_say_how_environments_are_and_all_are_in_the_reference() {
 }
 
 #[tokio::test]
-async fn it_speaks_http_2_without_tls() {
+async fn http_2_works_without_tls() {
     let hub = Hub::start().await;
     let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
     let response = client.get(hub.url("/healthz")).send().await.unwrap();

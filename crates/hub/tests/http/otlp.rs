@@ -44,7 +44,7 @@ pub(super) async fn export_through(channel: Channel, token: Option<&str>) -> Res
 }
 
 #[tokio::test]
-async fn protobuf_comes_in_over_http() {
+async fn protobuf_is_accepted_over_http() {
     let hub = Hub::start().await;
     let send = |body: Vec<u8>| hub.post("/v1/logs").header("content-type", "application/x-protobuf").body(body).send();
     let response = send(request("a").encode_to_vec()).await.unwrap();
@@ -56,7 +56,7 @@ async fn protobuf_comes_in_over_http() {
 }
 
 #[tokio::test]
-async fn json_comes_in_over_http_and_errors_are_a_status() {
+async fn json_is_accepted_over_http_and_errors_are_a_status() {
     let hub = Hub::start().await;
     let body = include_str!("../payloads/otlp-logs.json");
     let send = |body| hub.post("/v1/logs").header("content-type", "application/json").body(body).send();
@@ -69,14 +69,14 @@ async fn json_comes_in_over_http_and_errors_are_a_status() {
 }
 
 #[tokio::test]
-async fn records_come_in_over_grpc_on_the_same_port() {
+async fn records_are_accepted_over_grpc_on_the_same_port() {
     let hub = Hub::start().await;
     assert_eq!(export(&hub, None).await, Ok(()));
     assert_eq!(hub.history().await, ["a/checkout: one"]);
 }
 
 #[tokio::test]
-async fn grpc_wants_tokens_too() {
+async fn grpc_requires_tokens() {
     let hub = Hub::start().await;
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
     let host = hub.token("host", Scope::host("berlin")).await.reveal();

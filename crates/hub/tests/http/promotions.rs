@@ -217,7 +217,7 @@ async fn publishers_append_events_about_their_environments() {
 }
 
 #[tokio::test]
-async fn threads_of_the_process_ask_and_record() {
+async fn threads_of_the_process_query_and_record_events() {
     let mut asking = None;
     let hub = Hub::start_server(
         |_| (),

@@ -51,7 +51,7 @@ async fn a_parameter_that_is_written_wrongly_is_refused() {
 }
 
 #[tokio::test]
-async fn who_may_not_read_gets_no_answer() {
+async fn reads_without_permission_are_refused() {
     let hub = with_a_report().await;
     let token = hub.token("t", hub_api::tokens::Scope::host("h")).await;
     let response = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
@@ -61,7 +61,7 @@ async fn who_may_not_read_gets_no_answer() {
 }
 
 #[tokio::test]
-async fn microsofts_question_is_taken_as_it_is() {
+async fn microsoft_deployment_state_requests_are_accepted() {
     let hub = with_a_report().await;
     let response = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
     assert_eq!(response.send().await.unwrap().text().await.unwrap(), "{}");
@@ -74,7 +74,7 @@ async fn microsofts_question_is_taken_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_client_asks_and_understands() {
+async fn client_sends_queries_and_reads_answers() {
     let hub = with_a_report().await;
     let client = Client::new(&hub.url(""), None).unwrap();
     let filter = Filter { host: Some("a&b=%".into()), ..Filter::default() };

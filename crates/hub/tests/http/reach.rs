@@ -143,7 +143,7 @@ async fn get(hub: &Hub, token: &TokenText, path: &str) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn a_limited_token_is_answered_about_its_own_on_every_route() {
+async fn limited_token_sees_only_its_reach_on_every_route() {
     let (hub, _) = company().await;
     let description: Value = hub.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap();
     let described = description["paths"].as_object().unwrap().iter().flat_map(|(path, operations)| {
@@ -175,7 +175,7 @@ async fn a_limited_token_is_answered_about_its_own_on_every_route() {
 }
 
 #[tokio::test]
-async fn each_limit_holds_alone_and_the_own_is_shown() {
+async fn each_reach_limit_works_alone_and_shows_its_own_rows() {
     let (hub, admin) = company().await;
     let paths = ROUTES.iter().filter_map(|(_, _, expected)| match expected {
         Limited(paths) => Some(paths.iter()),
@@ -225,7 +225,7 @@ async fn each_limit_holds_alone_and_the_own_is_shown() {
 }
 
 #[tokio::test]
-async fn what_is_outside_can_not_be_asked_for_by_name() {
+async fn names_outside_the_reach_are_not_found() {
     let (hub, _) = company().await;
     let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
     for path in [
@@ -249,7 +249,7 @@ async fn what_is_outside_can_not_be_asked_for_by_name() {
 }
 
 #[tokio::test]
-async fn events_of_others_do_not_come() {
+async fn events_outside_the_reach_are_not_sent() {
     let (hub, admin) = company().await;
     let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
     // From the first event on, up to a report that is made after all other changes were read.
@@ -267,7 +267,7 @@ async fn events_of_others_do_not_come() {
 }
 
 #[tokio::test]
-async fn a_limited_publisher_changes_nothing_of_others() {
+async fn limited_publisher_changes_only_its_reach() {
     let (hub, _) = company().await;
     let publish = async |token: &TokenText, body: &Value| {
         let response = hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send().await.unwrap();

@@ -26,7 +26,7 @@ async fn check(hub: &Hub, token: &TokenText) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn without_a_token_nobody_gets_in_once_there_is_one() {
+async fn requests_without_a_token_are_refused_once_a_token_exists() {
     let hub = Hub::start().await;
     hub.token("t", Scope::Read(Reach::ALL)).await;
     let response = hub.post("/api/v1/reports").json(&report("a", "one")).send().await.unwrap();
@@ -36,14 +36,14 @@ async fn without_a_token_nobody_gets_in_once_there_is_one() {
 }
 
 #[tokio::test]
-async fn an_open_hub_does_not_answer_to_other_names() {
+async fn open_hub_refuses_foreign_host_headers() {
     let hub = Hub::start().await;
     let request = hub.post("/api/v1/reports").header("host", "evil.example").json(&report("a", "one"));
     assert_eq!(problem(request.send().await.unwrap()).await.0, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test]
-async fn a_host_is_who_its_token_says_whatever_the_body_says() {
+async fn token_overrides_the_host_in_the_body() {
     let hub = Hub::start().await;
     let token = hub.token("t", host("berlin")).await;
     assert_eq!(check(&hub, &token).await.0, StatusCode::OK);
@@ -79,7 +79,7 @@ async fn forged_tokens_and_schemes_are_refused() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_is_good_no_longer_than_five_seconds() {
+async fn revoked_token_is_refused_after_five_seconds() {
     let hub = Hub::start().await;
     let token = hub.token("t", host("berlin")).await;
     assert_eq!(check(&hub, &token).await.0, StatusCode::OK);
@@ -110,7 +110,7 @@ async fn a_rotated_token_has_a_grace_time() {
 }
 
 #[tokio::test]
-async fn those_who_ask_do_not_report_and_those_who_report_do_not_ask() {
+async fn readers_cannot_report_and_reporters_cannot_read() {
     let hub = Hub::start().await;
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await;
     let reporter = hub.token("reporter", host("berlin")).await;
@@ -121,7 +121,7 @@ async fn those_who_ask_do_not_report_and_those_who_report_do_not_ask() {
 }
 
 #[tokio::test]
-async fn what_a_host_reports_about_another_place_is_kept_apart_in_every_format() {
+async fn reports_about_other_places_are_kept_apart_in_every_format() {
     let hub = Hub::start().await;
     let (token, manager) = (hub.token("t", host("berlin")).await, hub.token("manager", Scope::Manage).await);
     let publisher = hub.token("publisher", Scope::Publish(Reach::ALL)).await;

@@ -143,7 +143,7 @@ fn is_within(reach: &Reach, environment: &str, subject: Option<&str>) -> bool {
 }
 
 #[tokio::test]
-async fn every_role_may_do_what_the_table_says_and_nothing_else() {
+async fn every_role_has_exactly_the_permissions_of_the_table() {
     let hub = company().await;
     let limit = |workspaces: &[&str], environments: &[&str]| {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
@@ -221,7 +221,7 @@ async fn a_refusal_names_the_role_that_is_needed() {
 }
 
 #[tokio::test]
-async fn who_manages_tokens_gives_nobody_a_role_that_decides() {
+async fn managers_cannot_grant_deciding_roles() {
     let hub = company().await;
     let manager = hub.token("manager", Scope::Manage).await.reveal();
     let admin = hub.token("admin", Scope::Admin).await.reveal();

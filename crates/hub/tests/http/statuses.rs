@@ -17,7 +17,7 @@ fn json_body(hub: &Hub, body: &'static str) -> reqwest::RequestBuilder {
 }
 
 #[tokio::test]
-async fn reports_are_stored_when_it_says_so() {
+async fn acknowledged_reports_are_stored() {
     let hub = Hub::start().await;
     let body = json!([report("a", "one"), report("b", "two"), report("a", "one")]);
     let response = hub.post("/api/v1/reports").json(&body).send().await.unwrap();
@@ -28,7 +28,7 @@ async fn reports_are_stored_when_it_says_so() {
 }
 
 #[tokio::test]
-async fn a_bad_report_hurts_only_itself() {
+async fn invalid_report_does_not_affect_the_others() {
     let hub = Hub::start().await;
     let body = format!("{}\n{{\"host\": \"b\"}}\n", report("a", "one"));
     let request = hub.post("/api/v1/reports").header("content-type", "application/x-ndjson").body(body);
@@ -38,7 +38,7 @@ async fn a_bad_report_hurts_only_itself() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_read_is_400() {
+async fn malformed_requests_are_400() {
     let hub = Hub::start().await;
     check(json_body(&hub, ""), StatusCode::BAD_REQUEST, "malformed").await;
     let not_gzip = json_body(&hub, "{}").header("content-encoding", "gzip");
@@ -46,7 +46,7 @@ async fn what_can_not_be_read_is_400() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_right_is_422() {
+async fn impossible_reports_are_422() {
     let hub = Hub::start().await;
     let body = r#"{"host": "a", "reconciler": "r", "status": "success", "observedAt": "2999-01-01T00:00:00Z"}"#;
     let detail = check(json_body(&hub, body), StatusCode::UNPROCESSABLE_ENTITY, "unprocessable").await;
@@ -72,7 +72,7 @@ async fn other_formats_and_encodings_are_415() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_503() {
+async fn unavailable_database_is_503() {
     let hub = Hub::start().await;
     // Another process has the only write lock for longer than the hub waits for it.
     let mut lock = hub.database.begin().await.unwrap();

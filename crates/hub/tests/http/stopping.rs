@@ -28,7 +28,7 @@ async fn nothing_that_was_acknowledged_is_lost() {
 }
 
 #[tokio::test]
-async fn it_does_not_let_everybody_in_from_elsewhere() {
+async fn hub_without_tokens_listens_only_on_loopback() {
     let check = |listen: &str| {
         let options = ServerOptions {
             listen: listen.into(),

@@ -157,7 +157,7 @@ async fn answers_of_the_service_are_as_described() {
 }
 
 #[tokio::test]
-async fn readers_may_look_and_only_administrators_may_act() {
+async fn readers_may_list_syncs_and_only_administrators_may_act() {
     let hub = serving(&Arc::default()).await;
     let (reader, admin) =
         (hub.token("reader", Scope::Read(Reach::default())).await, hub.token("ann", Scope::Admin).await);
@@ -200,7 +200,7 @@ async fn a_hub_alone_has_no_environments_to_sync() {
 }
 
 #[tokio::test]
-async fn what_the_service_lacks_does_not_make_the_hub_unready() {
+async fn missing_syncs_do_not_make_the_hub_unready() {
     let service = Arc::new(FixedService::default());
     let hub = serving(&service).await;
     let ready = async || hub.get("/readyz").send().await.unwrap().text().await.unwrap();

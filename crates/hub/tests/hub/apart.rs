@@ -20,19 +20,19 @@ use crate::twins::Ground;
 
 twins![
     a_host_counts_at_the_folder_of_its_cluster_and_nowhere_else,
-    hosts_of_clusters_with_one_name_are_told_apart_by_the_environment,
+    clusters_with_one_name_are_distinguished_by_environment,
     a_host_counts_at_the_manifests_that_its_cluster_applies,
     a_folder_that_was_only_read_from_its_branch_has_the_name_of_its_host,
     one_reconciler_of_a_host_counts_at_a_place,
     invented_reconcilers_change_no_count,
     names_of_reconcilers_and_workloads_lead_to_no_other_place,
     a_report_does_not_take_a_reconciler_to_another_place,
-    a_place_that_becomes_known_gets_only_hosts_that_are_registered_for_it,
+    later_known_place_gets_only_its_registered_hosts,
     a_token_may_name_its_places,
     a_shared_token_counts_for_declared_clusters,
-    an_operator_registers_what_no_rule_covers,
+    operators_register_hosts_without_a_rule,
     reconcilers_from_before_the_upgrade_still_count,
-    what_is_kept_apart_is_listed_and_limited,
+    reports_kept_apart_are_listed_and_limited,
 ];
 
 const STORED: Outcome = Outcome::Stored;
@@ -141,7 +141,7 @@ async fn a_host_counts_at_the_folder_of_its_cluster_and_nowhere_else(ground: Gro
     assert_eq!(hub.send(Scope::host("chicago"), others).await, [kept(Place)]);
 }
 
-async fn hosts_of_clusters_with_one_name_are_told_apart_by_the_environment(ground: Ground) {
+async fn clusters_with_one_name_are_distinguished_by_environment(ground: Ground) {
     let hub = Hub::start(&ground).await;
     assert_eq!(hub.of_host("shared", ("prod", "shared")).await, kept(Clusters));
     assert_eq!(hub.of_host("dev-shared", ("dev", "shared")).await, STORED);
@@ -241,7 +241,7 @@ async fn a_report_does_not_take_a_reconciler_to_another_place(ground: Ground) {
     assert!(!hub.counted().await.iter().any(|counted| counted.ends_with("late")), "{:?}", hub.counted().await);
 }
 
-async fn a_place_that_becomes_known_gets_only_hosts_that_are_registered_for_it(ground: Ground) {
+async fn later_known_place_gets_only_its_registered_hosts(ground: Ground) {
     let hub = Hub::start(&ground).await;
     // Nothing counts a reconciler at a place that is not known.
     for host in ["paris", "mallory"] {
@@ -284,7 +284,7 @@ async fn a_shared_token_counts_for_declared_clusters(ground: Ground) {
     assert_eq!(hub.counted().await, ["any/flux chicago", "berlin/flux berlin", "shared/flux shared"]);
 }
 
-async fn an_operator_registers_what_no_rule_covers(ground: Ground) {
+async fn operators_register_hosts_without_a_rule(ground: Ground) {
     let hub = Hub::start(&ground).await;
     assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, kept(Place));
     let place = Endpoint::new(REPOSITORY, "prod", "chicago").ok();
@@ -311,7 +311,7 @@ async fn reconcilers_from_before_the_upgrade_still_count(ground: Ground) {
     assert_eq!(hub.of_host("kiosk", ("dev", "berlin")).await, kept(Place));
 }
 
-async fn what_is_kept_apart_is_listed_and_limited(ground: Ground) {
+async fn reports_kept_apart_are_listed_and_limited(ground: Ground) {
     let hub = Hub::start(&ground).await;
     for round in 0..2 {
         let at = Timestamp::from_millis(10 + round);

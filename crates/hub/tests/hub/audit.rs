@@ -11,7 +11,7 @@ use hub_api::timestamp::Timestamp;
 
 use crate::twins::Ground;
 
-twins![what_is_too_old_or_too_much_is_forgotten, what_is_not_done_is_not_noted];
+twins![old_or_excess_audit_entries_are_deleted, failed_actions_are_not_audited];
 
 async fn hosts(database: &Database) -> Vec<String> {
     let found = entries(database, &AuditFilter::default()).await.unwrap();
@@ -23,7 +23,7 @@ async fn add(database: &Database, host: &str) -> bool {
     register(database, &registration, "ann").await.is_ok()
 }
 
-async fn what_is_too_old_or_too_much_is_forgotten(Ground { database, .. }: Ground) {
+async fn old_or_excess_audit_entries_are_deleted(Ground { database, .. }: Ground) {
     for host in ["a", "b", "c"] {
         assert!(add(&database, host).await);
     }
@@ -38,7 +38,7 @@ async fn what_is_too_old_or_too_much_is_forgotten(Ground { database, .. }: Groun
     assert_eq!(hosts(&database).await, [""; 0]);
 }
 
-async fn what_is_not_done_is_not_noted(Ground { database, .. }: Ground) {
+async fn failed_actions_are_not_audited(Ground { database, .. }: Ground) {
     assert!(!add(&database, " a").await);
     assert_eq!(hosts(&database).await, [""; 0]);
     assert!(Action::ALL.iter().all(|action| serde_json::to_value(action).unwrap() == action.as_str()));

@@ -12,12 +12,12 @@ use crate::twins::Ground;
 
 twins![
     a_backup_restored_is_the_same_again,
-    a_restored_database_goes_on,
+    restored_database_accepts_reports,
     only_an_empty_database_is_filled,
     a_damaged_backup_restores_nothing,
     a_backup_of_the_previous_tables_is_restored,
     a_backup_of_earlier_tables_is_refused;
-    it_leads_from_one_database_to_the_other_and_back,
+    backup_round_trips_between_sqlite_and_postgres,
 ];
 
 async fn backup(database: &Database) -> Vec<u8> {
@@ -57,7 +57,7 @@ async fn a_backup_restored_is_the_same_again(ground: Ground) {
     assert_eq!(sorted(&backup(&other.database).await), sorted(&bytes));
 }
 
-async fn a_restored_database_goes_on(ground: Ground) {
+async fn restored_database_accepts_reports(ground: Ground) {
     fill(&ground.database).await;
     let other = another(&ground).await;
     restore(&other.database, &mut backup(&ground.database).await.as_slice()).await.unwrap();
@@ -143,7 +143,7 @@ async fn a_backup_of_earlier_tables_is_refused(ground: Ground) {
     assert!(matches!(refused, Err(BackupError::OtherVersion { found: 18, .. })), "{refused:?}");
 }
 
-async fn it_leads_from_one_database_to_the_other_and_back() {
+async fn backup_round_trips_between_sqlite_and_postgres() {
     let (first, second, third) = (Ground::sqlite().await, Ground::postgres().await, Ground::sqlite().await);
     fill(&first.database).await;
     let bytes = backup(&first.database).await;

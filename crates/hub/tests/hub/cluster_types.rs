@@ -23,7 +23,7 @@ twins![
     a_reader_does_not_replace_the_cluster_type_of_clusters,
     clusters_that_only_a_reader_knows_have_the_names_of_their_folders,
     a_reader_does_not_replace_the_cluster_type_of_a_folder,
-    a_reader_replaces_what_it_read_itself,
+    reader_replaces_cluster_types_of_its_earlier_reads,
     a_cluster_type_can_have_the_name_of_a_former_cluster,
     environments_are_compared_by_cluster_type,
     a_host_has_the_history_of_its_places,
@@ -233,7 +233,7 @@ async fn a_reader_does_not_replace_the_cluster_type_of_a_folder(ground: Ground) 
     assert_eq!(hub.hosts("k").await, ["dev-a"]);
 }
 
-async fn a_reader_replaces_what_it_read_itself(ground: Ground) {
+async fn reader_replaces_cluster_types_of_its_earlier_reads(ground: Ground) {
     let mut hub = Hub::new(&ground);
     let in_folder = |cluster_type: &str, number| {
         let mut content = read(commit("dev", number, &["a"]));

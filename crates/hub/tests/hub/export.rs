@@ -12,10 +12,10 @@ use crate::twins::Ground;
 
 twins![
     every_table_can_be_exported,
-    csv_is_as_rfc_4180_wants_it,
+    csv_follows_rfc_4180,
     ndjson_has_an_object_a_row,
     rows_are_selected_by_time,
-    what_is_no_table_is_refused;
+    unknown_tables_are_refused;
     both_databases_have_the_same_columns,
     the_diagram_shows_the_tables_as_they_are,
     a_reader_may_read_and_nothing_else,
@@ -56,7 +56,7 @@ async fn every_table_can_be_exported(ground: Ground) {
     }
 }
 
-async fn csv_is_as_rfc_4180_wants_it(ground: Ground) {
+async fn csv_follows_rfc_4180(ground: Ground) {
     fill(&ground.database).await;
     let text = text(&ground.database, &all("deployment"), Format::Csv).await;
     assert!(text.starts_with("id,gitops_commit_id,reconciler_id,status,status_message,created_on,"), "{text}");
@@ -87,7 +87,7 @@ async fn rows_are_selected_by_time(ground: Ground) {
     assert!(matches!(refused, Err(ExportError::NoTime(_))), "{refused:?}");
 }
 
-async fn what_is_no_table_is_refused(ground: Ground) {
+async fn unknown_tables_are_refused(ground: Ground) {
     for name in ["", "nothing", "_sqlx_migrations", "host; drop table host"] {
         let refused = export(&ground.database, &all(name), Format::Csv, &mut Vec::new()).await;
         assert!(matches!(refused, Err(ExportError::NoTable(_))), "{refused:?}");

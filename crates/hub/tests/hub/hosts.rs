@@ -12,8 +12,8 @@ use crate::twins::Ground;
 
 twins![
     a_registered_host_is_expected_before_it_reports,
-    what_is_retired_leaves_the_totals_and_comes_back,
-    what_is_not_known_is_said,
+    retired_hosts_leave_the_totals_until_restored,
+    unknown_hosts_are_reported_with_the_nearest_name,
     names_that_can_not_be_read_are_refused,
 ];
 
@@ -62,7 +62,7 @@ async fn a_registered_host_is_expected_before_it_reports(Ground { database, .. }
     assert_eq!(listed.reconcilers[0].reported_on, Some(report().observed_on));
 }
 
-async fn what_is_retired_leaves_the_totals_and_comes_back(Ground { database, .. }: Ground) {
+async fn retired_hosts_leave_the_totals_until_restored(Ground { database, .. }: Ground) {
     publish(&database).await;
     register(&database, &registration("a"), "test").await.unwrap();
     let name = report().reconciler;
@@ -77,7 +77,7 @@ async fn what_is_retired_leaves_the_totals_and_comes_back(Ground { database, .. 
     assert_eq!(names(&database, false).await, [""; 0]);
 }
 
-async fn what_is_not_known_is_said(Ground { database, .. }: Ground) {
+async fn unknown_hosts_are_reported_with_the_nearest_name(Ground { database, .. }: Ground) {
     register(&database, &registration("a"), "test").await.unwrap();
     let check = async |host, reconciler| retire(&database, (host, reconciler), "test").await.unwrap_err().to_string();
     assert_eq!(check("b", None).await, "`b` is not known");

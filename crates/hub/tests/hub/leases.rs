@@ -14,7 +14,7 @@ use crate::twins::Ground;
 
 twins![
     leases_have_one_holder_as_in_the_model,
-    of_replicas_that_ask_at_once_one_leads,
+    concurrent_replicas_get_one_leader,
     states_and_requests_pass_between_replicas,
     a_backup_has_no_leases,
 ];
@@ -97,7 +97,7 @@ fn check(lease: &Lease, held: Held, asking: usize) {
     assert!(lease.rest > HOUR / 2 && lease.rest <= HOUR, "{lease:?}");
 }
 
-async fn of_replicas_that_ask_at_once_one_leads(ground: Ground) {
+async fn concurrent_replicas_get_one_leader(ground: Ground) {
     let [first, second] = [0, 1].map(|number| replica(&ground.database, number));
     for number in 0..20 {
         // New leases, and leases that have ended.

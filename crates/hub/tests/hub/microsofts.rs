@@ -16,10 +16,10 @@ use crate::twins::Ground;
 
 twins![
     each_host_counts_once_for_a_commit,
-    the_latest_row_is_what_is_so,
+    latest_row_is_the_present_state,
     no_assignment_is_there_twice,
     the_history_is_read_along_its_chains;
-    a_reader_of_these_reads_nothing_else,
+    reader_of_microsofts_views_reads_nothing_else,
 ];
 
 const STATUSES: [Status; 3] = [Status::Success, Status::Failure, Status::InProgress];
@@ -120,7 +120,7 @@ const STATE: &str = "select h.name, l.name, v.version, d.status from {deployment
     join {workload_version} v on v.id = a.workload_version_id \
     where d.created_on = (select max(o.created_on) from {deployment} o where o.reconciler_id = d.reconciler_id)";
 
-async fn the_latest_row_is_what_is_so(ground: Ground) {
+async fn latest_row_is_the_present_state(ground: Ground) {
     let known = fill(&ground).await;
     let row = |(host, known): (&i64, &Known)| {
         let (commit, (status, _)) = known.said.iter().max_by_key(|(_, (_, at))| *at).unwrap();
@@ -159,7 +159,7 @@ async fn the_history_is_read_along_its_chains(ground: Ground) {
     assert!(plan.contains("deployment_pkey") || plan.contains("SEARCH d USING INTEGER PRIMARY KEY"), "{plan}");
 }
 
-async fn a_reader_of_these_reads_nothing_else() {
+async fn reader_of_microsofts_views_reads_nothing_else() {
     let ground = Ground::postgres().await;
     fill(&ground).await;
     let postgres = ground.postgres.as_ref().unwrap();

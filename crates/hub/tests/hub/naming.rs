@@ -14,8 +14,8 @@ use crate::sample::{self, REPOSITORY};
 use crate::twins::Ground;
 
 twins![
-    names_lead_to_the_manifests_of_their_targets,
-    names_that_fit_several_targets_lead_nowhere,
+    names_resolve_to_the_manifests_of_their_targets,
+    ambiguous_names_resolve_to_no_target,
     targets_may_become_known_after_their_reports,
     reported_places_win_over_names,
     reconcilers_follow_targets_that_move,
@@ -42,7 +42,7 @@ async fn check(database: &Database, expected: &[(&str, &str)]) {
     assert_eq!(found, expected.iter().map(text).collect());
 }
 
-async fn names_lead_to_the_manifests_of_their_targets(ground: Ground) {
+async fn names_resolve_to_the_manifests_of_their_targets(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication()).await.unwrap();
     let names = [
@@ -65,7 +65,7 @@ async fn names_lead_to_the_manifests_of_their_targets(ground: Ground) {
     check(&ground.database, &names).await;
 }
 
-async fn names_that_fit_several_targets_lead_nowhere(ground: Ground) {
+async fn ambiguous_names_resolve_to_no_target(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let mut publication = publication();
     publication.places[1].targets[0].workload = "cart".into();

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::twins::Ground;
 
 twins![
-    what_is_stored_is_read_back,
+    promotion_events_round_trip,
     a_repeated_request_stores_each_event_once,
     one_wrong_event_stores_none,
     filters_select_events,
@@ -70,7 +70,7 @@ async fn an_unknown_environment_is_an_error(ground: Ground) {
     assert_eq!(check(of("stag"), &limited).await, "there is no environment `stag`", "`stage` is outside of the reach");
 }
 
-async fn what_is_stored_is_read_back(ground: Ground) {
+async fn promotion_events_round_trip(ground: Ground) {
     let text = |text: &str| Some(text.to_owned());
     let full = PromotionEvent {
         revision: text("r2"),

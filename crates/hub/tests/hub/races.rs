@@ -13,9 +13,9 @@ use crate::sample::{self, REPOSITORY};
 use crate::twins::Ground;
 
 twins![
-    first_reports_and_what_is_desired_arrive_at_once,
+    first_reports_and_publications_may_arrive_concurrently,
     a_host_is_retired_while_another_reconciler_of_it_reports,
-    a_commit_that_is_told_in_parts_means_what_all_parts_say,
+    partial_publications_of_one_commit_are_combined,
 ];
 
 /// Commit number `commit` of `dev`, in which the workloads have folders that no other commit has.
@@ -39,7 +39,7 @@ fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
     (0..20).map(report).collect()
 }
 
-async fn first_reports_and_what_is_desired_arrive_at_once(ground: Ground) {
+async fn first_reports_and_publications_may_arrive_concurrently(ground: Ground) {
     let [(publisher, _), (replica, _)] = [(); 2].map(|()| Writer::start(ground.database.clone()));
     for commit in 1..=30 {
         let (published, stored) =
@@ -71,7 +71,7 @@ async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground
     assert_eq!(sample::lines(&ground.database, counted).await, [""; 0]);
 }
 
-async fn a_commit_that_is_told_in_parts_means_what_all_parts_say(ground: Ground) {
+async fn partial_publications_of_one_commit_are_combined(ground: Ground) {
     let [(publisher, _), (replica, _)] = [(); 2].map(|()| Writer::start(ground.database.clone()));
     let part = |commit, workload: usize| {
         let mut publication = sample::publication("dev", commit);

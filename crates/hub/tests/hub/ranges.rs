@@ -11,10 +11,10 @@ use crate::sample::{REPOSITORY, hash};
 use crate::twins::Ground;
 
 twins![
-    what_is_not_named_is_not_desired_anymore,
+    unnamed_places_in_the_range_are_removed,
     a_range_goes_by_the_bytes_of_paths,
-    who_is_late_removes_nothing,
-    of_two_commits_in_one_second_nobody_knows_which_is_later,
+    late_publication_removes_nothing,
+    commits_of_one_second_remove_nothing,
 ];
 
 fn place(path: &str, role: Role) -> DesiredPlace {
@@ -64,7 +64,7 @@ async fn with(ground: &Ground, paths: &[&str]) -> Writer {
     ingest
 }
 
-async fn what_is_not_named_is_not_desired_anymore(ground: Ground) {
+async fn unnamed_places_in_the_range_are_removed(ground: Ground) {
     let ingest = with(&ground, &["west", "west/cart", "west/portal", "east", "other/east"]).await;
     let manifests =
         BranchContent { places: vec![place("east/manifests", Role::Application)], ..publication(1, 1_000, &[]) };
@@ -93,7 +93,7 @@ async fn a_range_goes_by_the_bytes_of_paths(ground: Ground) {
     check(&ground.database, &["a", "f/a", "f/a-2/x", "f0"]).await;
 }
 
-async fn who_is_late_removes_nothing(ground: Ground) {
+async fn late_publication_removes_nothing(ground: Ground) {
     let ingest = with(&ground, &["west"]).await;
     let first = publication(2, 2_000, &["west"]);
     assert_eq!(
@@ -110,7 +110,7 @@ async fn who_is_late_removes_nothing(ground: Ground) {
     check(&ground.database, &["west", "west/cart"]).await;
 }
 
-async fn of_two_commits_in_one_second_nobody_knows_which_is_later(ground: Ground) {
+async fn commits_of_one_second_remove_nothing(ground: Ground) {
     let ingest = with(&ground, &["west"]).await;
     ingest.publish(publication(2, 1_000, &["west/cart"])).await.unwrap();
     for commit in [1, 3] {

@@ -10,9 +10,9 @@ use crate::sample;
 use crate::twins::Ground;
 
 twins![
-    names_that_look_alike_together_are_told_apart,
+    similar_name_combinations_are_distinguished,
     reconcilers_are_known_after_a_restart,
-    reconcilers_that_are_gone_are_registered_anew,
+    deleted_reconcilers_are_registered_again,
 ];
 
 fn report(host: &str, reconciler: &str, at: i64) -> Report {
@@ -40,7 +40,7 @@ async fn check(ground: &Ground, ingest: &Writer, subjects: &[(&str, &str)], from
 
 const SUBJECTS: [(&str, &str); 4] = [("a", "b/c"), ("a", "bc"), ("a/b", "c"), ("ab", "c")];
 
-async fn names_that_look_alike_together_are_told_apart(ground: Ground) {
+async fn similar_name_combinations_are_distinguished(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     check(&ground, &ingest, &SUBJECTS, 10).await;
 }
@@ -55,7 +55,7 @@ async fn reconcilers_are_known_after_a_restart(ground: Ground) {
 }
 
 /// The tables were emptied: a report must not be treated as a repetition of a deleted one.
-async fn reconcilers_that_are_gone_are_registered_anew(ground: Ground) {
+async fn deleted_reconcilers_are_registered_again(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let submit = async || ingest.submit(vec![report("berlin", "cart", 10)]).await.unwrap().outcomes;
     assert_eq!(submit().await, [Outcome::Stored]);

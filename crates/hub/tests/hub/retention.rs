@@ -14,10 +14,10 @@ use crate::twins::Ground;
 twins![
     without_bounds_everything_is_kept,
     the_latest_is_kept_however_old_it_is,
-    what_was_in_effect_within_the_age_is_kept,
-    the_present_survives_any_retention,
+    reports_in_effect_within_the_age_are_kept,
+    retention_keeps_the_present_state,
     reports_go_on_after_history_was_forgotten,
-    it_is_done_at_each_moment_that_comes,
+    retention_runs_at_each_given_time,
 ];
 
 /// Queries about the present state.
@@ -80,7 +80,7 @@ async fn the_latest_is_kept_however_old_it_is(ground: Ground) {
     check_chains(&ground.database).await;
 }
 
-async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
+async fn reports_in_effect_within_the_age_are_kept(ground: Ground) {
     fill(&ground.database).await;
     let retention =
         Retention { reports: Keep { age: Some(Duration::from_millis(15)), count: None }, ..Retention::default() };
@@ -92,7 +92,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
     check_chains(&ground.database).await;
 }
 
-async fn the_present_survives_any_retention(ground: Ground) {
+async fn retention_keeps_the_present_state(ground: Ground) {
     let (database, mut random) = (&ground.database, 12_345_u64);
     let (ingest, _writer) = Writer::start(database.clone());
     fill(database).await;
@@ -127,7 +127,7 @@ async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     assert_eq!(found, [crate::sample::hash(3)]);
 }
 
-async fn it_is_done_at_each_moment_that_comes(ground: Ground) {
+async fn retention_runs_at_each_given_time(ground: Ground) {
     fill(&ground.database).await;
     let retention = keep(Some(5), None);
     let mut times = [1, 100].into_iter().map(Timestamp::from_millis);

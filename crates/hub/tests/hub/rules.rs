@@ -32,20 +32,20 @@ use crate::twins::Ground;
 
 twins![
     a_notification_is_sent_until_it_is_taken,
-    what_comes_later_waits,
-    of_replicas_one_publishes,
-    a_receiver_that_is_gone_or_elsewhere_is_not_followed,
-    every_condition_counts_its_own,
-    a_rule_may_be_there_before_what_it_is_about,
+    later_notifications_wait_for_earlier_ones,
+    only_one_replica_sends_a_notification,
+    redirects_are_not_followed_and_gone_receivers_are_given_up,
+    each_condition_counts_its_own_matches,
+    rule_without_matching_reconcilers_is_ok,
     old_notifications_are_forgotten,
     a_test_is_sent_at_once,
     chats_and_pagers_get_their_own_formats,
     a_test_of_a_pager_is_resolved_at_once,
     drift_counts_when_it_is_old_enough,
     hosts_that_never_reported_are_counted,
-    a_demanded_heartbeat_makes_silent_who_promised_none,
-    a_demanded_heartbeat_is_about_those_that_it_selects,
-    a_demanded_heartbeat_makes_liveness_known,
+    required_heartbeat_makes_reconcilers_without_one_silent,
+    required_heartbeat_applies_only_to_selected_reconcilers,
+    required_heartbeat_makes_liveness_known,
 ];
 
 const SECRET: [u8; 32] = [7; 32];
@@ -190,7 +190,7 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     assert_eq!((&data["examples"][0]["host"], &data["examples"][0]["message"]), (&"h-2".into(), &"it's done".into()));
 }
 
-async fn what_comes_later_waits(ground: Ground) {
+async fn later_notifications_wait_for_earlier_ones(ground: Ground) {
     let fleet = failing(&ground).await;
     let server =
         TestReceiver::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()])
@@ -206,7 +206,7 @@ async fn what_comes_later_waits(ground: Ground) {
     assert_eq!(server.types(), ["rule.firing", "rule.firing", "rule.firing", "rule.resolved"]);
 }
 
-async fn of_replicas_one_publishes(ground: Ground) {
+async fn only_one_replica_sends_a_notification(ground: Ground) {
     failing(&ground).await;
     let server = TestReceiver::start(Vec::new()).await;
     let rule = Rule { lasting: Duration::ZERO, ..rule(&server, Condition::Failed) };
@@ -222,7 +222,7 @@ async fn of_replicas_one_publishes(ground: Ground) {
     assert_eq!(server.types(), ["rule.firing"]);
 }
 
-async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
+async fn redirects_are_not_followed_and_gone_receivers_are_given_up(ground: Ground) {
     failing(&ground).await;
     let other = TestReceiver::start(Vec::new()).await;
     let elsewhere = (StatusCode::TEMPORARY_REDIRECT, [("location", other.address.clone())]).into_response();
@@ -240,7 +240,7 @@ async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
     assert!(notification.given_up.is_some() && other.received().is_empty());
 }
 
-async fn every_condition_counts_its_own(ground: Ground) {
+async fn each_condition_counts_its_own_matches(ground: Ground) {
     let fleet = failing(&ground).await;
     let heartbeat = Some(Duration::from_mins(1));
     fleet.submit(Report { heartbeat, ..of_application("h-3", 23, 11) }).await;
@@ -261,7 +261,7 @@ async fn every_condition_counts_its_own(ground: Ground) {
     assert_eq!(named, ["h-3", "h-2"]);
 }
 
-async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
+async fn rule_without_matching_reconcilers_is_ok(ground: Ground) {
     let server = TestReceiver::start(Vec::new()).await;
     let rule = rule(&server, Condition::Failed);
     assert_eq!(state(&ground.database, &rule).await.phase, None);
@@ -419,7 +419,7 @@ async fn silent(database: &Database) -> Vec<String> {
     silent.into_iter().map(|(host, millis)| format!("{host} {}", millis / 1_000)).collect()
 }
 
-async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
+async fn required_heartbeat_makes_reconcilers_without_one_silent(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
     // A heartbeat counts from the present time at the latest. So the reports are from the last two hours.
@@ -450,7 +450,7 @@ async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     assert_eq!((sweep(7_600).await, sweep(7_601).await), (0, 1));
 }
 
-async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
+async fn required_heartbeat_applies_only_to_selected_reconcilers(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 1_000, (11, Status::Success)).await;
     fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 1_000, 11) }).await;
@@ -469,7 +469,7 @@ async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
     }
 }
 
-async fn a_demanded_heartbeat_makes_liveness_known(ground: Ground) {
+async fn required_heartbeat_makes_liveness_known(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
     fleet.application("h-1", 1_000, (11, Status::Success)).await;

@@ -20,18 +20,18 @@ use crate::sample::{REPOSITORY, fill, hash, lines, publication, report};
 use crate::twins::Ground;
 
 twins![
-    what_was_reported_of_a_place_stays_of_it,
+    reports_keep_their_place,
     a_report_without_a_place_is_of_the_place_named_before_it,
-    places_that_nobody_wants_anything_at_yet_stay_theirs_too,
+    reports_keep_places_that_are_published_later,
     of_reports_with_the_same_timestamp_the_last_to_arrive_counts,
-    a_reconciler_that_waits_keeps_what_it_has_applied,
-    a_confirmation_is_known_though_a_report_comes_late,
-    what_a_branch_held_before_it_was_reset_stays_known,
+    waiting_reconciler_keeps_its_applied_content,
+    confirmation_is_kept_after_a_late_report,
+    content_before_a_branch_reset_stays_known,
     a_branch_that_is_reset_names_each_assignment_once,
     a_commit_of_the_future_keeps_no_other_from_counting,
-    a_commit_that_only_removes_is_told_of,
-    who_is_retired_is_in_no_answer_but_of_before,
-    a_database_of_before_goes_on,
+    commits_with_only_removals_are_listed,
+    retired_hosts_are_only_in_answers_about_the_past,
+    database_of_an_earlier_version_is_upgraded,
 ];
 
 /// A report of a host at that time in milliseconds. It may name the folder that the reconciler applies.
@@ -60,7 +60,7 @@ async fn workload(database: &Database, host: &str, at: i64) -> String {
     rows.iter().map(workload).collect::<Vec<_>>().join(" ")
 }
 
-async fn what_was_reported_of_a_place_stays_of_it(ground: Ground) {
+async fn reports_keep_their_place(ground: Ground) {
     let ingest = hub(&ground).await;
     for (place, at) in [("cart", 10), ("cart", 15), ("portal", 20), ("cart", 30), ("portal", 40)] {
         ingest.submit(vec![said("berlin", Some(place), (1, at))]).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_report_without_a_place_is_of_the_place_named_before_it(ground: Ground
     assert_eq!(ground.database.one::<i64>(tallies, Vec::new()).await.unwrap(), 24);
 }
 
-async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground) {
+async fn reports_keep_places_that_are_published_later(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.submit(vec![said("berlin", Some("cart"), (1, 10))]).await.unwrap();
     ingest.submit(vec![said("berlin", Some("portal"), (1, 20))]).await.unwrap();
@@ -155,7 +155,7 @@ async fn of_reports_with_the_same_timestamp_the_last_to_arrive_counts(ground: Gr
     }
 }
 
-async fn a_reconciler_that_waits_keeps_what_it_has_applied(ground: Ground) {
+async fn waiting_reconciler_keeps_its_applied_content(ground: Ground) {
     let ingest = hub(&ground).await;
     let same = BranchContent { places: publication("dev", 1).places, ..publication("dev", 2) };
     ingest.publish(same).await.unwrap();
@@ -179,7 +179,7 @@ async fn a_reconciler_that_waits_keeps_what_it_has_applied(ground: Ground) {
     assert_eq!(together.outcomes, [Outcome::Confirmed, Outcome::Stored, Outcome::Stored]);
 }
 
-async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
+async fn confirmation_is_kept_after_a_late_report(ground: Ground) {
     let ingest = hub(&ground).await;
     let report = |status, at| Report { status, ..said("berlin", Some("cart"), (1, at)) };
     for (status, at) in [(Status::Success, 12), (Status::Success, 20), (Status::Failure, 30), (Status::InProgress, 15)]
@@ -214,7 +214,7 @@ async fn reset(ground: &Ground) -> Writer {
     ingest
 }
 
-async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
+async fn content_before_a_branch_reset_stays_known(ground: Ground) {
     let ingest = reset(&ground).await;
     let database = &ground.database;
     let desired = async |at| {
@@ -258,7 +258,7 @@ async fn a_commit_of_the_future_keeps_no_other_from_counting(ground: Ground) {
     assert_eq!(ingest.publish(made(2, Timestamp::now().millis())).await.unwrap().changed, 2);
 }
 
-async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
+async fn commits_with_only_removals_are_listed(ground: Ground) {
     let ingest = hub(&ground).await;
     let targets = async || {
         let environments = environments(&ground.database, &Filter::default()).await.unwrap();
@@ -281,7 +281,7 @@ async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
     assert_eq!(targets().await, [0]);
 }
 
-async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
+async fn retired_hosts_are_only_in_answers_about_the_past(ground: Ground) {
     let ingest = hub(&ground).await;
     for host in ["berlin", "chicago"] {
         ingest.submit(vec![report(host, "dev", "cart", (1, 10))]).await.unwrap();
@@ -376,7 +376,7 @@ async fn turn_back(ground: &Ground) {
     ground.database.close().await;
 }
 
-async fn a_database_of_before_goes_on(ground: Ground) {
+async fn database_of_an_earlier_version_is_upgraded(ground: Ground) {
     fill(&ground.database).await;
     let assignments = "select count(*) from deployment_assignment";
     let before = ground.database.one::<i64>(assignments, Vec::new()).await.unwrap();

@@ -9,12 +9,12 @@ use testkit::postgres::PostgresServer;
 use crate::twins::{Ground, wait};
 
 twins![
-    the_tables_are_those_of_microsofts_hub_and_ours,
+    tables_of_microsofts_hub_and_of_kalypso_exist,
     several_processes_bring_a_database_up_to_date_at_once,
     a_database_of_a_later_version_is_refused,
     names_round_trip,
     timestamps_round_trip,
-    what_is_not_committed_never_was,
+    uncommitted_transactions_leave_no_data,
     all_answers_of_a_reading_are_from_one_snapshot;
     a_server_that_comes_back_is_used_again,
     indexes_are_followed_until_the_end_of_a_transaction,
@@ -49,7 +49,7 @@ async fn environments(database: &Database) -> Vec<String> {
     database.query("select name from environment order by id", Vec::new()).await.unwrap()
 }
 
-async fn the_tables_are_those_of_microsofts_hub_and_ours(ground: Ground) {
+async fn tables_of_microsofts_hub_and_of_kalypso_exist(ground: Ground) {
     let tables = "workspace application workload workload_version environment deployment_target deployment_assignment host \
         reconciler deployment place place_revision reconciler_state tally";
     for table in tables.split_whitespace() {
@@ -141,7 +141,7 @@ async fn timestamps_round_trip(ground: Ground) {
     }
 }
 
-async fn what_is_not_committed_never_was(ground: Ground) {
+async fn uncommitted_transactions_leave_no_data(ground: Ground) {
     let mut transaction = ground.database.begin().await.unwrap();
     transaction.run("insert into environment (name) values ('dev')").await.unwrap();
     drop(transaction);

@@ -12,12 +12,12 @@ use hub_api::tokens::{Group, Reach, Scope};
 use crate::twins::Ground;
 
 twins![
-    is_known_by_its_secret_and_by_what_it_signs,
-    signs_only_if_it_was_made_for_it,
-    ends_when_it_expires_or_is_revoked,
-    rotates_with_a_grace_time,
-    has_a_name_of_its_own,
-    is_listed_with_its_scope_and_last_use_but_without_its_secret,
+    tokens_are_recognized_by_their_secret,
+    only_signing_tokens_can_sign,
+    tokens_end_when_expired_or_revoked,
+    tokens_rotate_with_a_grace_time,
+    token_names_are_unique_and_valid,
+    listed_tokens_have_scope_and_last_use_but_no_secret,
     a_limit_that_can_not_be_read_is_an_error,
     a_role_that_is_not_known_is_an_error,
 ];
@@ -35,7 +35,7 @@ async fn check(database: &Database, text: &TokenText, now: Timestamp) -> Result<
     recognized
 }
 
-async fn is_known_by_its_secret_and_by_what_it_signs(Ground { database, .. }: Ground) {
+async fn tokens_are_recognized_by_their_secret(Ground { database, .. }: Ground) {
     let text = create(&database, &new("grafana"), "test").await.unwrap();
     assert_eq!(check(&database, &text, Timestamp::now()).await, Ok("grafana".to_owned()));
     let other = TokenText::random().unwrap();
@@ -44,7 +44,7 @@ async fn is_known_by_its_secret_and_by_what_it_signs(Ground { database, .. }: Gr
     assert_eq!(check(&database, &other, Timestamp::now()).await, Err(Invalid::Secret));
 }
 
-async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
+async fn only_signing_tokens_can_sign(Ground { database, .. }: Ground) {
     let text = create(&database, &NewToken { signs: false, ..new("grafana") }, "test").await.unwrap();
     let token = find(&database, text.id()).await.unwrap().unwrap();
     let signature = text.signing_key().sign(b"body");
@@ -57,7 +57,7 @@ async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
     assert!(matches!(create(&database, &reads, "test").await, Err(TokenError::Signing)));
 }
 
-async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {
+async fn tokens_end_when_expired_or_revoked(Ground { database, .. }: Ground) {
     let end = Timestamp::now().after(Duration::from_mins(1));
     let text = create(&database, &NewToken { expires_on: Some(end), ..new("grafana") }, "test").await.unwrap();
     assert!(check(&database, &text, Timestamp::now()).await.is_ok());
@@ -68,7 +68,7 @@ async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {
     assert!(any(&database).await.unwrap());
 }
 
-async fn rotates_with_a_grace_time(Ground { database, .. }: Ground) {
+async fn tokens_rotate_with_a_grace_time(Ground { database, .. }: Ground) {
     let old = create(&database, &new("grafana"), "test").await.unwrap();
     let new = rotate(&database, "grafana", (Duration::from_mins(1), "test")).await.unwrap();
     let later = Timestamp::now().after(Duration::from_mins(2));
@@ -77,7 +77,7 @@ async fn rotates_with_a_grace_time(Ground { database, .. }: Ground) {
     assert!(check(&database, &new, later).await.is_ok());
 }
 
-async fn has_a_name_of_its_own(Ground { database, .. }: Ground) {
+async fn token_names_are_unique_and_valid(Ground { database, .. }: Ground) {
     create(&database, &new("grafana"), "test").await.unwrap();
     assert!(matches!(create(&database, &new("grafana"), "test").await, Err(TokenError::Taken(_))));
     revoke(&database, "grafana", "test").await.unwrap();
@@ -87,7 +87,7 @@ async fn has_a_name_of_its_own(Ground { database, .. }: Ground) {
     }
 }
 
-async fn is_listed_with_its_scope_and_last_use_but_without_its_secret(Ground { database, .. }: Ground) {
+async fn listed_tokens_have_scope_and_last_use_but_no_secret(Ground { database, .. }: Ground) {
     let group = Group { hosts: "chicago-*".into(), reconciler_types: vec!["flux".into()], ..Group::default() };
     let text =
         create(&database, &NewToken { scope: Scope::Group(group.clone()), ..new("chicago") }, "test").await.unwrap();

@@ -20,13 +20,13 @@ twins![
     a_version_of_a_workload_is_held_at_its_target,
     the_version_may_become_known_later,
     a_version_means_the_latest_content_that_is_called_so,
-    at_a_named_place_a_version_is_enough,
-    several_targets_are_told_apart_by_environment,
-    several_targets_are_told_apart_by_what_the_host_is_otherwise,
-    several_workloads_are_told_apart_by_their_versions,
-    those_that_nobody_can_tell_apart_stay_unplaced_and_say_so,
-    another_name_leads_elsewhere,
-    targets_that_move_take_those_along_who_name_them,
+    version_at_a_named_place_identifies_the_content,
+    targets_are_distinguished_by_environment,
+    targets_are_distinguished_by_other_reports_of_the_host,
+    workloads_are_distinguished_by_their_versions,
+    ambiguous_targets_stay_unplaced_with_a_reason,
+    changed_names_lead_to_other_targets,
+    moved_targets_keep_their_reconcilers,
 ];
 
 /// A host's report, at that time in milliseconds, that it has a version of a workload.
@@ -111,7 +111,7 @@ async fn a_version_means_the_latest_content_that_is_called_so(ground: Ground) {
     check(&ground.database, &["dev cart 1.1 outdated"]).await;
 }
 
-async fn at_a_named_place_a_version_is_enough(ground: Ground) {
+async fn version_at_a_named_place_identifies_the_content(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("dev", 2)]).await;
     let of = |at, version: &str| Report {
         revision: String::new(),
@@ -129,20 +129,20 @@ async fn at_a_named_place_a_version_is_enough(ground: Ground) {
     assert_eq!((holding[0].version.as_deref(), holding[0].reconcilers), (Some("1.2"), 1));
 }
 
-async fn several_targets_are_told_apart_by_environment(ground: Ground) {
+async fn targets_are_distinguished_by_environment(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 2)]).await;
     ingest.submit(vec![in_environment(report("cart", ("1.2", 10)), "prod")]).await.unwrap();
     check(&ground.database, &["prod cart 1.2 succeeded"]).await;
 }
 
-async fn several_targets_are_told_apart_by_what_the_host_is_otherwise(ground: Ground) {
+async fn targets_are_distinguished_by_other_reports_of_the_host(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
     ingest.submit(vec![sample::report("berlin", "prod", "portal", (1, 10))]).await.unwrap();
     ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
     check(&ground.database, &["prod cart 1.1 succeeded", "prod portal 1.1 succeeded"]).await;
 }
 
-async fn several_workloads_are_told_apart_by_their_versions(ground: Ground) {
+async fn workloads_are_distinguished_by_their_versions(ground: Ground) {
     let mut publication = sample::publication("dev", 1);
     let other = &mut publication.places[1].targets[0];
     (other.workload, other.application) = ("cart".into(), "stall".into());
@@ -152,7 +152,7 @@ async fn several_workloads_are_told_apart_by_their_versions(ground: Ground) {
     check(&ground.database, &["dev cart 2024-11 succeeded", "dev cart 9 outdated"]).await;
 }
 
-async fn those_that_nobody_can_tell_apart_stay_unplaced_and_say_so(ground: Ground) {
+async fn ambiguous_targets_stay_unplaced_with_a_reason(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
     let lost = in_environment(Report { host: "chicago".into(), ..report("cart", ("1.1", 10)) }, "stage");
     ingest.submit(vec![report("cart", ("1.1", 10)), lost]).await.unwrap();
@@ -161,7 +161,7 @@ async fn those_that_nobody_can_tell_apart_stay_unplaced_and_say_so(ground: Groun
     check(&ground.database, &[several, nothing]).await;
 }
 
-async fn another_name_leads_elsewhere(ground: Ground) {
+async fn changed_names_lead_to_other_targets(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
     let of = |at, environment| in_environment(report("cart", ("1.1", at)), environment);
     ingest.submit(vec![of(10, "dev")]).await.unwrap();
@@ -173,7 +173,7 @@ async fn another_name_leads_elsewhere(ground: Ground) {
     check(&ground.database, &["dev portal 1.1 succeeded"]).await;
 }
 
-async fn targets_that_move_take_those_along_who_name_them(ground: Ground) {
+async fn moved_targets_keep_their_reconcilers(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1)]).await;
     ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
     let mut moved = sample::publication("dev", 2);

@@ -62,20 +62,20 @@ fn phases_and_health_become_statuses() {
 }
 
 #[test]
-fn the_time_is_the_latest_one_whatever_the_status() {
+fn time_is_the_latest_one_for_every_status() {
     let at = |health: &str| report(&[("/status/health", json!({"status": health}))]).observed_on;
     assert_eq!([at("Healthy"), at("Degraded")], [at("Progressing"); 2]);
 }
 
 #[test]
-fn the_revision_is_what_was_applied_and_not_what_was_compared_with() {
+fn revision_is_the_applied_one_and_not_the_compared_one() {
     let old = ("/status/operationState/syncResult/revision", json!(OLD));
     assert_eq!(check(&[old.clone(), ("/status/sync/status", json!("OutOfSync"))]), (Status::Success, OLD.into()));
     assert_eq!(check(&[old, ("/status/operationState/phase", json!("Running"))]), (Status::InProgress, NEW.into()));
 }
 
 #[test]
-fn a_failure_says_why() {
+fn failures_include_the_reason() {
     let failed = report(&[
         ("/status/operationState/phase", json!("Failed")),
         ("/status/operationState/message", json!("one or more objects failed to apply")),
@@ -96,7 +96,7 @@ fn a_failure_says_why() {
 }
 
 #[test]
-fn hosts_are_called_by_their_names() {
+fn host_is_the_name_of_the_destination_cluster() {
     let host = |destination: Value, cluster: &str| {
         report(&[
             ("/spec/destination", destination),
@@ -113,7 +113,7 @@ fn hosts_are_called_by_their_names() {
 }
 
 #[test]
-fn of_several_sources_the_one_with_a_folder_counts() {
+fn source_with_a_folder_is_chosen_from_several() {
     let sources = json!([
         {"repoURL": "https://charts.example", "chart": "redis", "targetRevision": "1.2.3"},
         {"repoURL": "https://git.example/acme/values", "targetRevision": "main", "ref": "values"},
@@ -129,7 +129,7 @@ fn of_several_sources_the_one_with_a_folder_counts() {
 }
 
 #[test]
-fn a_head_or_a_commit_is_no_branch() {
+fn head_and_commits_are_not_branches() {
     for target in ["", "HEAD", NEW] {
         assert_eq!(report(&[("/spec/source/targetRevision", json!(target))]).endpoint, None, "{target}");
     }
@@ -145,7 +145,7 @@ fn names_do_not_collide_and_may_be_set() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_its_field() {
+fn invalid_fields_are_reported_with_their_path() {
     let check = |changes: &[(&str, Value)]| {
         read_with(changes).into_parts().1.into_iter().map(|refused| refused.error.to_string()).collect::<String>()
     };

@@ -91,7 +91,7 @@ fn releases_and_sources_report_too() {
 }
 
 #[test]
-fn each_interval_says_the_same() {
+fn repeated_events_have_the_same_digest() {
     let later = SUCCEEDED.replace("211.4ms", "198.7ms").replace("13:44", "13:54");
     assert_eq!(report(SUCCEEDED).digest(), report(&later).digest());
 }
@@ -192,7 +192,7 @@ fn revisions_of_artifacts_lead_back_to_git() {
 }
 
 #[test]
-fn what_is_no_event_about_a_reconciler_is_ignored() {
+fn events_not_about_reconcilers_are_ignored() {
     let policy = SUCCEEDED.replace("\"Kustomization\"", "\"ImagePolicy\"");
     let trace = SUCCEEDED.replace("\"info\"", "\"trace\"");
     for body in [policy.as_str(), trace.as_str(), "{}"] {
@@ -202,7 +202,7 @@ fn what_is_no_event_about_a_reconciler_is_ignored() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_its_field() {
+fn invalid_fields_are_reported_with_their_path() {
     let metadata = r#"{"repository": "https://git.example/a", "path": "./b", "revision": "6.7.2"}"#;
     assert_eq!(check_metadata(metadata), "metadata: place: the branch is missing");
     let seconds = check_metadata(r#"{"heartbeatSeconds": "10m"}"#);

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_request() {
+    fn truncated_requests_are_refused() {
         let whole = request(3);
         assert!(matches!(decode_protobuf(&whole[..whole.len() - 1]), Err(BodyError::Syntax { .. })));
     }

@@ -44,7 +44,7 @@ fn records_with_our_attributes_are_reports_and_others_are_ignored() {
 }
 
 #[test]
-fn protobuf_says_the_same() {
+fn protobuf_and_json_give_the_same_reports() {
     let from_json = decode_json(REQUEST.as_bytes()).unwrap();
     let from_protobuf = decode_protobuf(&from_json.encode_to_vec()).unwrap();
     assert_eq!(read(&from_protobuf, NOW), read(&from_json, NOW));
@@ -52,7 +52,7 @@ fn protobuf_says_the_same() {
 }
 
 #[test]
-fn the_record_says_more_than_its_resource() {
+fn record_attributes_override_resource_attributes() {
     assert_eq!(check("kalypso.host", r#"{"stringValue": "line-7"}"#).unwrap().host, "line-7");
     assert_eq!(check("host.name", r#"{"stringValue": "node-1"}"#).unwrap().host, "node-1");
     assert_eq!(check("kalypso.label.rank", r#"{"intValue": "3"}"#).unwrap().labels["rank"], "3");
@@ -62,7 +62,7 @@ fn the_record_says_more_than_its_resource() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_its_attribute() {
+fn invalid_attributes_are_reported_by_name() {
     let wrong = |key: &str, value: &str| check(key, value).unwrap_err();
     assert_eq!(
         wrong("kalypso.verson", r#"{"stringValue": "1"}"#),
@@ -83,7 +83,7 @@ fn what_is_wrong_is_said_at_its_attribute() {
 }
 
 #[test]
-fn the_answer_counts_what_was_refused() {
+fn answer_counts_refused_records() {
     assert_eq!(encode_json(&answer(&[], &[])), "{}");
     assert_eq!(encode_protobuf(&answer(&[], &[])), b"");
     let error = ReportError::new("kalypso.status", "is missing");
@@ -97,7 +97,7 @@ fn the_answer_counts_what_was_refused() {
 }
 
 #[test]
-fn little_and_deep_bodies() {
+fn empty_bodies_are_accepted_and_deep_or_long_ones_refused() {
     for body in ["{}", r#"{"resourceLogs": null}"#, r#"{"resourceLogs": [{"scopeLogs": [{}]}]}"#] {
         assert_eq!(read(&decode_json(body.as_bytes()).unwrap(), NOW), Ok(Batch::default()), "{body}");
     }

@@ -19,8 +19,8 @@ const ROOM: u64 = 1024 * 1024;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let is_skipped = Command::new("prlimit").arg("--version").output().is_err();
-    let name = "faults::disk::a_full_one_is_told_of_and_used_again";
-    let of_sqlite = on_sqlite(name, a_full_one_is_told_of_and_used_again).with_ignored_flag(is_skipped);
+    let name = "faults::disk::full_disk_is_reported_and_used_again_when_free";
+    let of_sqlite = on_sqlite(name, full_disk_is_reported_and_used_again_when_free).with_ignored_flag(is_skipped);
     let is_skipped =
         availability_of_small_disks().inspect_err(|reason| eprintln!("skipped: {name}: {reason}")).is_err();
     let of_tables = on_postgres(name, async || that_of_postgres_fills(OnSmallDisk::Tables).await);
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![of_sqlite, of_tables.with_ignored_flag(is_skipped), of_log.with_ignored_flag(is_skipped)]
 }
 
-async fn a_full_one_is_told_of_and_used_again(ground: Ground) {
+async fn full_disk_is_reported_and_used_again_when_free(ground: Ground) {
     prepared(&ground).await;
     let hub = Process::start_with_room(&ground.url, ROOM);
     let mut acknowledged = BTreeSet::new();

@@ -22,10 +22,10 @@ pub(crate) use self::batches::check_consistent;
 pub(crate) use self::process::{Process, SERVE, serve};
 
 twins![
-    what_was_acknowledged_is_there_after_a_kill,
+    acknowledged_reports_survive_a_kill,
     two_replicas_take_the_same_batches_at_once,
     a_storm_is_turned_away_and_nothing_acknowledged_is_lost;
-    a_database_that_goes_away_and_comes_back,
+    hub_recovers_from_a_database_outage,
 ];
 
 /// The number of concurrent senders.
@@ -46,7 +46,7 @@ async fn stored_reports(url: &DatabaseUrl, size: usize) -> BTreeSet<usize> {
     stored
 }
 
-async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
+async fn acknowledged_reports_survive_a_kill(ground: Ground) {
     const ROUNDS: usize = 5;
     const BATCHES: usize = 24;
     prepared(&ground).await;
@@ -130,7 +130,7 @@ fn send_for_ever(door: &Door) -> (JoinHandle<()>, mpsc::UnboundedReceiver<(usize
     (sender, answers)
 }
 
-async fn a_database_that_goes_away_and_comes_back() {
+async fn hub_recovers_from_a_database_outage() {
     let server = PostgresServer::start_private(&[]).unwrap();
     let place = server.create_database().unwrap();
     let url = DatabaseUrl::Postgres(place.url());

@@ -12,7 +12,7 @@ use super::batches::{SIZE, batch, publish, stored};
 use super::process::{Answer, Process};
 use crate::twins::Ground;
 
-twins![every_stream_gets_every_change_once_and_in_order, who_does_not_read_is_in_nobodys_way_and_misses_nothing,];
+twins![every_stream_gets_every_change_once_and_in_order, slow_stream_readers_delay_no_other_and_miss_nothing,];
 
 /// The number of batches that arrive.
 const BATCHES: usize = 5;
@@ -80,7 +80,7 @@ async fn every_stream_gets_every_change_once_and_in_order(ground: Ground) {
     assert_eq!(rest.ids, one.ids[middle + 1..]);
 }
 
-async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) {
+async fn slow_stream_readers_delay_no_other_and_miss_nothing(ground: Ground) {
     // Far more than the system buffers for a connection.
     const MANY: usize = 60;
     let numbered = |number: usize| {

@@ -17,7 +17,7 @@ use crate::twins::Ground;
 
 twins![
     a_workload_has_the_reports_that_brought_its_configuration,
-    pages_of_them_follow_each_other,
+    pages_of_configuration_reports_follow_each_other,
     changes_name_the_workloads_that_they_are_about,
 ];
 
@@ -116,7 +116,7 @@ async fn a_workload_has_the_reports_that_brought_its_configuration(ground: Groun
     assert_eq!(all.iter().filter(|line| line.starts_with("edge")).count(), 3);
 }
 
-async fn pages_of_them_follow_each_other(ground: Ground) {
+async fn pages_of_configuration_reports_follow_each_other(ground: Ground) {
     let database = some(&ground).await;
     for limit in 1..4 {
         assert_eq!(check(database, &of_workload("cart"), limit).await, OF_CART, "{limit}");

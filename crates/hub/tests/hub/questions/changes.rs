@@ -18,15 +18,15 @@ use crate::twins::Ground;
 
 twins![
     changes_come_once_and_in_order,
-    who_goes_on_misses_nothing,
-    a_late_report_says_so,
+    resumed_polling_misses_no_change,
+    late_reports_are_marked_as_superseded,
     silence_begins_and_ends,
-    what_reports_only_changes_is_not_silent,
+    reconcilers_that_report_only_changes_are_not_silent,
     changes_are_selected,
-    what_cannot_be_an_event_is_refused,
-    forgotten_reports_leave_no_id_to_use_again,
-    many_who_write_at_once_hide_nothing;
-    what_is_under_way_is_waited_for
+    impossible_event_filters_are_refused,
+    ids_of_deleted_reports_are_not_reused,
+    concurrent_writers_hide_no_change;
+    open_transactions_are_waited_for
 ];
 
 fn line(change: &FleetChange) -> String {
@@ -82,7 +82,7 @@ async fn changes_come_once_and_in_order(ground: Ground) {
     assert_eq!(check(&ground.database, &Filter::default()).await, expected);
 }
 
-async fn who_goes_on_misses_nothing(ground: Ground) {
+async fn resumed_polling_misses_no_change(ground: Ground) {
     let fleet = some(&ground).await;
     let (_, mut position) = since(&ground.database, &Filter::default(), Position::default()).await;
     for (at, status) in [(50, Status::InProgress), (60, Status::Success), (70, Status::Failure)] {
@@ -96,7 +96,7 @@ async fn who_goes_on_misses_nothing(ground: Ground) {
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["desired 50  removed"]);
 }
 
-async fn a_late_report_says_so(ground: Ground) {
+async fn late_reports_are_marked_as_superseded(ground: Ground) {
     let fleet = some(&ground).await;
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
     fleet.application("h-1", 35, (30, Status::InProgress)).await;
@@ -125,7 +125,7 @@ async fn silence_begins_and_ends(ground: Ground) {
     assert!(check(&ground.database, &silent).await.is_empty());
 }
 
-async fn what_reports_only_changes_is_not_silent(ground: Ground) {
+async fn reconcilers_that_report_only_changes_are_not_silent(ground: Ground) {
     let fleet = some(&ground).await;
     let now = Timestamp::now();
     let promise = |reconciler: &str| Report {
@@ -167,7 +167,7 @@ async fn changes_are_selected(ground: Ground) {
     assert_eq!(check(database, &edge).await, ["desired 1 ", "desired 1 ", "desired b 1.0", "desired 1e 2.0"]);
 }
 
-async fn what_cannot_be_an_event_is_refused(ground: Ground) {
+async fn impossible_event_filters_are_refused(ground: Ground) {
     let ask = async |filter: &Filter| changes(&ground.database, filter, Position::default(), Position::default()).await;
     let outdated = Filter { status: Some("outdated".into()), ..Filter::default() };
     let error = ask(&outdated).await.unwrap_err().to_string();
@@ -179,7 +179,7 @@ async fn what_cannot_be_an_event_is_refused(ground: Ground) {
     assert!(matches!(ask(&unknown).await, Err(QuestionError::Unknown { .. })));
 }
 
-async fn forgotten_reports_leave_no_id_to_use_again(ground: Ground) {
+async fn ids_of_deleted_reports_are_not_reused(ground: Ground) {
     use hub::retention::{Keep, Retention, delete_expired};
 
     let fleet = some(&ground).await;
@@ -192,7 +192,7 @@ async fn forgotten_reports_leave_no_id_to_use_again(ground: Ground) {
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-2 2.0 failure success"]);
 }
 
-async fn many_who_write_at_once_hide_nothing(ground: Ground) {
+async fn concurrent_writers_hide_no_change(ground: Ground) {
     let (hosts, reports) = (8, 12);
     let mut writers = tokio::task::JoinSet::new();
     for host in 0..hosts {
@@ -227,7 +227,7 @@ async fn many_who_write_at_once_hide_nothing(ground: Ground) {
 }
 
 /// Reports whose transaction began first may be committed last.
-async fn what_is_under_way_is_waited_for() {
+async fn open_transactions_are_waited_for() {
     let ground = Ground::postgres().await;
     sample::fill(&ground.database).await;
     let before = settled(&ground.database).await.unwrap();

@@ -9,11 +9,7 @@ use hub_api::report::Status;
 use crate::questions::fleet::Fleet;
 use crate::twins::Ground;
 
-twins![
-    names_that_differ_correspond_by_a_mapping,
-    what_is_the_same_is_left_out_if_asked_for,
-    a_mapping_that_is_none_is_refused
-];
+twins![names_that_differ_correspond_by_a_mapping, equal_targets_are_left_out_on_request, invalid_mappings_are_refused];
 
 fn side(side: Option<&ComparedSide>) -> String {
     let Some(side) = side else { return "-".to_owned() };
@@ -61,7 +57,7 @@ async fn names_that_differ_correspond_by_a_mapping(ground: Ground) {
     assert_eq!(check(&fleet, Compared { map, ..Compared::default() }).await, together);
 }
 
-async fn what_is_the_same_is_left_out_if_asked_for(ground: Ground) {
+async fn equal_targets_are_left_out_on_request(ground: Ground) {
     let fleet = both(&ground, "1.0", "c1").await;
     let map = Some("checkout-stage=checkout-prod".to_owned());
     let same = ["checkout-stage 1.0 has  | checkout-prod 1.0 has 1×1.0 | 1 same, "];
@@ -69,7 +65,7 @@ async fn what_is_the_same_is_left_out_if_asked_for(ground: Ground) {
     assert!(check(&fleet, Compared { map, differing: true, ..Compared::default() }).await.is_empty());
 }
 
-async fn a_mapping_that_is_none_is_refused(ground: Ground) {
+async fn invalid_mappings_are_refused(ground: Ground) {
     let fleet = both(&ground, "1.0", "c1").await;
     for (map, name, near) in [
         ("checkout-stag=checkout-prod", "checkout-stag", "checkout-stage"),

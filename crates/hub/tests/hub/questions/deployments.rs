@@ -13,12 +13,12 @@ use crate::twins::Ground;
 
 twins![
     hosts_have_versions_with_configurations,
-    what_a_host_has_is_not_what_is_desired,
-    what_was_where_at_a_moment_can_be_asked_for,
+    hosts_show_their_own_content_and_not_the_desired_one,
+    deployments_at_a_past_time_are_answered,
     names_and_labels_select,
-    labels_that_nothing_has_are_said_with_those_that_are_like_them,
+    unknown_labels_are_reported_with_similar_ones,
     a_cluster_type_selects_hosts_with_everything_on_them,
-    a_name_that_is_not_known_is_said_with_those_that_are_like_it,
+    unknown_names_are_reported_with_similar_ones,
     pages_follow_each_other_whatever_is_added_meanwhile,
     reconcilers_of_nothing_that_is_known_are_shown_too,
 ];
@@ -50,7 +50,7 @@ async fn hosts_have_versions_with_configurations(ground: Ground) {
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
 }
 
-async fn what_a_host_has_is_not_what_is_desired(ground: Ground) {
+async fn hosts_show_their_own_content_and_not_the_desired_one(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Success)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
@@ -63,7 +63,7 @@ async fn what_a_host_has_is_not_what_is_desired(ground: Ground) {
     assert_eq!(check(&fleet, &failed, None).await, ["h-1 checkout 2.0 c1 c failed"]);
 }
 
-async fn what_was_where_at_a_moment_can_be_asked_for(ground: Ground) {
+async fn deployments_at_a_past_time_are_answered(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;
@@ -97,7 +97,7 @@ async fn names_and_labels_select(ground: Ground) {
     assert_eq!(hosts(of_workload).await, "h-1, h_%-2, h'-3");
 }
 
-async fn labels_that_nothing_has_are_said_with_those_that_are_like_them(ground: Ground) {
+async fn unknown_labels_are_reported_with_similar_ones(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2"] {
         fleet.application(host, 21, (11, Status::Success)).await;
@@ -139,7 +139,7 @@ async fn a_cluster_type_selects_hosts_with_everything_on_them(ground: Ground) {
     assert_eq!(check(&fleet, &unknown, None).await, ["there is no cluster type `egde`; did you mean `edge`?"]);
 }
 
-async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it(ground: Ground) {
+async fn unknown_names_are_reported_with_similar_ones(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let filter = Filter { environment: Some("prodd".into()), ..Filter::default() };
     assert_eq!(check(&fleet, &filter, None).await, ["there is no environment `prodd`; did you mean `prod`?"]);

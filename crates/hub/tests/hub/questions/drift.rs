@@ -14,13 +14,13 @@ use crate::questions::fleet::{Fleet, of_application};
 use crate::twins::Ground;
 
 twins![
-    what_is_desired_for_long_comes_first,
+    oldest_drift_comes_first,
     reports_that_match_nothing_are_counted_and_listed,
-    who_does_not_keep_its_promise_is_silent,
-    who_reports_again_is_silent_no_more,
+    missed_heartbeat_makes_a_reconciler_silent,
+    new_report_ends_the_silence,
 ];
 
-async fn what_is_desired_for_long_comes_first(ground: Ground) {
+async fn oldest_drift_comes_first(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Failure)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
@@ -61,7 +61,7 @@ async fn promising(fleet: &Fleet, host: &str) -> Timestamp {
     now
 }
 
-async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
+async fn missed_heartbeat_makes_a_reconciler_silent(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
     fleet.application("h-2", 21, (11, Status::Success)).await;
@@ -73,7 +73,7 @@ async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
     assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
 }
 
-async fn who_reports_again_is_silent_no_more(ground: Ground) {
+async fn new_report_ends_the_silence(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
     mark_silent(&fleet.database, || then.after(Duration::from_hours(1))).await.unwrap();

@@ -15,9 +15,9 @@ use crate::twins::Ground;
 
 twins![
     totals_are_by_role,
-    environments_are_in_the_order_that_was_told_last,
-    targets_say_what_is_desired_and_how_many_have_it,
-    what_was_desired_at_a_timestamp,
+    environments_have_the_last_published_order,
+    targets_show_desired_content_and_its_counts,
+    targets_at_a_past_time_show_the_content_desired_then,
     totals_of_some_hosts_are_counted,
     totals_by_status_are_refused,
 ];
@@ -41,7 +41,7 @@ async fn totals_are_by_role(ground: Ground) {
     assert_eq!(counts(&prod.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated");
 }
 
-async fn environments_are_in_the_order_that_was_told_last(ground: Ground) {
+async fn environments_have_the_last_published_order(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for environment in ["dev", "stage", "test"] {
         fleet.publish_application(environment, 12, "1.0").await;
@@ -69,7 +69,7 @@ fn row(row: &EnvironmentTarget) -> String {
     format!("{} {} {version} {config} {commit}: {succeeded}", row.role.as_str(), text(&row.cluster_type))
 }
 
-async fn targets_say_what_is_desired_and_how_many_have_it(ground: Ground) {
+async fn targets_show_desired_content_and_its_counts(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Success)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
@@ -87,7 +87,7 @@ async fn targets_say_what_is_desired_and_how_many_have_it(ground: Ground) {
     assert_eq!(rows, ["platform edge - c2 2: 0 of 1", "application - 1.0 - b: 1 of 1"]);
 }
 
-async fn what_was_desired_at_a_timestamp(ground: Ground) {
+async fn targets_at_a_past_time_show_the_content_desired_then(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;

@@ -19,7 +19,7 @@ use crate::twins::Ground;
 
 twins![
     a_host_has_a_history,
-    an_environment_has_one_with_all_its_hosts,
+    environment_history_includes_all_its_hosts,
     pages_follow_each_other,
     decisions_are_part_of_the_history,
     a_selection_is_by_person_kind_and_time,
@@ -91,7 +91,7 @@ async fn a_host_has_a_history(ground: Ground) {
     assert_eq!(check(&fleet, &filter, 100).await, OF_HOST);
 }
 
-async fn an_environment_has_one_with_all_its_hosts(ground: Ground) {
+async fn environment_history_includes_all_its_hosts(ground: Ground) {
     let fleet = some(&ground).await;
     let filter = Filter { environment: Some("prod".into()), ..Filter::default() };
     // In order of arrival at the hub: commits are of 1970 here, reports of today.

@@ -14,7 +14,7 @@ use model::rollout::{Counts, RolloutState};
 use crate::questions::crowd::{KINDS, Member, load};
 use crate::twins::Ground;
 
-twins![totals_of_any_hosts_are_what_they_say_one_by_one];
+twins![totals_equal_the_counts_of_single_hosts];
 
 const HOSTS: i64 = 22_000;
 
@@ -85,7 +85,7 @@ fn add(sum: &mut Counts, counts: &Counts) {
     sum.never_reported += counts.never_reported;
 }
 
-async fn totals_of_any_hosts_are_what_they_say_one_by_one(ground: Ground) {
+async fn totals_equal_the_counts_of_single_hosts(ground: Ground) {
     let database = &ground.database;
     load(database, HOSTS).await;
     check(database, filter("store"), (|_| true, 2)).await;

@@ -23,10 +23,10 @@ twins![
     a_workload_is_where_its_content_is,
     a_failure_of_a_folder_is_one_of_each_workload_in_it,
     reconcilers_without_a_heartbeat_are_counted,
-    clusters_are_told_apart,
+    clusters_are_counted_separately,
     reconcilers_of_manifests_are_counted_beside_them,
     pages_follow_each_other,
-    what_selects_some_reconcilers_is_refused,
+    filters_for_reconcilers_are_refused,
 ];
 
 const PLATFORM: &str = "https://git.example/acme/platform";
@@ -178,7 +178,7 @@ async fn reconcilers_without_a_heartbeat_are_counted(ground: Ground) {
     }
 }
 
-async fn clusters_are_told_apart(ground: Ground) {
+async fn clusters_are_counted_separately(ground: Ground) {
     let (database, ingest) = company(&ground).await;
     report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
     report(&ingest, ("b", PLATFORM, "b"), (2, Status::Success)).await;
@@ -221,7 +221,7 @@ async fn pages_follow_each_other(ground: Ground) {
     }
 }
 
-async fn what_selects_some_reconcilers_is_refused(ground: Ground) {
+async fn filters_for_reconcilers_are_refused(ground: Ground) {
     let (database, _ingest) = company(&ground).await;
     let refused = async |filter: &Filter, page: &Page| match place_states(database, filter, page).await {
         Err(QuestionError::Wrong { parameter, .. }) => parameter,

@@ -19,7 +19,7 @@ use crate::questions::crowd::load;
 use crate::questions::fleet::hash;
 use crate::twins::Ground;
 
-twins![no_question_looks_at_all_hosts];
+twins![no_query_scans_all_hosts];
 
 /// The number of hosts, each with two reconcilers. With fewer hosts, a scan is rightly the best plan.
 const HOSTS: i64 = 50_000;
@@ -204,7 +204,7 @@ async fn move_some(database: &Database) {
     transaction.commit().await.unwrap();
 }
 
-async fn no_question_looks_at_all_hosts(ground: Ground) {
+async fn no_query_scans_all_hosts(ground: Ground) {
     load(&ground.database, HOSTS).await;
     move_some(&ground.database).await;
     let statements = Statements::default();

@@ -12,14 +12,14 @@ use crate::twins::Ground;
 
 twins![
     a_commit_and_its_version_are_the_same_rollout,
-    a_workload_is_what_of_it_is_desired_now,
-    a_version_says_who_wants_another_one,
-    what_can_mean_several_things_is_said_with_what_to_type,
-    who_has_it_and_who_not_can_be_listed,
-    a_rollout_that_is_over_says_who_has_gone_on,
+    workload_rollout_covers_its_desired_versions,
+    version_rollout_names_environments_with_another_version,
+    ambiguous_names_are_refused_with_the_alternatives,
+    rollout_hosts_are_listed_by_state,
+    finished_rollout_counts_superseded_reconcilers,
     the_newest_rollouts_come_first,
-    digits_that_mean_one_commit_are_enough,
-    microsofts_question_has_its_answer,
+    commit_prefixes_are_accepted,
+    microsofts_deployment_state_is_answered,
 ];
 
 fn counts(counts: &Counts) -> String {
@@ -62,7 +62,7 @@ fn environments(answer: &Rollout) -> Vec<String> {
     answer.environments.iter().map(row).collect()
 }
 
-async fn a_workload_is_what_of_it_is_desired_now(ground: Ground) {
+async fn workload_rollout_covers_its_desired_versions(ground: Ground) {
     let fleet = half(&ground).await;
     fleet.publish_application("stage", 13, "2.1").await;
     for of in [WORKLOAD, &format!("store/{WORKLOAD}"), &format!("store-team/store/{WORKLOAD}")] {
@@ -73,7 +73,7 @@ async fn a_workload_is_what_of_it_is_desired_now(ground: Ground) {
     }
 }
 
-async fn a_version_says_who_wants_another_one(ground: Ground) {
+async fn version_rollout_names_environments_with_another_version(ground: Ground) {
     let fleet = half(&ground).await;
     fleet.publish_application("stage", 13, "2.1").await;
     let of = async |version: &str| {
@@ -90,7 +90,7 @@ async fn a_version_says_who_wants_another_one(ground: Ground) {
     assert!(error.to_string().starts_with(&said), "{error}");
 }
 
-async fn what_can_mean_several_things_is_said_with_what_to_type(ground: Ground) {
+async fn ambiguous_names_are_refused_with_the_alternatives(ground: Ground) {
     let fleet = half(&ground).await;
     fleet.publish_workload("cart", 13, "2.0").await;
     fleet.publish_workload("2.0", 14, "7").await;
@@ -108,7 +108,7 @@ async fn what_can_mean_several_things_is_said_with_what_to_type(ground: Ground) 
     assert!(error.starts_with("`0000000` is ambiguous: `00000"), "{error}");
 }
 
-async fn who_has_it_and_who_not_can_be_listed(ground: Ground) {
+async fn rollout_hosts_are_listed_by_state(ground: Ground) {
     let fleet = half(&ground).await;
     let hosts = async |status: Option<&str>| {
         let filter = Filter { status: status.map(str::to_owned), ..Filter::default() };
@@ -120,7 +120,7 @@ async fn who_has_it_and_who_not_can_be_listed(ground: Ground) {
     assert_eq!(hosts(None).await, ["h-1 succeeded", "h-2 inProgress", "h-3 failed", "h-4 outdated"]);
 }
 
-async fn a_rollout_that_is_over_says_who_has_gone_on(ground: Ground) {
+async fn finished_rollout_counts_superseded_reconcilers(ground: Ground) {
     let fleet = half(&ground).await;
     let answer = rollout(&fleet.database, "1.0", &Filter::default()).await.unwrap();
     assert_eq!(counts(&answer.counts), "1 of 4, 0 failed, 0 in progress, 3 outdated");
@@ -152,7 +152,7 @@ async fn the_newest_rollouts_come_first(ground: Ground) {
     assert_eq!(rows, ["c 2.0 1", "b 1.0 1", "1  0"]);
 }
 
-async fn digits_that_mean_one_commit_are_enough(ground: Ground) {
+async fn commit_prefixes_are_accepted(ground: Ground) {
     let fleet = half(&ground).await;
     let error = rollout(&fleet.database, "000000", &Filter::default()).await.unwrap_err().to_string();
     assert_eq!(error, "there is no workload, version or commit `000000`");
@@ -160,7 +160,7 @@ async fn digits_that_mean_one_commit_are_enough(ground: Ground) {
     assert!(rollout(&fleet.database, digits, &Filter::default()).await.is_ok());
 }
 
-async fn microsofts_question_has_its_answer(ground: Ground) {
+async fn microsofts_deployment_state_is_answered(ground: Ground) {
     let fleet = half(&ground).await;
     let check = async |endpoint: &str, commit: String| {
         let request = DeploymentStateRequest { manifests_endpoint: endpoint.into(), commit_id: commit };
