@@ -31,7 +31,7 @@ fn the_example_has_no_mistake() {
 }
 
 #[test]
-fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
+fn invalid_sentences_are_reported_with_the_correct_form() {
     let failing = |to: &str, parts: &[&str]| check("fail stage-2 on c2", to, parts);
     failing("fial stage-2 on c2", &["`fial` is no event", "did you mean `fail`?"]);
     failing("stage-2 fails on c2", &["`stage-2` is no event", "write `fail CLUSTERS [on NAME] [for DURATION]`"]);
@@ -123,7 +123,7 @@ fn a_second_promotion_into_an_environment_needs_an_event_that_brings_it() {
 }
 
 #[test]
-fn names_of_what_comes_later_are_known() {
+fn names_of_later_events_are_known() {
     let added = "repair stage-2\n  - at 5h: add stage-9 to stage\n  - at 6h: [remove stage-9, release shop 2.4.0, write shop 2.5.0 into prod by hand]\n  - at 7h: expect prod lacks shop 2.5.0";
     let text = scenario::EXAMPLE.replacen("repair stage-2", added, 1).replacen("on c2", "on 2.4.0", 1);
     assert_eq!(mistakes(&text), "");
@@ -131,7 +131,7 @@ fn names_of_what_comes_later_are_known() {
 
 proptest! {
     #[test]
-    fn no_text_is_too_broken_to_be_answered(from in 0..1_400_usize, length in 0..80_usize, text in "[ -~\n]{0,20}") {
+    fn every_unreadable_scenario_has_a_reported_mistake(from in 0..1_400_usize, length in 0..80_usize, text in "[ -~\n]{0,20}") {
         let mut broken = scenario::EXAMPLE.to_owned();
         let (from, to) = (from.min(broken.len()), (from + length).min(broken.len()));
         broken.replace_range(from..to, &text);

@@ -54,7 +54,7 @@ fn every_scenario_gives_its_story() {
 }
 
 #[test]
-fn every_scenario_begins_with_its_point() {
+fn every_scenario_begins_with_a_summary() {
     let scenarios = scenarios();
     assert!(scenarios.len() >= STORIES_MIN, "{} stories", scenarios.len());
     for path in scenarios {

@@ -27,7 +27,7 @@ fn no_walk_breaks_a_rule() {
 }
 
 #[test]
-fn a_killed_service_does_the_same() {
+fn killed_service_gives_the_same_story() {
     for seed in 0..20 {
         let story = |is_killed| walk(WalkOptions { is_killed, has_story: true, ..options(seed) }).unwrap().story;
         assert_eq!(story(false).entries_text(), story(true).entries_text(), "walk {seed}");

@@ -72,7 +72,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
 }
 
 #[test]
-fn where_nothing_goes_wrong_all_have_what_is_there() {
+fn hosts_without_faults_have_the_newest_content() {
     let (fleet, _) = lived(7, smooth());
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
@@ -83,7 +83,7 @@ fn where_nothing_goes_wrong_all_have_what_is_there() {
 }
 
 #[test]
-fn attempts_fail_as_often_as_they_should_and_go_on() {
+fn faltering_hosts_recover_and_failing_hosts_stay_failed() {
     let (fleet, _) = lived(7, Behavior { faltering: 100, ..smooth() });
     assert!(fleet.log.iter().any(|(_, report, _)| report.status == Status::Failure && !report.message.is_empty()));
     assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == Status::Success));
@@ -92,7 +92,7 @@ fn attempts_fail_as_often_as_they_should_and_go_on() {
 }
 
 #[test]
-fn what_was_well_can_fail_and_be_well_again() {
+fn relapsing_hosts_fail_and_recover() {
     let (fleet, _) = lived(7, Behavior { relapsing: 30, ..smooth() });
     let of = |host| fleet.log.iter().filter(move |(number, report, _)| *number == host && report.pull.path == "edge/a");
     for host in 0..18 {
@@ -104,7 +104,7 @@ fn what_was_well_can_fail_and_be_well_again() {
 }
 
 #[test]
-fn hosts_that_lag_stay_where_they_were() {
+fn lagging_hosts_keep_their_earlier_content() {
     let behavior = Behavior { lagging: 100, lag: 1_000_000, ..smooth() };
     let (fleet, _) = lived(7, behavior);
     let first = fleet.log[0].1.content;
@@ -114,7 +114,7 @@ fn hosts_that_lag_stay_where_they_were() {
 }
 
 #[test]
-fn what_was_applied_long_ago_is_not_applied_again() {
+fn settled_content_is_not_applied_again() {
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
     let mut fleet = fleet(7, smooth());
@@ -125,7 +125,7 @@ fn what_was_applied_long_ago_is_not_applied_again() {
 }
 
 #[test]
-fn hosts_that_fall_silent_say_nothing_more() {
+fn silent_hosts_send_no_more_reports() {
     let (fleet, _) = lived(7, Behavior { silent: 100, silent_after: 500..=500, ..smooth() });
     let promises = |report: &SentReport| report.heartbeat.is_some();
     assert!(
@@ -135,7 +135,7 @@ fn hosts_that_fall_silent_say_nothing_more() {
 }
 
 #[test]
-fn what_is_on_its_way_has_not_been_said_yet() {
+fn delayed_reports_are_not_received_yet() {
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
     let mut fleet = fleet(7, Behavior { late: 100, delay: 5_000..=5_000, ..smooth() });
@@ -172,7 +172,7 @@ fn chosen_hosts_fail_until_they_are_repaired() {
 }
 
 #[test]
-fn hosts_go_on_in_a_later_simulation() {
+fn later_simulation_resumes_the_hosts() {
     let (memory, mut earlier) = (MemoryRepositories::default(), fleet(3, smooth()));
     committed(&memory, "one");
     earlier.read_contents(&memory).unwrap();
