@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_names_the_call_the_status_and_what_to_do() {
+    fn messages_name_the_call_the_status_and_the_remedy() {
         let expected = "GET /repos/acme/gitops: 404: Not Found (it does not exist, or the token can't see it)";
         assert_eq!(refused(404).to_string(), expected);
         assert_eq!(refused(422).to_string(), "GET /repos/acme/gitops: 422: Not Found");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_some_errors_leave_it_open_whether_it_is_done() {
+    fn only_server_failures_may_have_been_applied() {
         let failed = HostError::Failed { call: String::new(), status: 502, message: String::new() };
         let unsent = HostError::Unreachable { call: String::new(), reason: String::new(), is_sent: false };
         assert!(failed.may_be_done() && !unsent.may_be_done() && !refused(422).may_be_done());

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_the_host_tells_the_kind() {
+    fn host_kind_is_inferred_from_the_host_name() {
         let kinds = [
             ("https://github.com/acme/gitops", Some(HostKind::GitHub)),
             ("git@github.com:acme/gitops.git", Some(HostKind::GitHub)),

@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unusual_pattern_leaves_it_open() {
+    fn unsupported_patterns_give_an_unknown_result() {
         assert_eq!(matching(&["ci/*", "kalypso/{admission,dev}"]), None);
         assert_eq!(matching(&["kalypso/[a-z]*", "kalypso/*"]), Some(true));
         assert_eq!(matching(&[]), Some(false));
     }
 
     #[test]
-    fn a_name_is_no_pattern() {
+    fn required_names_are_not_patterns() {
         let named = |name: &str| RequiredStatuses::Named(vec![name.to_owned()]).require(CONTEXT);
         assert_eq!([named(CONTEXT), named("kalypso/*")], [Some(true), Some(false)]);
         assert_eq!(

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_decides_what_is_the_latest() {
+    fn latest_verdict_is_chosen_by_time() {
         assert_eq!(check(&["ana refuses b 2", "ana approves b 1"]), [""; 0]);
     }
 }

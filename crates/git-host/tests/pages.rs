@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_page_showed_is_merged() {
+    fn only_the_shown_head_commit_is_merged() {
         let site = Site::new();
         let address = site.double.address();
         let headers = format!("host: {address}\r\norigin: http://{address}\r\n");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn people_use_the_pages_as_themselves() {
+    fn users_switch_accounts_on_the_pages() {
         let site = Site::new();
         // No account is chosen, or one that people can't use.
         for page in [site.get("/"), site.get_as("kalypso-bot", "/"), site.get_as("", LIST)] {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn people_approve_what_others_opened() {
+    fn users_approve_pull_requests_of_others() {
         let site = Site::new();
         let page = format!("{LIST}/1");
         assert!(site.get_as("bob", &page).contains("<button>Approve</button>"));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn people_open_pull_requests_and_approve_no_own_one() {
+    fn users_open_pull_requests_and_cannot_approve_their_own() {
         let site = Site::new();
         git(&site.folder.path().join("fleet"), "git branch topic kalypso/prod");
         assert!(site.get(LIST).contains("<option>topic</option>"));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_served() {
+    fn pages_are_served_on_loopback_only() {
         let address: SocketAddr = ([0, 0, 0, 0], 0).into();
         let started = HostDouble::start_at(&MemoryHost::new(HostKind::Gitea), address, (Path::new("x"), &PEOPLE));
         assert!(started.unwrap_err().to_string().contains("such as 127.0.0.1"));

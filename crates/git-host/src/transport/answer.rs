@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_messages_of_all_hosts_are_found() {
+    fn error_messages_of_all_hosts_are_extracted() {
         let messages = [
             (r#"{"message":"Not Found","documentation_url":"https://x"}"#, "Not Found"),
             (

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_values_are_no_pause_or_a_long_one() {
+    fn invalid_delays_use_the_default_and_huge_delays_stay_long() {
         assert!(check(429, &[("retry-after", "18446744073709551615")]) > Some(1 << 30));
         for wrong in ["-1", "18446744073709551616", "soon", ""] {
             assert_eq!(check(429, &[("retry-after", wrong)]), Some(60), "{wrong}");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secondary_limit_is_known_by_its_text() {
+    fn secondary_rate_limits_are_recognized_by_their_text() {
         assert!(is_limited(403, &HeaderMap::new(), "You have exceeded a secondary rate limit."));
         assert!(!is_limited(403, &HeaderMap::new(), "Resource not accessible by integration"));
     }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn git_gets_no_token_where_the_app_is_not_installed() {
+    fn git_token_is_absent_without_an_installation() {
         let world = world(3_600, (KEY, None));
         let answer = FaultAnswer::Answer { status: 404, headers: Vec::new(), body: "{}".to_owned() };
         let target = "installation".to_owned();

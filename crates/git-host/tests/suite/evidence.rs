@@ -116,7 +116,7 @@ pub(crate) fn a_pushed_commit_has_no_pull_request(world: &World) {
     assert_eq!(merged(world, pushed, "main"), None);
 }
 
-pub(crate) fn the_first_merge_into_the_branch_brought_the_commit(world: &World) {
+pub(crate) fn commit_belongs_to_its_first_merge_into_the_branch(world: &World) {
     let first = world.open();
     merge(world, &first);
     world.branches.reset("again", "kalypso/dev");

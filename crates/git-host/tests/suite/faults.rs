@@ -132,7 +132,7 @@ fn one_comment_is_created_whatever_happens() {
 }
 
 #[test]
-fn a_merge_whose_answer_is_lost_is_a_merge() {
+fn merge_with_a_lost_answer_counts() {
     for kind in KINDS {
         for failure in failures() {
             let world = World::new(kind, Way::Http);
@@ -161,7 +161,7 @@ fn limited(kind: HostKind) -> FaultAnswer {
 }
 
 #[test]
-fn a_short_limit_is_waited_for() {
+fn short_rate_limits_are_waited_for() {
     for world in worlds() {
         fail(&world, "GET", (false, limited(world.kind())));
         world.client.default_branch(&world.repository).unwrap();
@@ -196,7 +196,7 @@ fn a_long_limit_is_an_error_that_names_the_time() {
 }
 
 #[test]
-fn a_login_page_is_no_answer() {
+fn login_pages_are_unexpected_answers() {
     for world in worlds() {
         fail(
             &world,
@@ -223,7 +223,7 @@ fn an_endless_answer_ends() {
 }
 
 #[test]
-fn the_token_goes_to_no_other_host() {
+fn token_is_not_sent_to_redirect_targets() {
     for world in worlds() {
         let other = HostDouble::start(&MemoryHost::new(world.kind())).unwrap();
         for status in [301, 302, 307, 308] {
@@ -281,7 +281,7 @@ fn no_message_contains_the_token() {
 }
 
 #[test]
-fn a_wait_can_be_ended() {
+fn waits_can_be_stopped() {
     for world in worlds() {
         let patience = Patience { wait: Wait::new(|_| false), ..Patience::default() };
         let client = hosts::connect(&HostSettings { patience, ..world.settings(double(&world)) }).unwrap();
@@ -428,7 +428,7 @@ fn gitlab_without_a_pipeline_merges_at_once() {
 }
 
 #[test]
-fn a_host_that_never_knows_is_not_asked_forever() {
+fn unknown_mergeability_is_polled_a_limited_number_of_times() {
     let world = World::new(HostKind::GitHub, Way::Http);
     let rule = BranchRule { required_status: None, required_review: true };
     world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);
@@ -441,7 +441,7 @@ fn a_host_that_never_knows_is_not_asked_forever() {
 }
 
 #[test]
-fn graphql_has_its_own_words_for_limits() {
+fn graphql_rate_limits_are_recognized() {
     let world = World::new(HostKind::GitHub, Way::Http);
     let rule = BranchRule { required_status: None, required_review: true };
     world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);

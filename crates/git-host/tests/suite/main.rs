@@ -45,27 +45,27 @@ macro_rules! everywhere {
 
 everywhere! {
     pull_requests:
-        one_is_opened,
-        an_open_one_is_returned_instead_of_a_second,
-        several_threads_open_one,
+        pull_request_is_opened,
+        open_pull_request_is_returned_instead_of_a_second,
+        concurrent_threads_open_one_pull_request,
         a_superseded_change_keeps_its_number,
         missing_and_equal_branches_are_refused,
         a_missing_label_is_created,
-        labels_of_people_stay,
-        who_added_a_label_is_known_or_said_to_be_unknown,
-        one_closed_by_hand_is_seen,
+        labels_of_users_are_kept,
+        author_of_a_label_is_known_or_reported_as_unknown,
+        manually_closed_pull_request_is_detected,
         closing_is_idempotent,
         a_deleted_branch_does_not_block_the_next_one,
-        those_of_forks_are_never_mistaken,
+        pull_requests_of_forks_are_never_taken_for_own_ones,
         all_pages_are_read,
         long_bodies_are_complete,
-        what_does_not_exist_is_not_found;
+        missing_objects_are_not_found;
     merges:
         a_merge_is_done_once,
         only_the_known_commit_is_merged,
         a_conflict_is_no_error,
         a_protected_branch_is_no_error,
-        a_closed_one_is_not_merged,
+        closed_pull_requests_are_not_merged,
         an_automatic_merge_waits_for_the_checks,
         an_automatic_merge_is_done_when_nothing_is_missing,
         an_automatic_merge_is_withdrawn,
@@ -78,21 +78,21 @@ everywhere! {
         a_status_has_the_account_of_the_client,
         the_pull_request_of_a_commit_is_the_merged_one,
         a_pushed_commit_has_no_pull_request,
-        the_first_merge_into_the_branch_brought_the_commit;
+        commit_belongs_to_its_first_merge_into_the_branch;
     protection:
         a_branch_without_a_rule_is_not_protected,
         a_rule_protects_its_branch_only,
         a_required_status_is_known_where_statuses_of_commits_can_be_required,
-        a_branch_that_does_not_exist_is_protected_only_by_rules_that_are_told,
-        what_the_account_may_not_see_is_not_told;
+        missing_branch_is_protected_only_by_visible_rules,
+        unreadable_protection_is_unknown;
     repositories:
         a_repository_is_created_once,
-        an_account_without_the_permission_can_use_what_exists,
-        a_refusal_has_the_words_of_the_host;
+        account_without_the_permission_can_use_existing_repositories,
+        refusals_contain_the_message_of_the_host;
     sticky:
         one_comment_is_updated_in_place,
         comments_of_others_never_count,
-        a_status_is_set_again_and_again,
+        status_can_be_set_repeatedly,
         one_issue_is_opened_updated_and_closed,
         an_issue_closed_by_hand_stays_closed_until_it_changes,
         a_label_is_created_once,

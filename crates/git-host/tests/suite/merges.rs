@@ -77,7 +77,7 @@ pub(crate) fn a_protected_branch_is_no_error(world: &World) {
     assert!(matches!(merged, Merge::Merged { .. }), "{merged:?}");
 }
 
-pub(crate) fn a_closed_one_is_not_merged(world: &World) {
+pub(crate) fn closed_pull_requests_are_not_merged(world: &World) {
     let open = world.open();
     world.client.close(&world.repository, open.number).unwrap();
     assert_eq!(refusal(world, &open), MergeRefusal::Closed);

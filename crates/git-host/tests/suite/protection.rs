@@ -50,7 +50,7 @@ pub(crate) fn a_required_status_is_known_where_statuses_of_commits_can_be_requir
     assert_eq!(is_required(), can_require.then_some(world.kind() == HostKind::GitLab));
 }
 
-pub(crate) fn a_branch_that_does_not_exist_is_protected_only_by_rules_that_are_told(world: &World) {
+pub(crate) fn missing_branch_is_protected_only_by_visible_rules(world: &World) {
     let of_missing = || protection(world, "kalypso-rollouts/dev").map(|found| found.pushes);
     let has_branches = world.kind() == HostKind::AzureDevOps;
     assert_eq!(of_missing(), has_branches.then_some(PushLimit::PermissionsAtMost));
@@ -59,7 +59,7 @@ pub(crate) fn a_branch_that_does_not_exist_is_protected_only_by_rules_that_are_t
     assert_eq!(of_missing(), tells_rules.then_some(PushLimit::Rule));
 }
 
-pub(crate) fn what_the_account_may_not_see_is_not_told(world: &World) {
+pub(crate) fn unreadable_protection_is_unknown(world: &World) {
     let Some(double) = &world.double else { return };
     let fail = |status| {
         let answer = FaultAnswer::Answer { status, headers: Vec::new(), body: r#"{"message": "no"}"#.to_owned() };

@@ -15,7 +15,7 @@ fn names(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-pub(crate) fn one_is_opened(world: &World) {
+pub(crate) fn pull_request_is_opened(world: &World) {
     let (labels, reviewers) = (names(&["kalypso", "promoted"]), vec![Reviewer::User("anna".to_owned())]);
     let opened = world.client.open(&world.repository, &NewPullRequest { labels, reviewers, ..new() }).unwrap();
     assert!(opened.is_new && opened.incomplete.is_empty(), "{opened:?}");
@@ -31,14 +31,14 @@ pub(crate) fn one_is_opened(world: &World) {
     assert_eq!(world.state.state().repository(&world.path()).unwrap().reviewers(found.number).unwrap().len(), 1);
 }
 
-pub(crate) fn an_open_one_is_returned_instead_of_a_second(world: &World) {
+pub(crate) fn open_pull_request_is_returned_instead_of_a_second(world: &World) {
     let first = world.open();
     let other = NewPullRequest { title: "another title".to_owned(), ..new() };
     let second = world.client.open(&world.repository, &other).unwrap();
     assert!(!second.is_new && second.pull_request == first, "{second:?}");
 }
 
-pub(crate) fn several_threads_open_one(world: &World) {
+pub(crate) fn concurrent_threads_open_one_pull_request(world: &World) {
     let numbers: BTreeSet<u64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| world.open().number)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -84,7 +84,7 @@ pub(crate) fn a_missing_label_is_created(world: &World) {
     assert_eq!(world.state.state().repository(&world.path()).unwrap().labels.len(), 1);
 }
 
-pub(crate) fn labels_of_people_stay(world: &World) {
+pub(crate) fn labels_of_users_are_kept(world: &World) {
     let number = world.open().number;
     {
         let mut state = world.state.state();
@@ -101,7 +101,7 @@ pub(crate) fn labels_of_people_stay(world: &World) {
     assert_eq!(world.read(number).labels, names(&["urgent"]));
 }
 
-pub(crate) fn who_added_a_label_is_known_or_said_to_be_unknown(world: &World) {
+pub(crate) fn author_of_a_label_is_known_or_reported_as_unknown(world: &World) {
     let number = world.open().number;
     let add = |account: &str| {
         let mut state = world.state.state();
@@ -123,7 +123,7 @@ pub(crate) fn who_added_a_label_is_known_or_said_to_be_unknown(world: &World) {
     assert!(world.client.label_author(&world.repository, 99, "x").unwrap_err().is_not_found());
 }
 
-pub(crate) fn one_closed_by_hand_is_seen(world: &World) {
+pub(crate) fn manually_closed_pull_request_is_detected(world: &World) {
     let number = world.open().number;
     world.state.state().repository(&world.path()).unwrap().close(number).unwrap();
     assert_eq!(world.read(number).state, PullRequestState::Closed);
@@ -158,7 +158,7 @@ pub(crate) fn a_deleted_branch_does_not_block_the_next_one(world: &World) {
     assert!(again.is_open() && (again.number == number) != closes, "{again:?}");
 }
 
-pub(crate) fn those_of_forks_are_never_mistaken(world: &World) {
+pub(crate) fn pull_requests_of_forks_are_never_taken_for_own_ones(world: &World) {
     let fork = world.state.state().repository(&world.path()).unwrap().open_from_fork("mallory", &new());
     let query = PullRequestQuery::between("kalypso/dev", "main");
     assert_eq!(world.found(&query), [0; 0]);
@@ -188,7 +188,7 @@ pub(crate) fn long_bodies_are_complete(world: &World) {
     assert_eq!(found[0].body, body);
 }
 
-pub(crate) fn what_does_not_exist_is_not_found(world: &World) {
+pub(crate) fn missing_objects_are_not_found(world: &World) {
     let error = world.client.pull_request(&world.repository, 99).unwrap_err();
     assert!(error.is_not_found() && error.to_string().contains("the token can't see it"), "{error}");
     assert!(world.client.close(&world.repository, 99).unwrap_err().is_not_found());

@@ -27,14 +27,14 @@ pub(crate) fn a_repository_is_created_once(world: &World) {
     assert_eq!(world.state.state().paths().count(), 2);
 }
 
-pub(crate) fn an_account_without_the_permission_can_use_what_exists(world: &World) {
+pub(crate) fn account_without_the_permission_can_use_existing_repositories(world: &World) {
     world.state.state().creation_denial = Some(Denial::Forbidden);
     let error = create(world, &missing(world)).unwrap_err();
     assert!(error.is_denied() && error.to_string().contains("do not allow this"), "{error}");
     assert_eq!(create(world, &world.repository), Ok(RepositoryCreation::Existed));
 }
 
-pub(crate) fn a_refusal_has_the_words_of_the_host(world: &World) {
+pub(crate) fn refusals_contain_the_message_of_the_host(world: &World) {
     world.state.state().creation_denial = Some(Denial::Invalid("the quota is used up".to_owned()));
     let error = create(world, &missing(world)).unwrap_err();
     assert!(matches!(error, HostError::Refused { .. }), "{error:?}");

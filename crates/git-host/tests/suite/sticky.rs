@@ -45,7 +45,7 @@ pub(crate) fn comments_of_others_never_count(world: &World) {
     assert!(error.is_denied(), "{error}");
 }
 
-pub(crate) fn a_status_is_set_again_and_again(world: &World) {
+pub(crate) fn status_can_be_set_repeatedly(world: &World) {
     let commit = world.open().head_commit.unwrap();
     let states = [StatusState::Pending, StatusState::Pending, StatusState::Failure, StatusState::Success];
     for state in states {

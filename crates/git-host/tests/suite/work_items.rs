@@ -20,7 +20,7 @@ fn put(world: &World, repository: &HostRepository, body: &str) -> Result<Put, Ho
 }
 
 #[test]
-fn each_repository_of_a_project_has_its_own() {
+fn each_repository_has_its_own_work_items() {
     let world = world();
     let other = HostRepository::from_path(&["acme", "My fleet", "other"]);
     world.state.add_repository(&other.to_string(), Box::new(world.branches.clone()));
@@ -33,7 +33,7 @@ fn each_repository_of_a_project_has_its_own() {
 }
 
 #[test]
-fn an_open_one_keeps_its_state() {
+fn open_work_item_keeps_its_state() {
     let world = world();
     put(&world, &world.repository, "line 3").unwrap();
     put(&world, &world.repository, "line 4\n\n- `<b>` & more").unwrap();
@@ -46,7 +46,7 @@ fn an_open_one_keeps_its_state() {
 }
 
 #[test]
-fn without_a_right_or_a_type_there_are_none() {
+fn missing_permission_or_type_is_reported_as_not_supported() {
     let check = |target: &str, status: u16, body: &str, reason: &str| {
         let world = world();
         let answer = FaultAnswer::Answer { status, headers: Vec::new(), body: body.to_owned() };

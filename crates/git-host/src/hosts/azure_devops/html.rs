@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_in_another_way_is_read() {
+    fn equivalent_html_forms_are_read() {
         let check = |html: &str, text: &str| assert_eq!(to_text(html), text, "{html}");
         check("<P class=\"a\">a &#60;b&#x3E;</P>\r\n<p>c&nbsp;d<br/></p>e", "a <b>\nc d\ne");
         check("one<br>two<!-- no --> <b>3</b>", "one\ntwo 3");
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_text_is_read_again(lines in proptest::collection::vec("[ -~äß€\u{1F600}]{0,20}", 0..6)) {
+        fn texts_round_trip_through_html(lines in proptest::collection::vec("[ -~äß€\u{1F600}]{0,20}", 0..6)) {
             let text = lines.join("\n");
             prop_assert_eq!(to_text(&from_text(&text)), text.trim_end());
         }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_and_closed_ones_differ() {
+    fn merged_and_closed_pull_requests_differ() {
         let check = |from: &str, to: &str| {
             let json = OPEN.replace("\"open\"", "\"closed\"").replace(from, to);
             serde_json::from_str::<PullRequestJson>(&json).unwrap().into_pull_request().state

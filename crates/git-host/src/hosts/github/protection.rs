@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn without_one_of_both_only_a_rule_is_known() {
+    fn one_unreadable_source_still_shows_existing_rules() {
         assert_eq!((check(branch(false, &[]), UNTOLD), check(UNTOLD, json!([]))), (None, None));
         let update = json!([{ "type": "update" }]);
         assert_eq!(check(UNTOLD, update), Some((PushLimit::Rule, None)));
