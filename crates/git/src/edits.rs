@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn files_come_change_and_go() {
+    fn files_are_added_changed_and_removed() {
         let edits = edits(&[("a/new.yaml", Some("1")), ("a/old.yaml", None), ("a-b.yaml", Some("2"))]);
         check(&edits, "a", Some(&["old.yaml", "other.yaml"]), Some(&["new.yaml", "other.yaml"]));
         check(&edits, "", Some(&["a/", "z.yaml"]), Some(&["a/", "a-b.yaml", "z.yaml"]));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_come_with_their_files() {
+    fn folders_exist_with_their_files() {
         let edits = edits(&[("a/b/c.yaml", Some("1")), ("gone/x.yaml", None)]);
         check(&edits, "", Some(&[]), Some(&["a/"]));
         check(&edits, "a", None, Some(&["b/"]));

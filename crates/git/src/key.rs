@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_signed_is_believed() {
+    fn only_signed_parts_are_verified() {
         let (ours, other) = (key("a secret of ours, long enough"), key("a secret of others, long enough"));
         let signature = ours.sign("memo", &[b"ab", b"c"]);
         let check = |key: &Key, purpose, parts: &[&[u8]]| key.verify(purpose, parts, &signature);

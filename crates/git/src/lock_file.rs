@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_a_server_is_not_looked_up_here() {
+    fn lock_file_of_a_server_is_not_looked_up_locally() {
         let folder = tempfile::tempdir().unwrap();
         let lock = folder.path().join("HEAD.lock");
         fs::write(&lock, "").unwrap();

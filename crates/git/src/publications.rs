@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_named_and_read_again() {
+    fn kept_trailers_round_trip() {
         let name = ("https://git.example/a b".to_owned(), "dev".to_owned());
         let commit = GitId::from_hex(COMMIT).unwrap();
         let object = |name: &str| {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_named_and_read_again() {
+    fn held_trailers_round_trip() {
         let id = |place: usize, target: &str| AssignmentId {
             place: PlaceName::new(format!("p{place}")).unwrap(),
             target: DeploymentTargetName::new(target).unwrap(),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_is_pinned_stands_for_the_one_that_was() {
+    fn commit_pin_falls_back_to_the_published_commit_pin() {
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {

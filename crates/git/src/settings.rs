@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewrite_never_makes_a_transport_helper() {
+    fn rewrites_to_transport_helpers_are_refused() {
         let settings = settings(&[("https://a.example/", "ext::sh ")], &[]);
         assert!(settings.locate(&RepositoryUrl::from_object("https://a.example/app").unwrap()).is_err());
     }
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn git_sees_how_repositories_are_reached_and_nothing_else() {
+    fn variables_that_change_git_are_not_passed_on() {
         for name in ["PATH", "HOME", "https_proxy", "SSH_AUTH_SOCK", "GIT_SSL_CAINFO", "GIT_SSH_VARIANT", "ACME_TOKEN"]
         {
             assert!(is_kept_variable(name), "{name}");

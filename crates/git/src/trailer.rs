@@ -41,14 +41,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in "[a-z \n]{1,40}", value in "\\PC{0,20}") {
+        fn trailers_round_trip(text in "[a-z \n]{1,40}", value in "\\PC{0,20}") {
             let value = value.trim();
             let message = with_trailers(&text, &[("Other", "x"), (ENVIRONMENT, value)]);
             prop_assert_eq!(trailers(&message, ENVIRONMENT), vec![value]);
         }
 
         #[test]
-        fn a_value_makes_no_line_of_its_own(value in "[a\n\r\u{b}]{0,8}") {
+        fn trailer_values_stay_on_one_line(value in "[a\n\r\u{b}]{0,8}") {
             prop_assert_eq!(with_trailers("x", &[("A", &value), ("B", "")]).lines().count(), 4);
         }
     }

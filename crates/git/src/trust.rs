@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_is_ones_own_and_closed() {
+    fn folders_must_be_owned_by_the_user_and_not_writable_by_others() {
         for mode in [0o700, 0o750, 0o755, 0o1755, 0o500] {
             check_rule(Part::Own, (ANN, mode), None);
         }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_above_may_be_the_administrators_or_sticky() {
+    fn parent_folders_may_belong_to_root_or_be_sticky() {
         for of in [(ANN, 0o755), (ROOT, 0o755), (ROOT, 0o1777), (ANN, 0o1777)] {
             check_rule(Part::Above, of, None);
         }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_administrator_is_no_exception() {
+    fn root_follows_the_same_ownership_rule() {
         assert_eq!(violation(Part::Own, (ANN, 0o700), ROOT), Some(Violation::Owner));
         assert_eq!(violation(Part::Above, (ANN, 0o755), ROOT), Some(Violation::Owner));
         assert_eq!(violation(Part::Own, (ROOT, 0o700), ROOT), None);
@@ -252,7 +252,7 @@ mod tests {
         }
 
         #[test]
-        fn a_folder_that_is_made_is_closed() {
+        fn created_folders_are_private() {
             let folder = TempDir::new().unwrap();
             let made = prepare_folder(&folder.path().join("a/b")).unwrap();
             for path in [made.clone(), folder.path().join("a")] {
@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn others_may_not_write_to_it_or_above_it() {
+        fn folders_and_parents_writable_by_others_are_refused() {
             let folder = TempDir::new().unwrap();
             let (above, cache) = (folder.path().join("a"), folder.path().join("a/b"));
             prepare_folder(&cache).unwrap();
@@ -277,7 +277,7 @@ mod tests {
         }
 
         #[test]
-        fn a_link_is_no_folder_but_may_lead_to_one_above() {
+        fn links_are_refused_but_allowed_as_parents() {
             let folder = TempDir::new().unwrap();
             let real = prepare_folder(&folder.path().join("real/cache")).unwrap();
             symlink(&real, folder.path().join("link")).unwrap();
@@ -288,7 +288,7 @@ mod tests {
         }
 
         #[test]
-        fn somebody_elses_is_not_trusted() {
+        fn folders_of_other_users_are_refused() {
             // The root folder belongs to the administrator, and only the administrator can change the owner of a folder.
             if !nix::unistd::geteuid().is_root() {
                 assert!(matches!(check_folder(Path::new("/")), Err(Distrust::Owner { .. })));

@@ -314,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn names_say_nothing_to_a_terminal() {
+    fn control_characters_in_names_are_replaced() {
         check(&[("a\u{1b}[2J/b\n.yaml", "")], "", Ok(&["a\u{fffd}[2J/b\u{fffd}.yaml"]));
     }
 
     #[test]
-    fn ignore_files_count_for_what_is_below_them() {
+    fn ignore_files_apply_to_their_folder() {
         let files = [
             (".sourceignore", "*.yml\n/only-here.yaml\ndocs/\n"),
             ("a.yml", ""),
@@ -370,13 +370,13 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_multiply_end() {
+    fn multiplied_folders_reach_a_limit() {
         check_multiplied("", APPLICATION, 100_000);
         check_multiplied("", PlaceLimits { steps: 1_000, ..APPLICATION }, 100);
     }
 
     #[test]
-    fn patterns_that_multiply_end() {
+    fn multiplied_patterns_reach_a_limit() {
         let patterns = "*a*b*c?d[0-9]*.yaml\n".repeat(100);
         let limits = PlaceLimits { steps: 100_000, ..APPLICATION };
         check_multiplied(&patterns, limits, 100);
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_flux_leaves_out_is_left_out() {
+    fn default_ignores_of_flux_apply() {
         check(&[("a/.gitlab-ci.yml", ""), ("cloudbuild.yaml", ""), ("x.yaml", "")], "", Ok(&["x.yaml"]));
     }
 }

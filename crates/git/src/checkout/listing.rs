@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_say_what_files_are() {
+    fn listing_tags_classify_files() {
         let listing =
             parse(b"H a b.yaml\0? new.yaml\0S sparse.yaml\0M both.yaml\0M both.yaml\0? nested/\0H \xff.yaml\0");
         assert_eq!(listing.present, [&b"a b.yaml"[..], b"new.yaml", b"\xff.yaml"]);

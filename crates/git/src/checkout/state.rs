@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_an_edit() {
+    fn only_differences_are_edits() {
         let id = GitId::of_blob(b"a");
         let file = |bytes: &[u8]| Content::File(bytes.into(), GitId::of_blob(bytes));
         assert_eq!(edit(Some(&(EntryKind::File, id)), Some(&file(b"a"))), None);

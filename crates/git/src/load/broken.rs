@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_broken_is_known_in_a_later_run() {
+    fn broken_files_are_remembered_in_later_runs() {
         let id = GitId::of_blob(b"a: [");
         let written = format!("{id} configs/a b.yaml\n").into_bytes();
         let broken = BrokenFiles::read(&written);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_or_never_was_is_used() {
+    fn published_and_never_published_sources_are_used() {
         assert!(is_used("a", "a", &[]));
         assert!(is_used("a", "a", &[""]));
         assert!(is_used("a", "a", &["a"]));
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_after_what_was_published_is_used() {
+    fn heads_seen_after_the_published_commit_are_used() {
         assert!(is_used("b", "ab", &["a"]));
         assert!(is_used("c", "abc", &["a"]));
     }
 
     #[test]
-    fn what_may_be_older_is_not_used() {
+    fn possibly_older_commits_are_not_used() {
         assert!(!is_used("a", "a", &["b"]), "another machine saw a newer head");
         assert!(!is_used("a", "a", &["ab"]), "the commit was published, and then a newer one");
         assert!(!is_used("a", "ab", &["b"]), "the commit was seen before the published one");
@@ -129,20 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_counts_from_where_it_was_seen() {
+    fn resets_count_where_they_were_seen() {
         assert!(is_used("a", "aba", &["ab"]), "this machine saw the reset");
         assert!(!is_used("b", "ab", &["aba"]), "the commit was published, and another machine published the reset");
         assert!(is_used("b", "abab", &["aba"]));
     }
 
     #[test]
-    fn every_branch_counts() {
+    fn publications_of_every_branch_count() {
         assert!(!is_used("a", "a", &["a", "b"]), "a newer one is proposed");
         assert!(is_used("b", "ab", &["a", "b"]));
     }
 
     #[test]
-    fn without_knowledge_of_what_was_published_nothing_is_used() {
+    fn nothing_is_used_if_publications_are_unknown() {
         let name = ("u".to_owned(), "main".to_owned());
         let url = crate::url::RepositoryUrl::from_object("https://git.example/acme/gitops").unwrap();
         let error = RepositoryError::Empty { url };

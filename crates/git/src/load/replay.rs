@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_keeps_what_it_held() {
+    fn broken_file_keeps_its_earlier_objects() {
         check(&["a=x,y b=z", "a!"], "x@0:a y@0:a z@0:b");
         check(&["a=x b=z", "a! b=z", "a!2 b=z"], "x@0:a");
         check(&["a=x", "a=x,y", "a!", "a=y"], "");
     }
 
     #[test]
-    fn what_is_understood_in_a_broken_file_is_as_it_is_there() {
+    fn readable_objects_of_a_broken_file_are_current() {
         check(&["a=x,y", "a=x!"], "y@0:a");
         check(&["a=x,y", "a=x!", "a=x!2", "a=y!"], "x@2:a");
         check(&["a=x,y", "a=x!", "a!"], "x@1:a y@0:a");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_renamed_and_broken_at_once_keeps_what_it_held() {
+    fn renamed_and_broken_file_keeps_its_earlier_objects() {
         check(&["old=x", "new!"], "x@0:old");
         check(&["old=x", "new!", "newer!"], "x@0:old");
         check(&["old=x", "new!", "new=x"], "");
@@ -260,19 +260,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_while_another_file_stays_broken_is_gone() {
+    fn removals_apply_while_another_file_stays_broken() {
         check(&["a=x b!", "b!"], "");
         check(&["a=x c=y", "a! c=y", "a!"], "x@0:a");
         check(&["a=x", "", "a!"], "");
     }
 
     #[test]
-    fn what_moved_to_a_file_that_is_understood_is_not_kept() {
+    fn objects_moved_to_a_readable_file_are_not_kept() {
         check(&["a=x,y", "a! b=x"], "y@0:a");
     }
 
     #[test]
-    fn a_link_counts_where_it_takes_the_place_of_objects() {
+    fn links_that_replace_objects_count_as_broken() {
         check(&["configs/a=x configs/b=y", "configs->"], "x@0:configs/a y@0:configs/b");
         check(&["a=x docs->", "docs->"], "");
         check(&["a=x", "docs->"], "");
@@ -304,7 +304,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_what_the_rule_says(states in proptest::collection::vec(any_state(), 1..8)) {
+        fn kept_objects_follow_the_rule(states in proptest::collection::vec(any_state(), 1..8)) {
             let kept = replayed(&states).kept;
             for name in ["x", "y", "z"] {
                 let found = kept.get(&key(name)).map(|kept| kept.candidates.clone()).unwrap_or_default();

@@ -26,7 +26,7 @@ fn credentials_are_refused_and_never_shown() {
 }
 
 #[test]
-fn what_could_run_a_program_or_read_this_machine_is_refused() {
+fn urls_to_programs_or_local_files_are_refused() {
     check("ext::sh -c touch% /tmp/x", Err(UrlError::Character));
     check("ext::sh", Err(UrlError::TransportHelper));
     check("fd::17/foo", Err(UrlError::TransportHelper));
@@ -45,7 +45,7 @@ fn what_could_run_a_program_or_read_this_machine_is_refused() {
 }
 
 #[test]
-fn what_names_no_repository_is_refused() {
+fn urls_without_a_repository_are_refused() {
     check("", Err(UrlError::Empty));
     check("https://git.example", Err(UrlError::NoPath));
     check("https://git.example/", Err(UrlError::NoPath));
@@ -80,12 +80,12 @@ fn a_label_is_the_last_part() {
 
 proptest! {
     #[test]
-    fn anything_can_be_taken_apart(text in "\\PC{0,40}") {
+    fn any_text_is_parsed_without_a_panic(text in "\\PC{0,40}") {
         fuzz(&text);
     }
 
     #[test]
-    fn url_like_texts_can_be_taken_apart(text in "(https|ssh|http|file|ext)?:{0,2}/{0,2}[a-z@:/.%2e\\[\\]-]{0,24}") {
+    fn url_like_texts_are_parsed_without_a_panic(text in "(https|ssh|http|file|ext)?:{0,2}/{0,2}[a-z@:/.%2e\\[\\]-]{0,24}") {
         fuzz(&text);
     }
 }

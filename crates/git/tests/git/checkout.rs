@@ -98,7 +98,7 @@ fn all_working_trees_of_a_repository_are_found_from_each_of_them() {
 }
 
 #[test]
-fn another_repository_is_not_taken_for_it() {
+fn checkouts_of_other_repositories_are_not_found() {
     let clone = Clone::new();
     clone.disk.commit("other", "main", &[("a.yaml", "a: 1\n")]);
     assert_eq!(checkouts(&clone.settings(), &url("other"), &clone.root).unwrap(), []);
@@ -166,7 +166,7 @@ fn a_topic_branch_is_nearest_to_the_branch_that_it_left() {
 }
 
 #[test]
-fn nothing_of_the_repository_is_run() {
+fn configured_programs_of_the_repository_are_not_run() {
     let clone = Clone::new();
     let program = clone.root.join("evil");
     clone.write("evil", &format!("#!/bin/sh\ntouch {}\n", clone.root.join("was-run").display()));
@@ -220,7 +220,7 @@ fn operations_that_are_not_finished_are_seen() {
 }
 
 #[test]
-fn a_commit_is_the_users_own() {
+fn commits_have_the_user_as_author() {
     let clone = Clone::new();
     let settings = clone.settings();
     let person = identity(&settings, &clone.root).unwrap();
@@ -261,7 +261,7 @@ proptest! {
 
     /// The state is what `git add --all` and a commit would make of the working tree.
     #[test]
-    fn the_state_is_what_git_would_commit(steps in prop::collection::vec(step(), 1..12)) {
+    fn state_equals_the_commit_that_git_would_make(steps in prop::collection::vec(step(), 1..12)) {
         let clone = Clone::new();
         for step in steps {
             match step {

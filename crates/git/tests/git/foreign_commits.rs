@@ -171,7 +171,7 @@ fn a_commit_that_takes_back_the_proposal_stays() {
 }
 
 #[test]
-fn a_branch_with_an_unknown_begin_stays() {
+fn branch_with_an_unknown_base_is_kept() {
     check(|branches| {
         let theirs = branches.push(PROPOSAL, &[], &tree(OLD));
         assert_eq!(branches.foreign(), Some(theirs));

@@ -23,7 +23,7 @@ fn a_file_that_is_renamed_and_broken_at_once_keeps_its_objects() {
 }
 
 #[test]
-fn what_is_removed_while_another_file_is_broken_is_gone() {
+fn removals_apply_while_another_file_is_broken() {
     let (a, b) = (config("a"), config("b"));
     check(
         &[
@@ -48,7 +48,7 @@ fn an_object_that_moved_out_of_a_broken_file_is_where_it_moved() {
 }
 
 #[test]
-fn an_application_whose_file_is_renamed_and_broken_keeps_its_workloads() {
+fn application_with_a_renamed_broken_file_keeps_its_workloads() {
     let app = registration("app", &format!("{HOST}app"), ".");
     check(
         &[
@@ -61,7 +61,7 @@ fn an_application_whose_file_is_renamed_and_broken_keeps_its_workloads() {
 }
 
 #[test]
-fn a_base_that_is_kept_is_followed() {
+fn kept_bases_are_followed() {
     check(
         &[
             ("templates", "v2", &[("a.yaml", &config("values"))]),
@@ -143,7 +143,7 @@ fn an_invalid_object_that_was_never_good_contributes_nothing() {
 }
 
 #[test]
-fn a_kustomization_only_stops_what_is_below_it() {
+fn kustomization_stops_only_objects_below_it() {
     let (a, b, kustomization) = (config("a"), config("b"), ("x/kustomization.yaml", "resources: []\n"));
     let before: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("x/b.yaml", &b)]);
     let stray: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("x/b.yaml", &b), kustomization]);
@@ -233,7 +233,7 @@ fn an_invalid_target_of_a_workload_keeps_its_last_good_version() {
 }
 
 #[test]
-fn whatever_a_file_with_objects_becomes_its_last_good_version_counts() {
+fn replaced_file_content_keeps_the_last_good_version() {
     let (a, b) = (config("a"), config("b"));
     let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 118\n", "4d".repeat(32));
     let page =

@@ -285,7 +285,7 @@ fn a_reference_that_is_not_allowed_is_not_followed() {
 }
 
 #[test]
-fn a_limited_repository_does_not_set_the_order_of_values_for_the_whole_environment() {
+fn limited_repository_does_not_set_the_precedence_of_values() {
     let annotations = "{name: other, annotations: {config.kalypso.io/precedence: specificity}}";
     let other = base("other", "elsewhere", "").replace("{name: other}", annotations);
     let values = config("a");
@@ -315,7 +315,7 @@ fn flux_objects_are_limited_by_the_places_of_both() {
 }
 
 #[test]
-fn an_object_above_wins_and_one_beside_does_not() {
+fn upper_objects_win_and_sibling_objects_conflict() {
     let above = config("a") + &base("site", "site", "{names: ['*']}") + &base("other", "other", "{names: ['*']}");
     let branches: &[Branch<'_>] = &[
         ("control-plane", "dev", &[("a.yaml", &above)]),
@@ -400,7 +400,7 @@ fn a_limited_repository_that_refers_to_files_above_does_not_limit_them() {
 }
 
 #[test]
-fn of_two_limited_ways_to_a_file_one_is_enough() {
+fn one_of_two_limited_ways_to_a_file_is_enough() {
     let above = base("a", "a", "{names: ['a*', shared]}") + &base("b", "b", "{names: ['b*', shared-2]}");
     let branches: &[Branch<'_>] = &[
         ("control-plane", "dev", &[("a.yaml", &above)]),
@@ -423,7 +423,7 @@ fn a_limit_of_files_that_are_also_read_without_it_is_an_error() {
 }
 
 #[test]
-fn the_limit_of_an_environment_holds_for_its_branch_and_not_for_the_main_branch() {
+fn environment_limit_applies_to_its_branch_and_not_to_main() {
     let declaration = environment("{kinds: [BaseRepo, Cluster]}");
     let main =
         [(".environments/dev.yaml", &*declaration), ("a.yaml", &*(config("a") + &base("templates", "templates", "")))];
@@ -487,7 +487,7 @@ fn kept_objects_are_limited_and_a_broken_limit_keeps_the_last_one() {
 }
 
 #[test]
-fn a_limit_that_never_was_valid_leads_nowhere() {
+fn base_with_a_never_valid_limit_is_not_read() {
     let (found, errors, is_complete) = outcome(load_dev(&repositories(&[
         ("control-plane", "dev", &[("a.yaml", &(base("site", "site", "{}") + &config("own")))]),
         ("site", "main", &[("a.yaml", &config("a"))]),

@@ -230,7 +230,7 @@ fn expected(world: &World) -> BTreeSet<Place> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn exactly_what_the_limits_of_one_way_allow_counts(world in world()) {
+    fn objects_count_if_the_limits_of_one_way_allow_them(world in world()) {
         prop_assert_eq!(found(&world), expected(&world));
     }
 }

@@ -114,7 +114,7 @@ fn environments_are_never_promoted() {
 }
 
 #[test]
-fn the_settings_that_change_output_are_those_of_the_promoted_commit() {
+fn output_settings_come_from_the_promoted_commit() {
     let memory = MemoryRepositories::default();
     memory.create(&url("control-plane"));
     let main = |precedence: &str| {
@@ -145,7 +145,7 @@ fn the_settings_that_change_output_are_those_of_the_promoted_commit() {
 }
 
 #[test]
-fn hidden_folders_and_what_is_ignored_are_not_read() {
+fn hidden_folders_and_ignored_files_are_not_read() {
     let broken = "nonsense: [";
     let files =
         [(".github/x.yaml", broken), ("docs/x.yaml", broken), (".sourceignore", "docs/\n"), ("a.yaml", &config("a"))];
@@ -199,7 +199,7 @@ fn a_link_out_of_the_repository_is_not_followed() {
 }
 
 #[test]
-fn an_application_that_can_not_be_read_harms_nobody_else() {
+fn unreadable_applications_do_not_affect_others() {
     let registrations = [
         ("gone", format!("{HOST}gone"), "."),
         ("local", "/etc".to_owned(), "."),
@@ -218,7 +218,7 @@ fn an_application_that_can_not_be_read_harms_nobody_else() {
 }
 
 #[test]
-fn an_application_that_is_away_is_read_as_it_was() {
+fn unreachable_application_is_read_from_the_cache() {
     let repositories = memory("control-plane");
     repositories.create(&url("app"));
     let app = registration("app", &format!("{HOST}app"), ".");
@@ -234,7 +234,7 @@ fn an_application_that_is_away_is_read_as_it_was() {
 }
 
 #[test]
-fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
+fn unreachable_application_never_returns_behind_the_publication() {
     let repositories = memory("control-plane");
     repositories.create(&url("app"));
     let app = registration("app", &format!("{HOST}app"), ".");
@@ -280,7 +280,7 @@ fn a_snapshot_detects_moved_branches() {
 }
 
 #[test]
-fn output_does_not_go_where_something_is_read() {
+fn output_to_a_branch_that_is_read_is_refused() {
     let check_output = |repo: &str, branch: &str, expected: &str| {
         let gitops = gitops("out", repo, branch);
         let app = registration("app", &format!("{HOST}app"), ".");
@@ -307,7 +307,7 @@ fn output_does_not_go_where_something_is_read() {
 }
 
 #[test]
-fn without_a_base_nothing_is_whole() {
+fn missing_base_makes_the_fleet_incomplete() {
     let broken_url = base("x", "main", "").replace(HOST, "file:///");
     let files = [
         ("a.yaml", base("gone", "main", "")),
@@ -323,7 +323,7 @@ fn without_a_base_nothing_is_whole() {
 }
 
 #[test]
-fn an_environment_that_is_not_there_is_an_error() {
+fn missing_environment_is_an_error() {
     let other = environment("other");
     check(&[("control-plane", "main", &[(".environments/other.yaml", &other)])], "K0606, incomplete");
     check(&[("control-plane", "main", &[("a.yaml", &config("a"))])], "K0606, incomplete");
@@ -332,7 +332,7 @@ fn an_environment_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_circle_is_an_error_with_its_way() {
+fn circular_bases_are_an_error() {
     check(
         &[
             ("a", "main", &[("b.yaml", &base("b", "main", ""))]),
@@ -360,7 +360,7 @@ fn a_base_of_two_bases_is_read_once() {
 }
 
 #[test]
-fn pairs_of_flux_are_followed() {
+fn flux_source_and_kustomization_pairs_are_followed() {
     let [repository, kustomization] = flux_pair("east", "./configs");
     let east: Branch<'_> = ("east", "main", &[("configs/a.yaml", &config("a")), ("b.yaml", &config("b"))]);
     let pair = [("r.yaml", repository.as_str()), ("k.yaml", kustomization.as_str())];
@@ -380,7 +380,7 @@ fn a_folder_that_kustomize_would_change_is_not_known() {
 }
 
 #[test]
-fn several_environments_are_of_one_moment() {
+fn snapshot_reads_all_environments_at_one_time() {
     let repositories = memory("control-plane");
     let (dev_text, stage) = (environment("dev"), environment("stage"));
     let main = [
@@ -404,7 +404,7 @@ fn several_environments_are_of_one_moment() {
 }
 
 #[test]
-fn it_is_said_what_was_read() {
+fn reads_are_listed_with_role_and_revision() {
     let repositories = memory("control-plane");
     fill(
         &repositories,
@@ -456,7 +456,7 @@ pub(crate) fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Resu
 }
 
 #[test]
-fn another_commit_can_be_promoted_in_thought() {
+fn another_commit_can_be_promoted_as_a_preview() {
     let repositories = memory("control-plane");
     let main = |name: &str| [(".environments/dev.yaml", environment("dev")), ("c.yaml", config(name))];
     let url = url("control-plane");
@@ -481,7 +481,7 @@ fn another_commit_can_be_promoted_in_thought() {
 }
 
 #[test]
-fn an_application_that_takes_too_much_hurts_only_itself() {
+fn too_large_applications_do_not_affect_others() {
     let large = format!("# {}\n", "x".repeat(8 << 20).split_off(100));
     let names: Vec<_> = (0..5).map(|number| format!("{number}.yaml")).collect();
     let same: Vec<_> = names.iter().map(|name| (name.as_str(), large.as_str())).collect();

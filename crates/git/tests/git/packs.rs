@@ -33,7 +33,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]
-    fn git_finds_nothing_wrong_with_what_we_write(first in trees(), second in trees()) {
+    fn written_packs_pass_git_fsck(first in trees(), second in trees()) {
         let disk = Disk::new();
         let served = disk.create("app");
         let server = GitServer::start(&disk.served()).unwrap();

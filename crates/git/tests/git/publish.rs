@@ -119,7 +119,7 @@ fn a_persons_commit_is_kept() {
 }
 
 #[test]
-fn a_branch_that_somebody_made_at_the_base_is_taken() {
+fn branch_at_the_base_commit_is_reused() {
     check(|repositories| {
         let state = read_state(repositories, Some(BRANCH)).unwrap();
         let id = pushed(&put(repositories, Some(BRANCH), &state, "1"));
@@ -156,7 +156,7 @@ fn our_branch_can_be_withdrawn() {
 }
 
 #[test]
-fn a_base_that_does_not_exist_is_said_with_how_to_make_it() {
+fn missing_base_branch_is_reported_with_the_command() {
     let repositories = memory("gitops");
     let help = |repositories: &dyn Repositories| read_state(repositories, None).unwrap_err().diagnostic().help.join("");
     assert!(help(&repositories).contains("`kalypso publish` creates the branch"));

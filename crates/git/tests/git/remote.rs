@@ -47,7 +47,7 @@ fn recording(folder: &Path) -> Settings {
 }
 
 #[test]
-fn a_repository_that_wants_a_token_gets_it() {
+fn token_is_sent_to_its_repository() {
     let (disk, server) = served();
     server.require(AUTHORIZATION);
     let settings = with_token(&disk, &server, &server.url());
@@ -119,7 +119,7 @@ fn a_token_that_was_replaced_is_used_at_once() {
 }
 
 #[test]
-fn a_token_goes_nowhere_else() {
+fn token_is_not_sent_to_other_repositories_or_redirects() {
     let (disk, server) = served();
     let other = GitServer::start(&disk.served()).unwrap();
     let settings = with_token(&disk, &server, &format!("{}app-not-this-one", server.url()));
@@ -192,7 +192,7 @@ fn a_branch_that_did_not_move_is_not_fetched_again() {
 }
 
 #[test]
-fn what_was_read_last_is_remembered_while_the_server_is_away() {
+fn last_head_is_cached_while_the_server_is_unreachable() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     let commit = resolve(&settings, "app").unwrap();
@@ -205,7 +205,7 @@ fn what_was_read_last_is_remembered_while_the_server_is_away() {
 }
 
 #[test]
-fn the_order_of_heads_is_that_in_which_the_server_said_them() {
+fn heads_keep_the_order_of_the_server() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     let first = resolve(&settings, "app").unwrap().id;
@@ -229,7 +229,7 @@ fn the_order_of_heads_is_that_in_which_the_server_said_them() {
 }
 
 #[test]
-fn what_is_read_of_an_older_commit_is_not_what_a_branch_is_remembered_at() {
+fn reading_an_older_commit_does_not_change_the_cached_head() {
     let (disk, server) = served();
     let first = disk.commit("app", "main", &[("a", "2")]);
     let second = disk.commit("app", "main", &[("a", "3")]);
@@ -241,7 +241,7 @@ fn what_is_read_of_an_older_commit_is_not_what_a_branch_is_remembered_at() {
 }
 
 #[test]
-fn a_server_that_never_answers_is_given_up() {
+fn silent_server_times_out() {
     let (disk, server) = served();
     server.set_silent(true);
     let settings = Settings { time_limit: Duration::from_millis(300), ..disk.settings(&server.url()) };
@@ -266,7 +266,7 @@ fn check_healing(damage: impl Fn(&Path)) {
 }
 
 #[test]
-fn a_damaged_copy_is_made_anew() {
+fn damaged_copy_is_recreated() {
     check_healing(|copy| fs::remove_dir_all(copy.join("objects")).unwrap());
     check_healing(|copy| fs::remove_file(copy.join("HEAD")).unwrap());
     check_healing(|copy| fs::write(copy.join("config"), "[nonsense").unwrap());
@@ -284,7 +284,7 @@ fn a_damaged_copy_is_made_anew() {
 }
 
 #[test]
-fn what_a_killed_fetch_leaves_behind_does_no_harm() {
+fn leftovers_of_a_killed_fetch_do_not_break_the_copy() {
     check_healing(|copy| {
         fs::write(copy.join("shallow.lock"), "").unwrap();
         fs::create_dir_all(copy.join("refs/kalypso/heads")).unwrap();
@@ -295,7 +295,7 @@ fn what_a_killed_fetch_leaves_behind_does_no_harm() {
 }
 
 #[test]
-fn a_fetch_may_be_killed_at_any_moment() {
+fn fetch_may_be_killed_at_any_time() {
     let (disk, server) = served();
     let large: Vec<_> = (0..200).map(|index| (format!("{index}.yaml"), "x".repeat(index * 50))).collect();
     let large: Vec<_> = large.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();

@@ -116,7 +116,7 @@ fn a_tag_is_resolved_each_time() {
 }
 
 #[test]
-fn what_was_admitted_is_not_resolved_again() {
+fn admitted_releases_are_not_resolved_again() {
     let world = World::new("tag: v1", "tag: v1");
     let (first, second) = (world.commit("1"), world.commit("2"));
     world.repositories.tag(&url("manifests"), "v1", second);

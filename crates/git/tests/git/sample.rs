@@ -62,7 +62,7 @@ fn local_repositories_are_read_without_starting_git() {
 }
 
 #[test]
-fn the_second_reading_asks_only_where_branches_are() {
+fn second_read_requests_only_branch_heads() {
     let disk = disk();
     let server = GitServer::start(&disk.served()).unwrap();
     let settings = disk.settings(&server.url());

@@ -130,7 +130,7 @@ fn a_local_repository_may_be_packed_again_while_it_is_read_and_pushed_to() {
 }
 
 #[test]
-fn a_folder_without_what_is_in_it_does_no_harm() {
+fn push_completes_a_folder_object_without_its_files() {
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "0")]);
     let new = tree(&[("a", "1"), ("b/c", "2")]);
@@ -178,7 +178,7 @@ fn a_copy_that_can_not_be_put_in_order_works_all_the_same() {
 }
 
 #[test]
-fn a_page_to_log_in_at_is_no_empty_repository() {
+fn login_page_is_not_an_empty_repository() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     for part in ["info/refs", ""] {
@@ -225,7 +225,7 @@ fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> 
 }
 
 #[test]
-fn nonsense_in_answer_to_a_push_ends_it() {
+fn push_with_an_invalid_answer_is_decided_by_the_head() {
     for which in 0..GARBAGE.len() {
         let pushed = check_push("/git-receive-pack", Fault::Garbage(which));
         // The server accepted the push before its invalid response. The head of the branch decides.
@@ -234,14 +234,14 @@ fn nonsense_in_answer_to_a_push_ends_it() {
 }
 
 #[test]
-fn a_push_that_is_never_answered_ends_and_says_what_was_waited_for() {
+fn unanswered_push_times_out_with_a_reason() {
     let pushed = check_push("/git-receive-pack", Fault::Silence);
     assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: Wait::Push, .. })), "{pushed:?}");
     assert!(pushed.unwrap_err().to_string().contains("the push took more than 4 seconds"));
 }
 
 #[test]
-fn a_push_whose_answer_is_lost_counts() {
+fn push_with_a_lost_answer_counts() {
     for fault in [Fault::Cut(0), Fault::Cut(150), Fault::Stall(150), Fault::Drip] {
         let pushed = check_push("/git-receive-pack", fault);
         assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{fault:?}: {pushed:?}");
@@ -253,7 +253,7 @@ fn a_push_whose_answer_is_lost_counts() {
 }
 
 #[test]
-fn who_works_in_a_copy_is_said_to_those_who_wait_in_vain() {
+fn lock_timeout_names_the_process_that_uses_the_copy() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     head(&GitRepositories::new(settings.clone())).unwrap();

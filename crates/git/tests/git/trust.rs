@@ -87,7 +87,7 @@ fn add(path: &Path, text: &str) {
 }
 
 #[test]
-fn settings_that_start_programs_are_gone_before_git_runs() {
+fn settings_that_start_programs_are_removed_before_git_runs() {
     check_planted(|copy, program| {
         let program = program.display();
         let elsewhere = copy.with_file_name("elsewhere");
@@ -110,7 +110,7 @@ fn settings_that_start_programs_are_gone_before_git_runs() {
 }
 
 #[test]
-fn hooks_and_other_places_for_objects_are_gone_before_git_runs() {
+fn hooks_and_other_object_stores_are_removed_before_git_runs() {
     check_planted(|copy, program| {
         fs::create_dir(copy.join("hooks")).unwrap();
         for hook in ["pre-push", "reference-transaction", "post-checkout", "pre-auto-gc"] {
@@ -134,7 +134,7 @@ fn hooks_and_other_places_for_objects_are_gone_before_git_runs() {
 }
 
 #[test]
-fn a_copy_with_files_of_somebody_else_is_made_anew() {
+fn copy_with_files_of_other_users_is_recreated() {
     if !is_root() {
         println!("skipped: only root can give files away");
         return;
@@ -199,7 +199,7 @@ fn pack(repository: &Path, id: &str) {
 }
 
 #[test]
-fn objects_under_names_that_are_not_theirs_are_fetched_anew() {
+fn objects_with_wrong_ids_are_fetched_again() {
     for (kind, revision) in [("blob", "main:a"), ("tree", "main^{tree}"), ("commit", "main")] {
         let (disk, server) = served();
         let settings = disk.settings(&server.url());
@@ -228,7 +228,7 @@ fn objects_under_names_that_are_not_theirs_are_fetched_anew() {
 }
 
 #[test]
-fn a_local_repository_has_no_objects_under_names_that_are_not_theirs() {
+fn local_objects_with_wrong_ids_are_an_error() {
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "1")]);
     let repositories = disk.local();
@@ -239,7 +239,7 @@ fn a_local_repository_has_no_objects_under_names_that_are_not_theirs() {
 }
 
 #[test]
-fn what_a_copy_has_under_a_wrong_name_is_not_published() {
+fn objects_with_wrong_ids_are_not_published() {
     check_forged_push(|_, _| ());
     check_forged_push(pack);
 }
@@ -278,7 +278,7 @@ fn check_forged_push(hide: fn(&Path, &str)) {
 }
 
 #[test]
-fn only_what_was_signed_says_where_a_branch_was() {
+fn only_signed_heads_are_used_from_the_cache() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     let first = resolve(&settings).unwrap();
@@ -329,7 +329,7 @@ fn a_cache_that_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn a_lock_is_held_by_nobody_else() {
+fn locks_and_copies_are_private_to_the_user() {
     let (disk, server) = served();
     resolve(&disk.settings(&server.url())).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -360,7 +360,7 @@ fn push_local(prepare: impl Fn(&Path)) -> (Option<RepositoryError>, bool) {
 }
 
 #[test]
-fn ones_own_hooks_run_where_a_push_arrives() {
+fn own_hooks_run_in_the_destination() {
     assert_eq!(push_local(|_| ()), (None, true));
 }
 
@@ -398,7 +398,7 @@ fn replaced_commits_are_read_as_they_were_made() {
 }
 
 #[test]
-fn a_repository_that_can_not_be_read_says_what_it_is() {
+fn unsupported_repository_formats_are_named() {
     let disk = Disk::new();
     let check = |name: &str, options: &[&str], words: &[&str]| {
         let path = disk.served().join(format!("{name}.git"));
@@ -412,7 +412,7 @@ fn a_repository_that_can_not_be_read_says_what_it_is() {
 }
 
 #[test]
-fn somebody_elses_repository_does_not_lead_to_ones_own() {
+fn repositories_of_other_users_cannot_link_to_own_ones() {
     if !is_root() {
         println!("skipped: only root can give files away");
         return;

@@ -46,7 +46,7 @@ fn push_opening(
 }
 
 #[test]
-fn what_was_committed_is_read() {
+fn committed_files_are_read() {
     check(|repositories| {
         let id = commit(repositories, &url("app"), "main", &[("a/b/c.yaml", "c"), ("a/d", "d"), ("e", "e")]);
         let commit = head(repositories, "main");
@@ -99,7 +99,7 @@ fn all_twins_give_a_commit_the_same_id() {
 }
 
 #[test]
-fn what_does_not_exist_is_said_clearly() {
+fn missing_revisions_are_named_in_the_error() {
     check(|repositories| {
         let resolve = |revision: Revision| repositories.resolve(&url("app"), &revision).unwrap_err().to_string();
         assert_eq!(resolve(Revision::branch("main")), "repository `https://git.example/acme/app` is empty");
@@ -190,7 +190,7 @@ fn a_push_needs_the_branch_to_be_where_it_is_expected() {
 }
 
 #[test]
-fn a_push_keeps_what_is_there_by_its_id() {
+fn push_keeps_existing_objects_by_id() {
     check(|repositories| {
         commit(repositories, &url("app"), "main", &[("docs/x", "1"), ("a/b", "2")]);
         let main = head(repositories, "main");
@@ -232,7 +232,7 @@ fn folders_are_made_when_the_repository_lacks_them() {
 }
 
 #[test]
-fn what_a_folder_turns_out_to_be_is_compared_with_what_was_said() {
+fn opened_folders_are_compared_with_their_id() {
     check(|repositories| {
         let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(0) };
         let expected = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
@@ -242,7 +242,7 @@ fn what_a_folder_turns_out_to_be_is_compared_with_what_was_said() {
 }
 
 #[test]
-fn many_files_of_all_sizes_arrive() {
+fn many_files_of_all_sizes_are_pushed() {
     check(|repositories| {
         let files: Vec<_> = (0..100).map(|index| (format!("{index}/x"), "y".repeat(index * index))).collect();
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_says_what_it_says_and_ends_as_it_ends() {
+    fn output_and_exit_status_are_returned() {
         let long = "printf %0200d 7; echo bad >&2; exit 3";
         let finished = run(long, None, Duration::from_mins(1)).unwrap();
         let Finished { status, output, messages } = finished;
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_takes_too_long_ends_with_all_that_it_started() {
+    fn timed_out_programs_end_with_their_child_processes() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one"), folder.path().join("other"));
         let deaf = "trap '' TERM; while :; do sleep 1; done";
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_leaves_behind_ends_with_it() {
+    fn background_processes_end_with_the_program() {
         let folder = tempfile::tempdir().unwrap();
         let left = folder.path().join("left");
         let script = format!("sleep 1000 & echo $! > '{}'", left.display());
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_its_own_way_is_not_waited_for() {
+    fn detached_processes_do_not_delay_the_result() {
         // The process runs in its own session, with the same streams.
         let start = Instant::now();
         let finished = run("setsid sleep 40 & echo good", None, Duration::from_secs(30)).unwrap();

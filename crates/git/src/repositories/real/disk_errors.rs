@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_or_closed_disk_is_no_matter_of_credentials() {
+    fn disk_errors_are_recognized_with_their_reason() {
         check(
             "fatal: write error: No space left on device; fatal: fetch-pack: invalid index-pack output",
             Some(DISK_REASONS[0]),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_say_is_not_about_this_machine() {
+    fn remote_and_network_messages_are_not_disk_errors() {
         check("remote: fatal: write error: No space left on device; fatal: protocol error", None);
         check("git@git.example: Permission denied (publickey).; fatal: Could not read from remote repository.", None);
         check("fatal: unable to access 'https://git.example/': Failed to connect: Permission denied", None);

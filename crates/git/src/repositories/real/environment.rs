@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_says_how_hosts_are_reached_is_kept() {
+    fn only_connection_settings_are_passed_on() {
         for name in [
             "credential.helper",
             "credential.https://git.example.username",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_have_no_say() {
+    fn repository_settings_are_ignored() {
         let text = "global\0credential.helper\nstore\0local\0credential.helper\n!evil\0system\0http.sslverify\0\
                     command\0core.sshcommand\nssh -v\nx\0worktree\0core.sshcommand\nevil\0";
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());

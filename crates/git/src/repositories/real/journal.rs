@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_keeps_the_order_and_not_for_ever() {
+    fn journal_keeps_the_order_up_to_a_limit() {
         let mut journal = Journal::default();
         for number in [1, 2, 2, 1] {
             journal.add("refs/heads/main", id(number));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_journal_says_nothing() {
+    fn damaged_journal_is_ignored() {
         let good = format!("{} refs/heads/main\n", id(1));
         assert_eq!(Journal::parse(&good).unwrap().seen("refs/heads/main"), [id(1)]);
         assert_eq!(Journal::parse(&format!("{good}{good}nonsense\n")), None);

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_and_we_put_there_belongs_there() {
+    fn files_of_git_and_kalypso_are_accepted() {
         let id = "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52";
         let packs = ["pack", "idx", "rev", "keep"].map(|ending| format!("objects/pack/pack-{id}.{ending}"));
         let object = format!("objects/4f/{}", &id[2..]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_does() {
+    fn other_files_are_refused() {
         for path in [
             "config.worktree",
             "commondir",

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_go_wherever_they_are() {
+    fn lock_files_are_removed_everywhere() {
         let locks = [
             "HEAD.lock",
             "config.lock",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_finished_goes() {
+    fn unfinished_files_are_removed() {
         let unfinished = [
             "objects/ab/tmp_obj_123",
             "shallow_Ab12Cd",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn other_files_stay() {
         let files = [
             "HEAD",
             "config",

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_has_the_words_of_the_server() {
+    fn refusals_contain_the_message_of_the_server() {
         let check = |message: &str, expected: &str| assert_eq!(refusal(message), expected);
         check(
             "remote: GH006: Protected branch update failed for refs/heads/dev.        ; remote: error: hook declined        ; To https://git.example/x.git;  ! [remote rejected] 4d7a -> dev (protected branch hook declined); error: failed to push some refs to 'https://git.example/x.git'",

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_can_not_write_on_the_terminal() {
+    fn control_characters_of_servers_are_removed() {
         check("remote: \u{1b}[2Jhello\r\nfatal: no\n\n", "remote: [2Jhello; fatal: no");
         check("", "git failed and said nothing");
         assert!(shown_message(&"long line\n".repeat(1_000), None).len() < 200);
