@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn many_objects_share_a_file_if_nothing_else_is_the_convention() {
+    fn many_objects_share_a_file_without_another_convention() {
         let one = cluster("a").write(&Style::default(), None);
         let many: Vec<_> = (0..SHARED_FROM).map(|number| cluster(&format!("s-{number}"))).collect();
         check(&[], &many[..1], &["clusters/s-0.yaml"]);

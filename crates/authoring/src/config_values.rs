@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn other_labels_get_a_container_of_their_own() {
+    fn other_labels_get_a_new_container() {
         let changes = set_one(&[WEST], &choice(&[("region", "west"), ("tier", "Big_1")]), ("A", "1")).unwrap();
         let container = changes.container.unwrap();
         assert_eq!((changes.is_new, &*container.name, &*container.path), (true, "west-big-1", "c/west-big-1.yaml"));
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_containers_the_one_with_the_value_is_meant() {
+    fn container_with_the_value_is_chosen_from_several() {
         let (west, other) =
             (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
         let chosen = set_one(&[WEST, &other], &west, ("D", "1")).unwrap();
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_goes_with_its_last_value() {
+    fn container_is_removed_with_its_last_value() {
         let west = choice(&[("region", "west")]);
         let removed = |keys: &[&str]| {
             let keys: Vec<_> = keys.iter().map(|key| Arc::from(*key)).collect();

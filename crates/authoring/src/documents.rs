@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_goes_with_its_comments() {
+    fn document_is_removed_with_its_comments() {
         check_removed("a: 1\n---\n# about b\nb: 2\n---\nc: 3\n", 1, Some("a: 1\n---\nc: 3\n"));
         check_removed("# about a\na: 1\n---\nb: 2\n", 0, Some("b: 2\n"));
         check_removed("# licence\n\n# about a\na: 1\n---\nb: 2\n", 0, Some("# licence\n\nb: 2\n"));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_file_with_one_document() {
+    fn file_is_removed_with_its_only_document() {
         check_removed("# about a\n---\na: 1\n", 0, None);
     }
 

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_not_changed() {
+    fn missing_objects_and_labels_are_refused() {
         assert_eq!(changed(&["a", "x"], &[("size", "big")], &[]), Err("there is no Cluster `x`".to_owned()));
         assert_eq!(changed(&["a"], &[], &["sise"]), Err("Cluster `a` has no `sise` to remove".to_owned()));
     }

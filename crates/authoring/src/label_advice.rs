@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_are_nearly_known_are_questioned() {
+    fn nearly_known_labels_get_a_suggestion() {
         check("regoin", "west-us", Some("`region`?"));
         check("region", "wset-us", Some("`region=west-us`?"));
         check("region", "west-us", None);

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_is_none_is_an_error() {
+    fn invalid_ranges_are_errors() {
         assert_eq!(expand("a[1-2"), Err(RangeError::Open("a[1-2".into())));
         assert_eq!(expand("a[2-1]"), Err(RangeError::NotARange("2-1".into())));
         assert_eq!(expand("a[x]"), Err(RangeError::NotARange("x".into())));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_goes_with_its_last_object() {
+    fn file_is_removed_with_its_last_object() {
         let [a, b] = ["a", "b"].map(|name| CLUSTER.replace("NAME", name));
         check(&[("t.yaml", TYPE)], (Kind::ClusterType, &["small"], false), &[("t.yaml", None)]);
         check(&[("c.yaml", &format!("{a}---\n{b}"))], (Kind::Cluster, &["b", "a"], false), &[("c.yaml", None)]);
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn clusters_of_a_removed_type_go_too_if_that_is_asked_for() {
+    fn clusters_of_a_removed_type_are_removed_on_request() {
         let cluster = CLUSTER.replace("NAME", "a");
         let existing: &[(&str, &str)] = &[("c.yaml", &cluster), ("t.yaml", TYPE)];
         check(existing, (Kind::ClusterType, &["small"], true), &[("c.yaml", None), ("t.yaml", None)]);
     }
 
     #[test]
-    fn what_is_used_or_missing_is_not_removed() {
+    fn used_or_missing_objects_are_not_removed() {
         let cluster = CLUSTER.replace("NAME", "a");
         let contents =
             BTreeMap::from([("c.yaml".into(), cluster.as_bytes().into()), ("t.yaml".into(), TYPE.as_bytes().into())]);

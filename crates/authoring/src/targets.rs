@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_like_the_one_of_the_same_name_in_another_environment() {
+    fn target_copies_its_namesake_of_another_environment() {
         let change = with_files(|files| add(files, "shop", &target("eu", "prod")).unwrap());
         let content = change.edits.get("w.yaml").unwrap().content().unwrap().to_vec();
         let added = String::from_utf8(content).unwrap().strip_prefix(WORKLOAD.trim_end()).unwrap().to_owned();

@@ -36,7 +36,7 @@ fn refused(text: &str, change: &Change) -> String {
 }
 
 #[test]
-fn a_scalar_keeps_its_quotes_and_what_is_around_it() {
+fn changed_scalar_keeps_its_quotes_and_surroundings() {
     check("a: 1 # one\nb: 2\n", &set("a", "x"), "a: x # one\nb: 2\n");
     check("a: '1'\n", &set("a", "x"), "a: 'x'\n");
     check("a: \"1\"\r\nb:\tc\r\n", &set("a", "x"), "a: \"x\"\r\nb:\tc\r\n");
@@ -55,13 +55,13 @@ fn a_block_is_replaced_up_to_its_last_line() {
 }
 
 #[test]
-fn what_is_behind_a_block_is_no_part_of_the_new_value() {
+fn text_after_a_block_is_not_part_of_the_new_value() {
     check("a: |\n    x\n    \nb: 1\n", &set("a", "y\nz\n"), "a: |\n  y\n  z\n\nb: 1\n");
     check("a: |\n    x\n  # c\nb: 1\n", &set("a", "y\nz\n"), "a: \"y\\nz\\n\"\n  # c\nb: 1\n");
 }
 
 #[test]
-fn what_is_behind_a_removed_field_is_no_part_of_the_block_above() {
+fn text_after_a_removed_field_does_not_join_the_block_above() {
     check("a: |\n  x\nb: 1\n    # about b\n\nc: 2\n", &remove("b"), "a: |\n  x\n\nc: 2\n");
     check("a: |+\n  x\nb: 1\n\n\nc: 2\n", &remove("b"), "a: |+\n  x\nc: 2\n");
     check("a:\n- |+\n  x\n- |\n  y\n  \n---\n", &remove("a.1"), "a:\n- |+\n  x\n---\n");
@@ -151,7 +151,7 @@ fn an_object_in_a_list_is_edited_in_its_place() {
 }
 
 #[test]
-fn what_others_use_is_not_edited() {
+fn anchored_values_are_not_edited() {
     let text = "a: &x\n  b: 1\nc: *x\nd:\n  <<: *x\n  e: 2\n";
     assert_eq!(
         refused(text, &set("a.b", "2")),

@@ -47,7 +47,7 @@ fn the_folder_is_that_of_objects_with_the_same_deciding_label() {
 }
 
 #[test]
-fn folders_that_are_named_after_a_label_get_a_new_neighbour() {
+fn folders_named_after_a_label_get_a_new_sibling() {
     let types = ["west", "east"].map(|region| cluster_type(&format!("{region}-1"), &[("region", region)]));
     let [west, east] = types.map(|object| [object]);
     let existing: &[(&str, &[NewObject])] = &[("types/west/west-1.yaml", &west), ("types/east/east-1.yaml", &east)];
@@ -73,7 +73,7 @@ fn the_name_of_the_file_follows_the_pattern_of_others() {
 }
 
 #[test]
-fn objects_that_are_collected_in_files_stay_so() {
+fn objects_collected_in_files_stay_collected() {
     let of = |region: &str, count: usize| -> Vec<_> {
         (0..count).map(|number| cluster_type(&format!("{region}-{number}"), &[("region", region)])).collect()
     };

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_without_the_name_of_the_environment_is_said() {
+    fn destination_without_the_environment_name_is_reported() {
         let spec = |branch: &str, path: &str| {
             format!(
                 "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: GitOpsRepo\nmetadata: {{name: g}}\nspec: {{repo: {URL}, branch: {branch}, path: {path}}}\n"
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_reads_the_branch_and_folder_of_the_new_environment_where_they_exist() {
+    fn source_uses_existing_branch_and_folder_of_the_new_environment() {
         let base = |branch: &str, path: &str, commit: &str| {
             format!(
                 "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: b}}\nspec: {{repo: {URL}, branch: {branch}, path: {path}{commit}}}\n"

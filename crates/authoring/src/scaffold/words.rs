@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_stays_a_text() {
+    fn texts_are_quoted_where_needed() {
         let check = |text: &str, expected: &str| assert_eq!(yaml(text), expected);
         check("https://git.example/acme/control-plane", "https://git.example/acme/control-plane");
         check("git@git.example:acme/a", "git@git.example:acme/a");
