@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_folder_is_refused() {
+    fn invalid_endpoints_are_refused() {
         assert_eq!(check(" ", "x"), "the repository is missing");
         assert_eq!(check("https://git.example/a", "a/../../b"), "the path `a/../../b` leaves its repository");
         assert!(check("https://git.example/a", "a\nb").starts_with("the path has control characters"));

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_branch_is_what_stands_before() {
+    fn branch_is_the_part_before_the_revision() {
         assert_eq!(branch("feature/a@b@sha1:C"), Some("feature/a@b"));
         assert_eq!(branch("refs/heads/main@sha1:C"), Some("main"));
         assert_eq!(branch("sha1:C"), None);

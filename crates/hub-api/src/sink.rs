@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_hub_is_tried_again() {
+    fn busy_hub_is_a_retryable_error() {
         let refused = |status| ClientError::Refused { status, detail: "no".into(), hint: None, refused: Vec::new() };
         assert_eq!(failure(refused(429)), SinkError::Busy { retry_after: BUSY_PAUSE });
         assert_eq!(failure(refused(403)), SinkError::Failed("no".into()));

@@ -117,14 +117,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_written_with_milliseconds_and_read_with_any_offset() {
+    fn timestamps_have_milliseconds_and_accept_any_offset() {
         let timestamp: Timestamp = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
         assert_eq!(timestamp.to_string(), "2026-11-21T13:44:01.250Z");
         assert_eq!(timestamp.to_string().parse(), Ok(timestamp));
     }
 
     #[test]
-    fn outside_of_what_can_be_written_is_refused() {
+    fn invalid_or_out_of_range_timestamps_are_refused() {
         for text in ["1969-12-31T23:59:59Z", "soon", "", "2026-11-21", "-009998-01-02T01:59:59Z"] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_stays_inside() {
+    fn arithmetic_saturates() {
         assert_eq!(Timestamp::MAX.after(Duration::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::MIN.before(Duration::MAX), Timestamp::MIN);
         assert_eq!(Timestamp::MIN.since(Timestamp::MAX), Duration::ZERO);

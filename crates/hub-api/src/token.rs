@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_for_signing_says_so() {
+    fn signing_tokens_have_their_own_prefix() {
         let token = TokenText::random().unwrap().signing(true);
         let read: TokenText = token.reveal().parse().unwrap();
         assert!(read.signs() && token.reveal().starts_with("kals_") && read.digest().is(&token.digest()));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_none() {
+    fn invalid_tokens_are_refused() {
         let token = TokenText::random().unwrap().reveal();
         for text in ["", "kal_", "kal_a_b", "Bearer x", &token[1..], &token[..token.len() - 1], &format!("{token}x")] {
             assert_eq!(text.parse::<TokenText>().err(), Some(TokenTextError), "{text}");

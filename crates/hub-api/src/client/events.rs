@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_it_is_cut(length in 1usize..20) {
+        fn chunk_boundaries_do_not_matter(length in 1usize..20) {
             let pieces: Vec<_> = STREAM.as_bytes().chunks(length).collect();
             prop_assert_eq!(check(&pieces), check(&[STREAM.as_bytes()]));
         }

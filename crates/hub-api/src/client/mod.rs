@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hub_is_refused() {
+    fn invalid_hub_urls_are_refused() {
         let check = |url: &str| Client::new(url, None).unwrap_err().to_string();
         assert!(check("hub.example").ends_with("it is no URL, such as https://hub.example:8443"));
         assert!(check("ftp://hub.example").ends_with("it does not begin with https:// or http://"));

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_what_its_action_needs() {
+    fn commands_require_the_fields_of_their_action() {
         assert_eq!(check(r#"{"command": "hold"}"#), Some("reason"));
         assert_eq!(check(r#"{"command": "hold", "reason": " "}"#), Some("reason"));
         assert_eq!(check(r#"{"command": "skip", "reason": "r"}"#), Some("gate"));

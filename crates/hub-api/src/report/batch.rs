@@ -130,7 +130,7 @@ mod tests {
     use crate::report::example::report;
 
     #[test]
-    fn what_is_refused_keeps_its_position() {
+    fn refused_reports_keep_their_position() {
         let mut batch = Batch::default();
         for name in ["a", "b", "c"] {
             batch.push(None, Ok(Report { reconciler: name.into(), ..report() }));

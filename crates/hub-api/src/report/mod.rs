@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_makes_the_digest_and_not_when() {
+    fn digest_depends_on_content_and_not_on_time() {
         let digest = |change: fn(&mut Report)| {
             let mut report = report();
             change(&mut report);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_none() {
+    fn other_names_are_not_parsed() {
         for name in ["", "flux-system", "a.b", "a..b.c", ".a.b", "a.b.", "a.b.c.d.e."] {
             assert_eq!(check(name), "-", "{name}");
         }

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_added_to_what_is_there() {
+    fn reports_are_appended_to_the_file() {
         let (mut file, token) = file(&["a"]);
         assert_eq!(extended(&mut file, &token, &["b", "c"]).unwrap(), 3);
         assert_eq!(extended(&mut file, &token, &[]).unwrap(), 3);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_noticed() {
+    fn every_truncation_is_detected() {
         let (file, token) = file(&["a", "b"]);
         for length in 0..file.len() {
             let error = read(&file[..length], &token).unwrap_err().to_string();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_of_something_else_is_none_of_a_line() {
+    fn signature_of_the_report_alone_is_invalid_for_a_line() {
         let (file, token) = file(&["a"]);
         let text = String::from_utf8(file).unwrap();
         let payload = text

@@ -55,7 +55,7 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn little_is_enough() {
+fn minimal_reports_are_accepted() {
     let read = read_one(br#"{"reconciler": "a", "commit": "v1.2", "status": "ok", "version": "", "place": null}"#, NOW);
     let read = read.unwrap();
     assert_eq!((read.host.as_str(), read.kind.as_str(), read.revision.as_str()), ("", "generic", "v1.2"));
@@ -63,7 +63,7 @@ fn little_is_enough() {
 }
 
 #[test]
-fn one_object_a_list_or_lines() {
+fn objects_lists_and_lines_are_accepted() {
     let a = r#"{"reconciler": "a", "status": "success"}"#;
     let b = r#"{"reconciler": "b", "status": "failed"}"#;
     assert_eq!(check(a), ["a"]);
@@ -75,7 +75,7 @@ fn one_object_a_list_or_lines() {
 }
 
 #[test]
-fn a_bad_one_refuses_only_itself() {
+fn invalid_report_does_not_refuse_the_others() {
     let a = r#"{"reconciler": "a", "status": "success"}"#;
     let list = format!("[{a}, 5, {a}]");
     assert_eq!(check(&list), ["a", "a", "1: report: is a number, and should be an object"]);
@@ -94,14 +94,14 @@ fn a_bad_one_refuses_only_itself() {
 }
 
 #[test]
-fn what_is_no_json_is_one_error() {
+fn invalid_json_is_one_error() {
     assert_eq!(check("{\n  \"a\": 1,\n}"), ["the body is no JSON: key must be a string at line 3 column 1"]);
     assert_eq!(check("[{}"), ["the body is no JSON: EOF while parsing a list at line 1 column 3"]);
     assert_eq!(check("status=success"), ["0: report: is no JSON: expected value at line 1 column 1"]);
 }
 
 #[test]
-fn what_is_wrong_is_said_at_its_field() {
+fn invalid_fields_are_reported_with_their_path() {
     assert_eq!(check_fields(r#""observed_at": "now""#), "0: observed_at: is unknown: did you mean `observedAt`?");
     assert_eq!(
         check_fields(r#""place": {"repo": "x"}"#),
@@ -133,7 +133,7 @@ fn what_is_wrong_is_said_at_its_field() {
 }
 
 #[test]
-fn words_for_a_status() {
+fn statuses_have_several_spellings() {
     for word in ["success", "Succeeded", "OK"] {
         assert_eq!(fields::status("status", Some(word)), Ok(Status::Success));
     }
@@ -163,7 +163,7 @@ fn deep_and_huge_reports_are_refused() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn reports_round_trip(
         names in ["\\PC{1,20}", "\\PC{1,20}", "\\PC{0,20}", "\\PC{0,20}"],
         message in any::<String>(),
         millis in 0i64..253_370_764_799_999,
