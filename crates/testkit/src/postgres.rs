@@ -387,7 +387,7 @@ mod tests {
     /// The tests of the hub also run on PostgreSQL. Where PostgreSQL is absent, they count as skipped. This test checks the guarantees that they rely
     /// on.
     #[test]
-    fn what_was_committed_is_there_after_a_kill() {
+    fn committed_data_survives_a_kill() {
         if let Err(reason) = availability() {
             println!("skipped: {reason}");
             return;
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_owns_any_more_is_cleared_away_and_nothing_else() {
+    fn only_servers_without_an_owner_are_removed() {
         if let Err(reason) = availability() {
             println!("skipped: {reason}");
             return;

@@ -46,7 +46,7 @@ fn every_kind_of_edit_occurs_and_changes_something() {
 }
 
 #[test]
-fn files_are_good_until_they_are_broken_or_duplicated() {
+fn files_are_valid_until_they_are_broken_or_duplicated() {
     assert_eq!(problems(&fleet(1)), [""; 0]);
     let mut edits = Edits::new(1);
     for _ in 0..200 {

@@ -98,13 +98,13 @@ fn reach(size: Size) -> (usize, f64, usize, usize) {
 }
 
 #[test]
-fn as_many_maps_apply_in_a_large_fleet() {
+fn number_of_matching_maps_is_similar_in_a_large_fleet() {
     assert_eq!(reach(Size::HUNDRED), (15, 16.7, 20, 1_500));
     assert_eq!(reach(Size { cluster_types: 100, targets: 100, ..Size::MILLION }), (17, 18.3, 21, 2_505));
 }
 
 #[test]
-fn a_change_reaches_what_it_says() {
+fn generated_changes_reach_the_declared_assignments() {
     let size = Size { cluster_types: 5, targets: 8, config_maps: 220, schemas: 3 };
     let before = compile(fleet(size, 1));
     let changes = [
@@ -126,7 +126,7 @@ fn a_change_reaches_what_it_says() {
 }
 
 #[test]
-fn clusters_stand_in_files_of_thousands() {
+fn clusters_are_written_in_files_of_thousands() {
     let size = Clusters { clusters: 12_000, ..Clusters::MILLION };
     let counts: Vec<_> =
         clusters::files(size, 1).map(|(_, text)| text.matches("kind: Cluster\n").count()).filter(|n| *n > 0).collect();
@@ -137,7 +137,7 @@ fn clusters_stand_in_files_of_thousands() {
 }
 
 #[test]
-fn clusters_are_read_without_a_complaint() {
+fn clusters_are_read_without_diagnostics() {
     let files = clusters::files(Clusters { clusters: 300, ..Clusters::MILLION }, 1);
     let files = files.map(|(path, text)| (path, text.into_bytes())).collect();
     let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the environment name is valid");

@@ -39,7 +39,7 @@ fn blessed(text: &str) -> String {
 }
 
 #[test]
-fn what_a_case_gives_is_written_at_its_end() {
+fn blessed_output_is_appended_to_the_case() {
     let text = blessed(POLICY);
     let added = text.strip_prefix(POLICY).unwrap();
     let expected = "\n\
@@ -59,7 +59,7 @@ fn a_case_that_expects_something_else_fails_with_both() {
 }
 
 #[test]
-fn cases_below_headings_share_what_stands_above() {
+fn cases_below_headings_share_the_text_above() {
     let (_folder, file) =
         written(&format!("{POLICY}\n## One\n\nOptions: environment `prod`.\n\n## Two\n\nWithout `policy.yaml`.\n"));
     let cases = cases(&file).unwrap();
