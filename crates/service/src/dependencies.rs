@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_last_sync_read_is_no_change() {
+    fn commits_read_by_the_last_sync_are_no_change() {
         let main = "refs/heads/main";
         assert!(!check(Some(1), None, &[(main, 1)]));
         assert!(check(Some(1), None, &[(main, 2)]));

@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_replicas_never_believe_at_once_that_they_lead(replicas in [rounds(), rounds()]) {
+        fn two_replicas_never_lead_at_once(replicas in [rounds(), rounds()]) {
             let (start, millis) = (Instant::now(), Duration::from_millis);
             let leases = [(); 2].map(|()| Lease { writes: WriteLease::new(Duration::ZERO), view: Mutex::default() });
             // The storage: the holder, and the end of its lease. Its clock is that of the events.

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lasting_warning_is_new_once() {
+    fn lasting_warnings_are_new_once() {
         let mut logged = Logged::default();
         let mut check = |present: &[&str]| logged.replace(present.iter().map(|&one| one.to_owned()));
         assert_eq!(check(&["a", "b", "a"]), ["a", "b"]);

@@ -41,7 +41,7 @@ mod tests {
     const LONGEST: Duration = Duration::from_secs(30);
 
     #[test]
-    fn a_burst_is_one_sync_and_a_stream_does_not_wait_for_ever() {
+    fn bursts_are_one_sync_and_streams_wait_for_a_limited_time() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut settle = Settle::default();

@@ -159,7 +159,7 @@ mod tests {
     const NOW: (Duration, Duration) = (Duration::ZERO, Duration::ZERO);
 
     #[test]
-    fn requests_are_one_sync_and_the_first_reason_counts() {
+    fn pending_requests_are_one_sync_with_the_first_reason() {
         let trigger = Trigger::default();
         let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
         [Reason::Webhook, Reason::Poll, Reason::Poll].into_iter().for_each(|reason| trigger.request(reason));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_the_api_does_not_wait_for_others() {
+    fn api_requests_skip_the_quiet_period() {
         let trigger = Trigger::default();
         let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
         trigger.request(Reason::Poll);

@@ -13,7 +13,7 @@ use crate::world::{RARELY, World, eventually};
 const PROMOTION: &str = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-prod}\nspec: {to: prod, delivery: direct}\n";
 
 #[test]
-fn what_a_repository_refuses_is_in_the_status_and_in_the_issue_until_it_is_written() {
+fn refused_writes_are_in_the_status_and_the_issue_until_written() {
     let world = World::new();
     world.company.declare_file(".environments/to-prod.yaml", PROMOTION);
     let protect = |reason| {

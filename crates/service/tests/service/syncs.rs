@@ -158,7 +158,7 @@ fn removals_wait_for_the_confirmation_of_exactly_these() {
 }
 
 #[test]
-fn what_is_unreachable_is_said_and_tried_again() {
+fn unreachable_systems_are_reported_and_retried() {
     let world = World::new();
     world.company.break_control_plane();
     let service = Service::start(world.settings(OFTEN));
@@ -179,7 +179,7 @@ fn what_is_unreachable_is_said_and_tried_again() {
 }
 
 #[test]
-fn a_restart_reaches_the_same_state_from_nothing() {
+fn restart_reaches_the_same_state_without_local_state() {
     let mut world = World::new();
     for number in 0..3 {
         let service = world.start(RARELY);
@@ -194,7 +194,7 @@ fn a_restart_reaches_the_same_state_from_nothing() {
 }
 
 #[test]
-fn other_settings_take_over_while_it_runs() {
+fn changed_settings_apply_to_a_running_service() {
     let mut world = World::new();
     let service = world.start(RARELY);
     service.replace(world.settings(OFTEN));
@@ -218,7 +218,7 @@ fn a_new_environment_is_found() {
 }
 
 #[test]
-fn several_control_planes_are_served_and_one_that_is_broken_delays_no_other() {
+fn broken_control_plane_does_not_delay_the_others() {
     let world = World::new();
     let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
     let commit = |branch: &str, files: &BTreeMap<String, String>| {
