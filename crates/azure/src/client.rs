@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn azure_says_how_long_to_wait() {
+    fn retry_delay_is_read_from_headers() {
         assert_eq!(check(&[("retry-after", "17")]), Some(17));
         assert_eq!(check(&[("retry-after", "Sat, 21 Nov 2026 13:44:30 GMT")]), Some(30));
         assert_eq!(check(&[("retry-after", "Sat, 21 Nov 2026 13:43:30 GMT")]), Some(0));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_why() {
+    fn error_messages_include_the_reason() {
         let manager = br#"{"error": {"code": "BadRequest", "message": "Please provide", "details": [{"code": "NoValidSubscriptionsInQueryRequest", "message": "There must be at least one subscription"}]}}"#;
         assert_eq!(
             message(manager),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_change_is_not_tried_again() {
+    fn permanent_failures_are_not_retried() {
         let refused = |status| Failure::Refused { status, headers: Box::default(), message: "secret: hush".to_owned() };
         assert_eq!(wait(&refused(403), 1), None);
         assert!(wait(&refused(503), 3).is_some_and(|wait| wait >= RETRY.first * 4 && wait <= RETRY.first * 6));

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_say_when_they_were_connected() {
+    fn connection_times_of_clusters_are_read() {
         assert_eq!(
             check(json!({"connectivityStatus": "Connected", "lastConnectivityTime": "2026-11-21T13:00:00Z"})),
             "Now"

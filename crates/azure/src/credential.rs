@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_go_through_forms_unharmed() {
+    fn secrets_are_form_encoded() {
         assert_eq!(form(&[("client_secret", "a b+c&d=é~")]), "client_secret=a+b%2Bc%26d%3D%C3%A9%7E");
         assert_eq!(format!("{:?}", Secret::new("hush\n".to_owned())), "Secret");
     }

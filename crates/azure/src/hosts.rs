@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_location_is_called_like_its_cluster() {
+    fn custom_location_has_the_name_of_its_cluster() {
         let names = HostNames::default();
         let (cluster, location) = (host(HostKind::Cluster, "S1", "edge"), host(HostKind::Location, "S2", "edge"));
         names.add(&cluster);

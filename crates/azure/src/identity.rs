@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_says_what_it_offers() {
+    fn identity_endpoint_is_read_from_the_environment() {
         assert_eq!(check(&[]), format!("{INSTANCE_METADATA}{INSTANCE_PATH} Instance"));
         let endpoint = ("IDENTITY_ENDPOINT", "http://169.254.129.2:8081/msi/token");
         assert_eq!(check(&[endpoint, ("IDENTITY_HEADER", "hush")]), "http://169.254.129.2:8081/msi/token App(Secret)");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_elsewhere_is_asked_who_we_are() {
+    fn identity_requests_stay_on_this_machine() {
         let refused = check(&[("IDENTITY_ENDPOINT", "http://evil.example/token"), ("IDENTITY_HEADER", "hush")]);
         assert_eq!(
             refused,

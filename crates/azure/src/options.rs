@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn other_clouds_are_other_urls_and_tokens_need_tls() {
+    fn other_clouds_have_other_urls_and_require_tls() {
         let credential = r#""credential": {"kind": "managed-identity"}"#;
         let government =
             check(&format!(r#"{IDS}, {credential}, "management": "https://management.usgovcloudapi.net/""#));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_options_are_refused() {
         let credential = r#""credential": {"kind": "managed-identity"}"#;
         assert_eq!(
             check(&format!(r#"{IDS}, {credential}, "interval-seconds": 1"#)),

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_what_stands_before_the_revision() {
+    fn versions_are_the_part_before_the_revision() {
         for (id, version) in [
             ("/a/solutions/hello/versions/hello-0.0.126.2", Some("0.0.126")),
             ("hello-world-1.0.0.1", Some("1.0.0")),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_or_wrong_is_no_report() {
+    fn inactive_or_invalid_instances_are_not_reported() {
         assert_eq!(check(json!({"activeState": "inactive"})), "none");
         assert_eq!(check(json!({"status": null})).split(' ').nth(3), Some("in_progress"));
         assert!(

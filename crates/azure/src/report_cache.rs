@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_so_is_confirmed() {
+    fn unchanged_states_are_confirmed() {
         let mut cache = ReportCache::default();
         assert_eq!(check(&mut cache, "a", 5, Some(10)), [5, 10]);
         assert_eq!(check(&mut cache, "a", 5, Some(20)), [20]);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_away_confirms_nothing() {
+    fn disconnected_host_confirms_nothing() {
         let mut cache = ReportCache::default();
         assert_eq!(check(&mut cache, "a", 5, Some(10)), [5, 10]);
         assert_eq!(check(&mut cache, "a", 5, Some(10)), [0; 0]);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_azure_learns_late_does_not_reach_into_what_was_confirmed() {
+    fn late_states_start_after_the_last_confirmation() {
         let mut cache = ReportCache::default();
         assert_eq!(check(&mut cache, "a", 5, Some(10)), [5, 10]);
         assert_eq!(check(&mut cache, "b", 7, Some(20)), [11, 20]);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_taken_apart_whatever_their_case() {
+    fn ids_are_parsed_in_any_case() {
         let id = "/subscriptions/S-1/resourcegroups/RG/providers/Microsoft.Kubernetes/connectedClusters/Edge-04/providers/Microsoft.KubernetesConfiguration/FluxConfigurations/apps";
         let id = ResourceId::parse(id).unwrap();
         assert_eq!((id.name(), id.last(), id.of_type("fluxConfigurations")), ("Edge-04", "apps", Some("apps")));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_none() {
+    fn invalid_ids_are_refused() {
         for id in
             ["", "/", "/subscriptions/S", "subscriptions/S/resourceGroups/G/providers/N/T/X", "/a/b/c/d/e/f/g/h/i"]
         {

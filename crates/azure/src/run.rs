@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_fails_is_asked_less_often() {
+    fn failing_sources_are_polled_less_often() {
         let check = |failures: u32, fraction| pauses(Duration::from_mins(5)).pause_at(failures + 1, fraction).as_secs();
         assert_eq!((check(0, 0.5), check(1, 0.5), check(3, 0.5)), (300, 600, 2_400));
         assert_eq!((check(4, 0.5), check(40, 0.5)), (3_600, 3_600));

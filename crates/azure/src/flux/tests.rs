@@ -65,7 +65,7 @@ fn check(change: impl FnOnce(&mut Value)) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn every_kustomization_is_a_reconciler_and_so_is_what_it_brings() {
+fn kustomizations_and_their_objects_are_reconcilers() {
     let (reports, problems) = check(|_| ());
     assert_eq!(
         reports,
@@ -80,7 +80,7 @@ fn every_kustomization_is_a_reconciler_and_so_is_what_it_brings() {
 }
 
 #[test]
-fn the_cluster_and_the_moment_are_those_of_the_configuration() {
+fn host_and_time_are_those_of_the_configuration() {
     let found = read(json!({"id": ID, "properties": properties()}), now()).unwrap();
     assert_eq!(found.host.qualified, "chicago-edge-04.plants.s1");
     assert_eq!(found.reports.first().unwrap().observed_on.to_string(), "2026-11-21T13:44:01.500Z");
@@ -89,7 +89,7 @@ fn the_cluster_and_the_moment_are_those_of_the_configuration() {
 }
 
 #[test]
-fn without_statuses_the_whole_speaks_for_its_parts() {
+fn without_statuses_parts_have_the_overall_state() {
     let (reports, problems) = check(|properties| properties["statuses"] = Value::Null);
     assert_eq!(
         reports,
@@ -148,7 +148,7 @@ fn states_are_read_in_each_spelling() {
 }
 
 #[test]
-fn a_suspended_configuration_says_so() {
+fn suspended_configuration_is_reported_as_suspended() {
     let suspended = |properties: &mut Value| {
         properties["suspend"] = true.into();
         properties["complianceState"] = "Suspended".into();
@@ -166,7 +166,7 @@ fn a_suspended_configuration_says_so() {
 }
 
 #[test]
-fn objects_of_one_name_in_two_namespaces_are_two() {
+fn equal_names_in_two_namespaces_are_distinguished() {
     let (reports, _) = check(|properties| {
         let mut other = object("Kustomization", "platform-edge", "Compliant", "");
         other["namespace"] = "apps".into();
@@ -192,7 +192,7 @@ fn commits_are_found_in_every_form() {
 }
 
 #[test]
-fn what_is_wrong_hurts_only_itself() {
+fn invalid_parts_do_not_affect_the_others() {
     let (reports, problems) = check(|properties| {
         properties["kustomizations"]["edge"] = json!({"path": "../../etc"});
         properties["kustomizations"]["infra"] = json!(3);
@@ -213,7 +213,7 @@ fn what_is_wrong_hurts_only_itself() {
 }
 
 #[test]
-fn what_is_no_configuration_is_refused_with_its_id() {
+fn invalid_configurations_are_refused_with_their_id() {
     let refused = |id: &str, properties: Value| read(json!({"id": id, "properties": properties}), now()).unwrap_err();
     assert_eq!(
         refused("/subscriptions/S1", json!({})),

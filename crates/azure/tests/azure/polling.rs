@@ -54,7 +54,7 @@ async fn every_page_is_read() {
 }
 
 #[tokio::test]
-async fn azure_is_asked_as_slowly_as_it_wants() {
+async fn throttling_delays_are_respected() {
     let cloud = clusters(1).await;
     let mut asking = Asking::new(source(options(&cloud, &["s1"])));
     cloud.fail(&[Some(THROTTLED), None, Some(EXHAUSTED)]);
@@ -63,7 +63,7 @@ async fn azure_is_asked_as_slowly_as_it_wants() {
 }
 
 #[tokio::test]
-async fn what_keeps_failing_is_given_up() {
+async fn repeated_failures_end_the_requests() {
     let cloud = clusters(1).await;
     let mut asking = Asking::new(source(options(&cloud, &["s1"])));
     cloud.fail(&[Some(BROKEN); 5]);
@@ -76,7 +76,7 @@ async fn what_keeps_failing_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_subscription_hurts_only_itself() {
+async fn failing_subscription_does_not_affect_the_others() {
     let cloud = clusters(1).await;
     let polled = Asking::new(source(options(&cloud, &["s3", "s1"]))).poll(NOW).await;
     assert_eq!((polled.reports.len(), polled.complete), (2, 1));
@@ -85,7 +85,7 @@ async fn a_subscription_hurts_only_itself() {
 }
 
 #[tokio::test]
-async fn what_was_not_listed_is_not_gone() {
+async fn failed_pages_make_the_poll_incomplete() {
     for (fault, said) in [(REFUSED, "status 400"), (TRUNCATED, "cut off"), (CUT_OFF, "can't be read")] {
         let cloud = clusters(4).await;
         cloud.state().page_rows = 2;
@@ -99,7 +99,7 @@ async fn what_was_not_listed_is_not_gone() {
 }
 
 #[tokio::test]
-async fn rows_that_make_no_sense_hurt_only_themselves() {
+async fn invalid_rows_do_not_affect_the_others() {
     let cloud = clusters(1).await;
     let good = configuration(&cluster_id("s1", "Plants", "Edge-0"), "Compliant");
     let rows = vec![json!(3), json!({"id": "x"}), json!({"id": "/a", "properties": {}}), good.clone(), good];
@@ -118,7 +118,7 @@ async fn rows_that_make_no_sense_hurt_only_themselves() {
 }
 
 #[tokio::test]
-async fn clusters_of_one_name_are_told_apart_in_all_sources() {
+async fn clusters_of_one_name_are_distinguished_in_all_sources() {
     let cloud = clusters(1).await;
     let id = cluster_id("s2", "Labs", "edge-0");
     cloud.fill("s2", CLUSTERS, vec![cluster(&id, "Connected", "2026-11-21T13:44:30Z")]);
@@ -137,7 +137,7 @@ async fn clusters_of_one_name_are_told_apart_in_all_sources() {
 }
 
 #[tokio::test]
-async fn statuses_that_the_graph_lacks_are_asked_for() {
+async fn statuses_missing_in_the_graph_are_requested() {
     let cloud = clusters(2).await;
     let mut rows: Vec<_> =
         (0..2).map(|n| configuration(&cluster_id("s1", "Plants", &format!("Edge-{n}")), "Failed")).collect();
@@ -156,7 +156,7 @@ async fn statuses_that_the_graph_lacks_are_asked_for() {
 }
 
 #[tokio::test]
-async fn solutions_of_workload_orchestration_are_in_the_graph_or_asked_for() {
+async fn solutions_are_read_from_the_graph_or_requested() {
     let cloud = Cloud::start().await;
     cloud.fill("s1", TARGETS, vec![target()]);
     cloud.fill("s1", INSTANCES, vec![instance()]);
@@ -177,7 +177,7 @@ async fn solutions_of_workload_orchestration_are_in_the_graph_or_asked_for() {
 }
 
 #[tokio::test]
-async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
+async fn solution_is_the_workload_with_its_name_and_version() {
     let cloud = Cloud::start().await;
     cloud.fill("s1", TARGETS, vec![target()]);
     cloud.fill("s1", INSTANCES, vec![instance()]);
@@ -218,7 +218,7 @@ async fn a_token_never_goes_to_another_server() {
 }
 
 #[tokio::test]
-async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
+async fn unchanged_states_add_no_history_and_offline_hosts_fall_silent() {
     let cloud = clusters(1).await;
     let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
     let (ingest, _) = Writer::start(database.clone());
@@ -241,7 +241,7 @@ async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
 }
 
 #[tokio::test]
-async fn polling_goes_on_and_stores_what_it_finds() {
+async fn polling_continues_and_stores_reports() {
     let cloud = clusters(3).await;
     let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
     let (ingest, _) = Writer::start(database.clone());

@@ -7,7 +7,7 @@ use super::rows::{cluster_id, configuration};
 use super::*;
 
 #[tokio::test]
-async fn a_token_serves_until_it_expires() {
+async fn token_is_reused_until_it_expires() {
     let cloud = Cloud::start().await;
     let mut asking = Asking::new(source(options(&cloud, &["s1", "s2"])));
     asking.poll(NOW).await;
@@ -20,7 +20,7 @@ async fn a_token_serves_until_it_expires() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_taken_is_replaced_once() {
+async fn rejected_token_is_replaced_once() {
     let cloud = Cloud::start().await;
     cloud.fill("s1", CONFIGURATIONS, vec![configuration(&cluster_id("s1", "g", "edge"), "Compliant")]);
     let mut asking = Asking::new(source(options(&cloud, &["s1"])));
@@ -46,7 +46,7 @@ async fn each_tenant_has_its_own_credential() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_is_said_once_and_never_shown() {
+async fn wrong_secret_is_reported_once_and_never_shown() {
     let cloud = Cloud::start().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("secret");
