@@ -211,7 +211,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_on_the_way_is_not_followed() {
+    fn links_in_the_path_are_not_followed() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("west")).unwrap();
         fs::write(elsewhere.path().join("README.md"), "theirs").unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_without_a_whole_file_leaves_is_unused() {
+    fn folder_with_only_unfinished_files_is_unused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         assert!(is_unused(path).unwrap() && is_unused(&path.join("missing")).unwrap());
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_out_is_refused() {
+    fn paths_out_of_the_folder_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["../a", "a/../../b", "/a", "", "a//b", "./a"] {
             assert!(write(folder.path(), path, b"").is_err(), "{path}");

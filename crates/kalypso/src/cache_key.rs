@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_cache_is_none() {
+    fn key_files_in_the_cache_are_refused() {
         let folder = TempDir::new().unwrap();
         let (cache, file) = (folder.path().join("cache"), folder.path().join("cache/key"));
         fs::create_dir(&cache).unwrap();

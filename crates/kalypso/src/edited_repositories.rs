@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_is_not_made_has_one_before_it() {
+    fn uncommitted_edits_have_the_head_as_parent() {
         let url = RepositoryUrl::from_object("https://git.example/acme/x").unwrap();
         let repositories = MemoryRepositories::default();
         repositories.create(&url);

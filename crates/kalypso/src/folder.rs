@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unfinished_run_wrote_is_known() {
+    fn files_of_an_unfinished_run_are_known() {
         let folder = tempfile::tempdir().unwrap();
         let running = |behind: &str| {
             let receipt = r#"{"version":1,"environment":"dev","tree":"","files":["old.yaml"]}"#;

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_come_back_with_their_bytes() {
+    fn stored_folders_round_trip() {
         let directory = tempfile::tempdir().unwrap();
         let store = FolderFile::create(directory.path()).unwrap();
         let folders = [folder(&[("a.yaml", "a: 1\n"), ("empty", "")]), folder(&[("b.yaml", "b: 2\n")]), folder(&[])];
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_record_is_no_folder() {
+    fn damaged_records_are_ignored() {
         let directory = tempfile::tempdir().unwrap();
         let store = FolderFile::create(directory.path()).unwrap();
         let folder = folder(&[("a.yaml", "a: 1\n")]);

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_one_unit() {
+    fn durations_are_shown_in_one_unit() {
         let check = |seconds, text| assert_eq!(length(Duration::from_secs(seconds)), text);
         check(0, "0 s");
         check(120, "2 min");

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn names_round_trip() {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         let assigned = [("edge".to_owned(), set(&["shop-live", "shop-test"])), ("large".to_owned(), set(&[]))];
         let mut names = Names { assigned: BTreeMap::from(assigned), ..Names::default() };

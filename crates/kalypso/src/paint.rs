@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_whole_words() {
+    fn only_whole_words_are_colored_as_states() {
         check(&states("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
         check(&states("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
     }

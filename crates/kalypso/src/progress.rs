@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_what_takes_longer_than_half_a_second() {
+    fn terminal_shows_phases_longer_than_half_a_second() {
         let at = |now| (now, seen(Phase::Compiling, now * 52, 1_000_000));
         check(DRAW_EVERY, &[at(0), at(100), at(400)], &[]);
         check(
@@ -265,20 +265,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_has_no_speed_any_more() {
+    fn finished_phases_have_no_speed() {
         let reading = |done| seen(Phase::Reading, done, 9_000);
         check(DRAW_EVERY, &[(0, reading(0)), (4000, reading(9_000))], &[(4000, "reading  9,000/9,000")]);
     }
 
     #[test]
-    fn what_is_fetched_has_its_name() {
+    fn running_fetches_are_named() {
         let under_way = ["shop (branch `main`)".into(), "bank (tag `1`)".into()].to_vec();
         let fetching = Seen { under_way, ..seen(Phase::Fetching, 3, 5) };
         check(DRAW_EVERY, &[(700, fetching)], &[(700, "fetching  3/5  shop (branch `main`), bank (tag `1`)")]);
     }
 
     #[test]
-    fn a_push_is_seen_after_what_was_written() {
+    fn push_is_shown_after_the_written_count() {
         let under_way = vec!["push to gitops".into()];
         let pushing = Seen { under_way, ..seen(Phase::Writing, 2_000, 2_001) };
         check(DRAW_EVERY, &[(700, pushing)], &[(700, "writing  2,000/2,001  push to gitops")]);

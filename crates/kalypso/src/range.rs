@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_nowhere_is_said() {
+    fn invalid_ranges_are_reported() {
         check("<1>..<5>", Err("are on different branches"));
         check("HEAD..other", Err("`other` is no commit of `prod` or `main`"));
         check("nothing", Err("`nothing` is no commit"));

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_is_read_again_and_a_lost_one_keeps_its_value() {
+    fn replaced_file_is_read_again_and_missing_file_keeps_its_value() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         fs::write(&path, "one\nsecond line\n").unwrap();

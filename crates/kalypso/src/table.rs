@@ -192,19 +192,19 @@ mod tests {
     ];
 
     #[test]
-    fn columns_stand_one_below_the_other_in_any_script() {
+    fn columns_are_aligned_in_any_script() {
         let rows = [["NAME", "FOR", ""], ["é", "x", ""], ["門真", "y", "z"]];
         assert_eq!(check(&rows, None), "NAME  FOR\né     x\n門真  y    z\n");
     }
 
     #[test]
-    fn what_is_not_for_a_terminal_is_whole() {
+    fn output_without_a_terminal_is_not_wrapped() {
         assert_eq!(check(&ROWS, None), check(&ROWS, Some(200)));
         assert!(check(&ROWS, None).contains("failed     HelmRelease not ready: image pull back-off\n"));
     }
 
     #[test]
-    fn the_last_column_takes_what_is_left() {
+    fn last_column_uses_the_remaining_width() {
         let expected = "\
 HOST                      STATUS     MESSAGE
 門真-1                    failed     HelmRelease not ready:
@@ -215,7 +215,7 @@ dallas-04.stores.example  succeeded
     }
 
     #[test]
-    fn where_nothing_is_left_it_stands_below() {
+    fn last_column_moves_below_on_narrow_terminals() {
         let expected = "\
 HOST                      STATUS
     MESSAGE
@@ -228,7 +228,7 @@ dallas-04.stores.example  succeeded
     }
 
     #[test]
-    fn names_are_not_broken_to_make_room() {
+    fn names_are_not_wrapped() {
         let rows = [["HOST", "TARGET", "STATUS"], ["prod-chicago-edge-02", "checkout-performance-test", "in progress"]];
         let expected = "\
 HOST
@@ -240,7 +240,7 @@ prod-chicago-edge-02
     }
 
     #[test]
-    fn a_long_line_goes_on_behind_blanks() {
+    fn long_lines_continue_with_indentation() {
         let text = "  set by        ConfigMap north-europe   control-plane@prod:configs/europe.yaml:18\n  short\n";
         let expected =
             "  set by        ConfigMap north-europe\n      control-plane@prod:configs/europe.yaml:18\n  short\n";
@@ -259,7 +259,7 @@ prod-chicago-edge-02
     }
 
     #[test]
-    fn what_would_fill_the_screen_is_cut() {
+    fn cells_with_too_many_lines_are_cut() {
         let lines = wrapped(&"x".repeat(100), 10);
         assert_eq!(lines.len(), LINES_MAX);
         assert_eq!(lines.last().unwrap(), "xxxxxxxxx…");

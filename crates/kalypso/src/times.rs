@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units() {
+    fn durations_require_units() {
         let check = |text| duration("--grace", text).ok().map(|duration| duration.as_secs());
         assert_eq!(check("90d"), Some(90 * 86_400));
         assert_eq!(check("1h30m"), Some(5_400));
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn local_times_are_those_of_the_zone() {
+    fn local_times_use_the_time_zone() {
         let now: Zoned = "2026-11-21T13:44:01+01:00[Europe/Berlin]".parse().unwrap();
         let check = |text: &str| local(text, &now).map(|timestamp| timestamp.to_string());
         assert_eq!(check("2026-07-01T22:00").unwrap(), "2026-07-01T20:00:00.000Z");

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_reaches_the_terminal_but_letters() {
+    fn control_characters_are_made_visible() {
         assert_eq!(visible("a\u{1b}[31mb\u{7f}\r\n\tc"), "a␛[31mb␡␍\n\tc");
         assert_eq!(visible("\u{9b}31m \u{202e}txet"), "\\u{9b}31m \\u{202e}txet");
         let all =
@@ -83,12 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn broken_bytes_are_one_character_each() {
+    fn each_invalid_byte_is_one_replacement_character() {
         assert_eq!(visible_bytes(b"a\xffb\xfe"), "a�b�");
     }
 
     #[test]
-    fn json_says_the_same_and_nothing_else() {
+    fn escaped_json_is_visible_and_equivalent() {
         let text = "\u{9b}31m\u{202e}\u{7f}\u{e0041}é\n";
         let json = escaped_json(serde_json::json!([text]).to_string());
         assert!(is_visible(&json), "{json}");

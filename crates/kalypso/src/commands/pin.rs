@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_pin_says_what_it_holds_and_where() {
+    fn default_pin_name_contains_workload_and_places() {
         let name = |on: &str| default_name("checkout", &LabelSelector::parse(on).unwrap());
         assert_eq!(name(""), "checkout");
         assert_eq!(name("region=central-us"), "checkout-central-us");

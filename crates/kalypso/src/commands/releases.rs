@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_shown() {
+    fn only_differences_are_listed() {
         let (from, to) =
             (release("a", &[("cart", "1"), ("checkout", "2.0")]), release("b", &[("checkout", "2.1"), ("cart", "1")]));
         assert_eq!(differences(&from, &to), [("checkout".to_owned(), Some("2.0".to_owned()), Some("2.1".to_owned()))]);

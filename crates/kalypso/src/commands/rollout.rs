@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_is_told_by_environment() {
+    fn workload_rollout_is_shown_by_environment() {
         let counts = |expected, succeeded| Counts { expected, succeeded, ..Counts::default() };
         let there = in_environment("dev", "2.4.0", counts(12, 12));
         let host = |host: &str, message: &str| Deployment {
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_says_the_same_of_several_targets_is_told_once() {
+    fn equal_states_of_a_host_are_shown_once() {
         let silent = |host: &str| Deployment { host: host.to_owned(), silent: true, ..Deployment::default() };
         let attention = vec![silent("dallas-04"), silent("dallas-04"), silent("dallas-09")];
         let counts = Counts { expected: 3, silent: 3, ..Counts::default() };
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_told_by_workload() {
+    fn versions_are_grouped_by_workload() {
         let version = |workload: &str, target: &str| RolloutVersion {
             target: TargetNames { workload: workload.to_owned(), target: target.to_owned(), ..TargetNames::default() },
             version: "2.0".to_owned(),
@@ -411,13 +411,13 @@ mod tests {
     }
 
     #[test]
-    fn an_environment_without_the_version_says_which_one_it_has() {
+    fn environment_without_the_version_shows_the_desired_one() {
         let stage = EnvironmentRollout { instead: vec!["2.3.0".to_owned()], ..EnvironmentRollout::default() };
         assert_eq!(environment(&stage, Timestamp::MIN), "not yet: 2.3.0 is desired there");
     }
 
     #[test]
-    fn places_with_another_version_are_part_of_the_whole_and_pinned_ones_are_not() {
+    fn total_includes_places_with_another_version_but_not_pinned_ones() {
         let counts = Counts { expected: 3, succeeded: 3, ..Counts::default() };
         let (elsewhere, pinned, instead) = (97, 1, vec!["2.3.0".to_owned()]);
         let one =
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_when_all_are_there_or_too_many_failed_or_too_late() {
+    fn waiting_ends_with_success_too_many_failures_or_the_timeout() {
         let check = |expected, succeeded, failed, is_late| {
             let counts = Counts { expected, succeeded, failed, ..Counts::default() };
             verdict(&Rollout { counts, ..Rollout::default() }, 1, is_late)
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_what_was_superseded_ends_at_once() {
+    fn waiting_for_a_superseded_rollout_ends_at_once() {
         let check = |counts: Counts, environment: EnvironmentRollout| {
             verdict(&Rollout { counts, environments: vec![environment], ..Rollout::default() }, 0, false)
         };

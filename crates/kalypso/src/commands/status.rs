@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_full_only_when_all_are_there() {
+    fn bar_is_full_only_if_all_succeeded() {
         let check = |succeeded, expected| {
             let bar = bar(&Counts { succeeded, expected, ..Counts::default() });
             bar.chars().filter(|character| *character == '█').count()
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_of_several_environments_have_their_environment() {
+    fn environment_column_is_shown_for_several_environments() {
         let row = EnvironmentTarget {
             environment: "prod".to_owned(),
             cluster_type: None,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_there_is_is_told() {
+    fn counts_of_zero_are_not_shown() {
         let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
         assert_eq!(of(&counts), "73 of 1,100");
         assert_eq!(of(&Counts::default()), "no reconciler expected");

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_mean_nothing_are_refused() {
+    fn invalid_acknowledgements_are_refused() {
         check("code = 'K9999'\npath = 'a'\nreason = 'x'", Err("there is no code \"K9999\""));
         check("code = 'K0202'\nreason = 'x'", Err("names an `object` or a `path`"));
         check("code = 'K0202'\npath = 'a'\nreason = ' '", Err("`reason` is empty"));

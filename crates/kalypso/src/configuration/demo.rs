@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_served() {
+    fn git_host_of_the_demo_listens_on_loopback_only() {
         assert_eq!(check("127.0.0.1:8090").unwrap(), "127.0.0.1:8090");
         assert_eq!(check("[::1]:0").unwrap(), "[::1]:0");
         assert!(check("0.0.0.0:8090").unwrap_err().contains("`demo.git-host` is \"0.0.0.0:8090\""));

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_to_be_said() {
+    fn hub_settings_have_defaults() {
         let read = check("").unwrap();
         assert_eq!((read.listen.as_str(), read.database), (LISTEN, DatabaseUrl::Sqlite("./kalypso.db".into())));
     }
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_are_watched_with_what_git_needs() {
+    fn watched_branches_use_the_git_settings() {
         let git = "[git]\nrewrite = [{ from = 'https://a/', to = '/b/' }]\n[hub]\nwatch-seconds = 60\n";
         let watch = "[[hub.watch]]\nrepo = 'https://a/gitops'\nbranch = 'dev'\npath = './clusters'\n";
         let read = check(&format!("{git}{watch}")).unwrap().watch.unwrap();

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_states_are_named_with_what_is_wrong() {
+    fn invalid_state_keys_are_named_with_the_reason() {
         let read = |text: &str| {
             let file: File = toml::from_str(&format!("[promotion]\n{text}\n")).unwrap();
             file.promotion.state_keys(Path::new("/srv/a")).map_err(|failure| failure.message)

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_diagnostics_that_were_not_there_are_new() {
+    fn only_additional_diagnostics_are_new() {
         let error = |text: &str| Diagnostic::error(Code::YamlSyntax, text.to_owned());
         let warning = Diagnostic::warning(Code::YamlSyntax, "c".to_owned());
         let before = [error("a"), error("b")];

@@ -200,7 +200,7 @@ fn a_file_that_changed_meanwhile_stays() {
 }
 
 #[test]
-fn a_merge_that_is_not_finished_is_left_alone() {
+fn unfinished_merge_is_not_edited() {
     let repository = Repository::new();
     repository.git("dev", &["switch", "--quiet", "-c", "other", "HEAD~1"]);
     repository.write(&format!("dev/{COMMON}"), &config("A: other"));
@@ -274,7 +274,7 @@ fn check_change(branch: &ControlPlaneBranch, edits: &Edits, errors: &[&str]) {
 }
 
 #[test]
-fn changes_are_on_top_of_what_is_not_committed() {
+fn changes_build_on_uncommitted_files() {
     let repository = Repository::new();
     repository.write("dev/broken.yaml", "a: [\n");
     let dev = repository.dev();

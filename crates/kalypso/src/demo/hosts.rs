@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_live_by_the_time_there_is() {
+    fn host_behavior_fits_the_available_time() {
         for life in [1, 2, 60, 120, 2_700] {
             let behavior = behavior(&STORIES[2], life);
             assert!(*behavior.interval.start() > 0 && behavior.interval.start() <= behavior.interval.end());

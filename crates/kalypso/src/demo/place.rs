@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_empty_folder_or_one_of_ours_is_taken() {
+    fn only_empty_or_own_folders_are_used() {
         check(&[], false, Some(FolderState::Nothing));
         check(&[RUNNING], false, Some(FolderState::Pieces));
         check(&[RECEIPT, "notes.txt"], false, Some(FolderState::Company));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_pieces_are_removed() {
+    fn only_own_unfinished_files_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         ["notes.txt", "checkout/half"].iter().for_each(|name| write(folder.path(), name, "").unwrap());
         let _mark = begin(folder.path()).unwrap();

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn pulled_heads_round_trip() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()), None);
         let url = RepositoryUrl::from_configuration("https://git.acme.example/acme/checkout-manifests").unwrap();

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+    fn words_are_quoted_for_the_shell() {
         let check = |word: &str, expected: &str| assert_eq!(quoted(OsStr::new(word)), expected);
         check("kalypso-demo", "kalypso-demo");
         check("/tmp/my demo", "'/tmp/my demo'");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shell_is_told_where_the_program_is_unless_it_knows() {
+    fn program_folder_is_added_to_the_path_if_missing() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("kalypso");
         std::fs::write(&program, "").unwrap();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_beyond_the_end_or_inside_a_character_do_no_harm() {
+    fn ranges_beyond_the_end_or_inside_a_character_are_clamped() {
         check(b"a", 5..9, (1, "a"), "");
         check(b"a\n", 2..2, (2, ""), "");
         check("aü".as_bytes(), 2..3, (1, "aü"), "ü");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_one_sign_in_each_line() {
+    fn hidden_ranges_are_one_ellipsis_per_line() {
         let content = b"a: secret\nb: |\n  one\n  two\nc: 3\n";
         let check = |range: Range<usize>, hidden: Range<usize>, shown: &str, marked: &str| {
             let excerpt = Excerpt::new(content, &[0..1, range], std::slice::from_ref(&hidden)).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_by_hand_is_not_shown() {
+    fn binary_and_huge_files_have_no_excerpt() {
         for content in [b"a\0b".to_vec(), vec![b'a'; EXCERPT_BYTES_MAX + 1]] {
             assert_eq!(Excerpt::new(&content, std::slice::from_ref(&(0..1)), &[]), None);
         }

@@ -188,7 +188,7 @@ fn letters_of_all_widths() {
 }
 
 #[test]
-fn what_would_move_the_cursor() {
+fn control_characters_in_names_and_values() {
     assert_snapshot!(seen(&[("a\u{1b}[2J.yaml", b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"\x1b[31mred\"}\n")]), @r#"
     error[K0103]: there is a control character (U+001B) in the text
      --> a␛[2J.yaml:3:19

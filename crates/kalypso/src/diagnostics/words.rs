@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_published_keeps_its_last_good_output() {
+    fn texts_distinguish_published_and_unpublished_output() {
         let commit = Some(GitId::of_blob(b""));
         check(1, Fate::Kept(1, commit), "it keeps its last good output (commit e69de29)");
         check(2, Fate::Kept(2, None), "these keep their last good output");

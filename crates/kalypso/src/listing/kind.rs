@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_has_the_words_of_kubectl() {
+    fn kinds_are_named_as_in_kubectl() {
         for kind in ListedKind::ALL {
             let (one, many) = kind.words();
             check(one, Some(kind));

@@ -56,7 +56,7 @@ fn of_equal_places_the_nearest_is_taken() {
 }
 
 #[test]
-fn files_come_go_and_are_renamed() {
+fn files_are_added_removed_and_renamed() {
     let patch = "From 1111 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] Much\n\n---\n new.yaml | 1 +\n\n\
         diff --git a/new.yaml b/new.yaml\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ b/new.yaml\n@@ -0,0 +1 @@\n+new\n\
         diff --git a/old.yaml b/old.yaml\ndeleted file mode 100644\nindex 1111111..0000000\n--- a/old.yaml\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n\
@@ -76,7 +76,7 @@ fn a_plain_difference_and_a_missing_line_end_are_understood() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn mismatching_hunks_and_files_are_named() {
     let first = "@@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
     let second = "@@ -7,3 +7,3 @@\n 7\n-VIII\n+eight\n 9\n";
     check_error(
@@ -93,7 +93,7 @@ fn what_does_not_fit_is_named() {
 }
 
 #[test]
-fn what_is_no_patch_is_said_with_its_line() {
+fn invalid_patches_are_reported_with_their_line() {
     check_error("a: 1\n", &[], "it holds no change of a file");
     let good = twelve("@@ -1,2 +1,2 @@\n-1\n+one\n 2\n");
     let broken = format!("{good}diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1,5 +1,5 @@\n 1\n");
@@ -101,7 +101,7 @@ fn what_is_no_patch_is_said_with_its_line() {
 }
 
 #[test]
-fn what_git_writes_is_what_git_would_apply() {
+fn patches_written_by_git_are_applied() {
     let folder = tempfile::tempdir().unwrap();
     let git = |arguments: &[&str]| {
         let output = std::process::Command::new("git").current_dir(&folder).args(arguments).output().unwrap();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_empty_folder_or_one_of_ours_is_taken() {
+    fn only_empty_or_own_folders_are_used() {
         check(&[], true);
         check(&[LOCK], true);
         check(&[LOCK, "kalypso.toml", ".kalypso/init-new/new-1/HEAD"], true);

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_are_local_unless_a_url_or_a_host_says_otherwise() {
+    fn repositories_are_local_unless_a_url_or_a_host_is_given() {
         let own = ["https://git.example/platform/control-plane", "https://git.example/platform/platform-gitops"];
         check((None, None), None, [(own[0], None), (own[1], None)]);
         let url = "git@git.example:acme/cp";

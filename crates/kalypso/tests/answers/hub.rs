@@ -20,7 +20,7 @@ use testkit::hub_program::HubProgram;
 use crate::{check, run};
 
 #[test]
-fn the_hub_answers_what_the_reference_says() {
+fn hub_answers_match_the_reference() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| run(folder.path(), &[&["hub"], arguments].concat());
     let group =
@@ -39,7 +39,7 @@ fn the_hub_answers_what_the_reference_says() {
 }
 
 #[test]
-fn reports_answer_what_the_reference_says() {
+fn report_answers_match_the_reference() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| run(folder.path(), arguments);
     let token = run(&["hub", "token", "create", "site", "--hosts", "berlin-*", "--signing"]);
@@ -155,7 +155,7 @@ fn report(host: &str, (branch, path, commit): (&str, &str, u8), status: &str) ->
 }
 
 #[test]
-fn questions_answer_what_the_reference_says() {
+fn query_answers_match_the_reference() {
     let hub = Hub::new();
     let check = |title, questions: &[&str]| {
         check(title, &questions.iter().map(|question| hub.ask(question)).collect::<Vec<_>>());
@@ -177,7 +177,7 @@ fn questions_answer_what_the_reference_says() {
 
 /// The values by key need a control plane, so they are written by hand.
 #[test]
-fn compared_environments_hold_what_the_reference_says() {
+fn comparisons_match_the_reference() {
     let compared = Hub::new().ask("compare dev prod");
     assert_eq!(compared["values"], Value::Null);
     let from = json!([{"value": "debug", "sensitive": false, "places": 1, "examples": ["eu"]}]);
@@ -188,7 +188,7 @@ fn compared_environments_hold_what_the_reference_says() {
 
 /// The first event of each kind from the hub. Events that need time or errors are written by hand.
 #[test]
-fn events_hold_what_the_reference_says() {
+fn events_match_the_reference() {
     let hub = Hub::new();
     let first = |status: &str| hub.ask(&format!("events --after ZXZlbnRzIDAgMCAw --limit 1{status}"));
     let some = || Some("x".to_owned());
@@ -212,7 +212,7 @@ fn events_hold_what_the_reference_says() {
 }
 
 #[test]
-fn rules_hold_what_the_reference_says() {
+fn rules_match_the_reference() {
     let folder = tempfile::tempdir().unwrap();
     let rule = "[[hub.rule]]\nname = 'a'\ncondition = 'silent'\nabove = 3\nurl = 'https://chat.example/'\n";
     fs::write(folder.path().join("kalypso.toml"), format!("{rule}secret-file = 's'\n")).unwrap();

@@ -175,7 +175,7 @@ fn platform() -> tempfile::TempDir {
 }
 
 #[test]
-fn answers_hold_what_the_reference_says() {
+fn command_answers_match_the_reference() {
     let folder = platform();
     let source = ["--from", "in", "-e", "dev"];
     let run = |arguments: &[&str]| run(folder.path(), &[arguments, &source].concat());
@@ -229,7 +229,7 @@ fn listed(arguments: &[&str], demo: &Path) -> [Value; 2] {
 }
 
 #[test]
-fn lists_hold_what_the_reference_says() {
+fn lists_match_the_reference() {
     let demo = demo();
     let demo = demo.path().join("acme");
     let all = documented_answers();
@@ -240,7 +240,7 @@ fn lists_hold_what_the_reference_says() {
 }
 
 #[test]
-fn descriptions_hold_what_the_reference_says() {
+fn descriptions_match_the_reference() {
     let demo = demo();
     let demo = demo.path().join("acme");
     let objects = [
@@ -283,7 +283,7 @@ fn check_missing(folder: &Path) {
 }
 
 #[test]
-fn a_publication_answers_what_the_reference_says() {
+fn publication_answers_match_the_reference() {
     let folder = demo();
     let answer = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
     assert_eq!(answer["published"][0]["result"], "unchanged");

@@ -33,7 +33,7 @@ fn says(world: &World, words: &str) -> Option<()> {
 }
 
 #[test]
-fn two_people_let_in_what_a_third_one_made() {
+fn two_users_approve_the_change_of_a_third() {
     let world = World::with(&with_approvals);
     run(
         &world.machine,

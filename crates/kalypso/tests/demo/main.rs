@@ -179,7 +179,7 @@ fn everything_is_compiled_and_published_once() {
 }
 
 #[test]
-fn the_hub_answers_what_the_hosts_say() {
+fn hub_answers_match_the_reports_of_the_hosts() {
     let printed = Machine::new().made(&[]);
     let answer = |question: &str| {
         let (_, answer) = printed.split_once(&format!("\n$ {question}\n")).unwrap_or_else(|| panic!("{printed}"));
@@ -212,7 +212,7 @@ fn the_hub_answers_what_the_hosts_say() {
 }
 
 #[test]
-fn hosts_pull_what_somebody_published_between_two_runs() {
+fn hosts_pull_publications_between_two_runs() {
     let machine = Machine::new();
     machine.made(&[]);
     let script = "cd kalypso-demo && git -C control-plane switch --quiet prod &&
@@ -233,7 +233,7 @@ fn hosts_pull_what_somebody_published_between_two_runs() {
 }
 
 #[test]
-fn a_hub_that_was_not_filled_is_begun_anew() {
+fn unfilled_hub_is_filled_again() {
     let machine = Machine::new();
     machine.made(&[]);
     fs::remove_file(machine.path("kalypso-demo/.kalypso/hub-filled")).unwrap();
@@ -242,7 +242,7 @@ fn a_hub_that_was_not_filled_is_begun_anew() {
 }
 
 #[test]
-fn without_the_hub_there_are_repositories_only() {
+fn only_repositories_are_created_without_the_hub() {
     let machine = Machine::new();
     let printed = machine.made(&["--no-hub"]);
     assert!(!printed.contains("Hosts  ") && !printed.contains("$ kalypso"), "{printed}");
@@ -266,7 +266,7 @@ fn every_machine_has_the_same_commits() {
 }
 
 #[test]
-fn what_it_says_to_try_works_as_it_is_printed() {
+fn printed_example_commands_work() {
     let machine = Machine::new();
     let printed = machine.made(&["it's here"]);
     let (_, trying) = printed.split_once("Try this").unwrap();
@@ -287,7 +287,7 @@ fn what_it_says_to_try_works_as_it_is_printed() {
 }
 
 #[test]
-fn what_is_merged_in_the_browser_reaches_the_hosts() {
+fn merges_in_the_browser_reach_the_hosts() {
     let machine = Machine::new();
     machine.made(&[]);
     let serving = Serving::start(&machine, "kalypso-demo");
@@ -383,7 +383,7 @@ fn a_version_that_is_promoted_is_pulled_by_the_next_run() {
 }
 
 #[test]
-fn a_folder_with_something_else_is_left_alone() {
+fn folder_with_other_files_is_refused() {
     let machine = Machine::new();
     fs::create_dir(machine.path("work")).unwrap();
     fs::write(machine.path("work/README.md"), "mine").unwrap();
@@ -395,7 +395,7 @@ fn a_folder_with_something_else_is_left_alone() {
 }
 
 #[test]
-fn a_run_that_was_killed_is_begun_anew() {
+fn killed_run_is_started_again() {
     let machine = Machine::new();
     machine.made(&[]);
     // The state after an interruption: the mark, no receipt, and incomplete repositories.
@@ -407,7 +407,7 @@ fn a_run_that_was_killed_is_begun_anew() {
 }
 
 #[test]
-fn without_git_it_says_what_to_install() {
+fn missing_git_is_reported_with_install_advice() {
     let machine = Machine::new();
     let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
     let output = command.arg("demo").env("PATH", machine.folder.path()).output().unwrap();

@@ -257,7 +257,7 @@ fn serve(values: &Json, database: Option<&str>) {
 }
 
 #[test]
-fn the_program_runs_with_the_rendered_arguments_environment_and_configuration() {
+fn program_runs_with_the_rendered_arguments_and_configuration() {
     let mut served = 0;
     for (name, values) in cases() {
         if values["maintenance"] == true {

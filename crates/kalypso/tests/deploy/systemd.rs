@@ -108,7 +108,7 @@ fn the_command_line_of_the_unit_serves_reloads_and_stops() {
 }
 
 #[test]
-fn a_wrong_configuration_ends_with_the_status_after_which_systemd_does_not_restart() {
+fn wrong_configuration_ends_without_a_systemd_restart() {
     let unit = Unit::parse(&page::text(UNIT));
     let machine = Machine::new("[no-such-table]\n");
     let status = machine.run(&["serve", "--config", "/etc/kalypso/kalypso.toml"]).status;

@@ -104,7 +104,7 @@ fn the_how_to_pages() {
 }
 
 #[test]
-fn the_nights_of_the_clinics_are_right_at_every_hour() {
+fn change_windows_of_the_clinics_are_right_at_every_hour() {
     let root = tempfile::tempdir().unwrap();
     let path = format!("{}:{}", root.path().display(), std::env::var("PATH").unwrap());
     let date = root.path().join("date");

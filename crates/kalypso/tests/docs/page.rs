@@ -110,7 +110,7 @@ fn commands(block: &[&str]) -> Vec<Piece> {
 }
 
 #[test]
-fn pieces_give_the_page_again() {
+fn pieces_reproduce_the_page() {
     let page = "# A\n\n<!-- starts with: true -->\n\nMake `a/b.yaml`:\n\n```yaml\nx: 1\n```\n\n```console\n$ cat a/b.yaml \\\n> c\nx: 1\n\n$ true\n```\n\n```sh\ntrue # yes\n```\n\n```sql\nselect 1;\n```\n\n```text\n$ no\n```\n";
     let pieces = pieces(page);
     assert_eq!(pieces.iter().map(ToString::to_string).collect::<String>(), page);

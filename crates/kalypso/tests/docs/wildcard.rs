@@ -60,7 +60,7 @@ fn stable(line: &str) -> String {
 }
 
 #[test]
-fn dots_stand_for_anything() {
+fn ellipses_match_any_text() {
     let check = |expected, printed, is_equal| assert_eq!(matches(expected, printed), is_equal, "{expected} {printed}");
     check("a … c\n", "a b c\n", true);
     check("a … c\n", "a b d\n", false);
@@ -72,7 +72,7 @@ fn dots_stand_for_anything() {
 }
 
 #[test]
-fn ids_and_times_may_be_others() {
+fn ids_and_times_may_differ() {
     let check = |expected, printed, is_equal| assert_eq!(matches(expected, printed), is_equal, "{expected} {printed}");
     check("prod@77aa012 in 14 ms\n", "prod@90be4d1 in 1.2 s\n", true);
     check("prod@77aa012\n", "prod@main\n", false);

@@ -23,7 +23,7 @@ const LIMITED: &str =
     "{kinds: [ConfigMap, ConfigSchema], labels: {region: west-us}, names: [site-*], keys: [LOG_LEVEL]}";
 
 #[test]
-fn a_site_changes_only_what_it_may_and_its_errors_stop_nothing_else() {
+fn site_changes_only_allowed_objects_and_stops_no_others() {
     let company = company(LIMITED);
     company.kalypso("publish -e dev --direct").ends(0);
     let west = || company.file("gitops", "dev", "west/shop-test/platform-config.yaml");
@@ -49,7 +49,7 @@ fn a_site_does_not_hide_the_values_of_others() {
 }
 
 #[test]
-fn the_owners_of_a_site_are_those_of_its_repository_and_not_of_its_limit() {
+fn site_owners_own_its_repository_and_not_its_limit() {
     let company = company(LIMITED);
     let main = company.kalypso("codeowners --owners @acme/platform -o json").ends(0).json();
     let rules: Vec<_> =

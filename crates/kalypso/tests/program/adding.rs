@@ -88,7 +88,7 @@ fn a_cluster_type_is_added_like_its_siblings_and_shown_with_its_plan() {
 }
 
 #[test]
-fn what_check_would_refuse_is_refused_and_nothing_is_written() {
+fn invalid_additions_are_refused_before_writing() {
     let edited = Edited::new();
     let ran = edited.run("add cluster-type north -e dev --reconciler flx").ends(1);
     ran.says(&["K0405", "there are `configmap`, `default`, `flux`", "nothing is written"]);
@@ -130,7 +130,7 @@ fn a_value_is_changed_where_it_is_and_other_bytes_stay() {
 }
 
 #[test]
-fn values_for_new_labels_get_a_new_config_map_and_main_is_for_all_environments() {
+fn values_for_new_labels_get_a_new_config_map() {
     let edited = Edited::new();
     let ran = edited.run("add config LOG_LEVEL=debug -e dev --for region=east-us").ends(0);
     ran.says(&["Added ConfigMap east-us in dev/configs/east-us.yaml", "~ 1 assignment changes"]);

@@ -142,7 +142,7 @@ impl Host<'_> {
 const APPLY: &str = r#"basename "$PWD" >> "$APPLIED""#;
 
 #[test]
-fn a_host_applies_what_changed_in_its_own_folder() {
+fn host_applies_changes_in_its_own_folder() {
     let company = Company::new().published();
     git(&company.repository("gitops"), &["config", "uploadpack.allowFilter", "true"]);
     let host = Host { company: &company };

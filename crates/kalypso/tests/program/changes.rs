@@ -78,7 +78,7 @@ fn two_commits_of_the_environment_are_compared() {
 }
 
 #[test]
-fn two_commits_of_main_are_promoted_in_thought() {
+fn commits_of_main_are_compared_as_a_promotion() {
     let (company, first) = promoted();
     company.change("control-plane@main", "configs/all.yaml", &config("all", "", "NEW: value"));
     let head = company.head("control-plane", "main").unwrap();
@@ -147,7 +147,7 @@ fn a_patch_may_add_and_remove_files() {
 }
 
 #[test]
-fn a_patch_of_main_is_promoted_in_thought() {
+fn patch_of_main_is_planned_as_a_promotion() {
     let (company, first) = promoted();
     patch(&company, "main", "workloads/shop.yaml", Some(&registration("shop", "https://git.example/acme/bank")));
     company.commit("bank", "main", &[("bank.yaml", workload("bank"))]);
@@ -169,7 +169,7 @@ fn a_patch_that_breaks_a_file_leaves_its_earlier_version() {
 }
 
 #[test]
-fn a_patch_that_does_not_fit_says_where() {
+fn mismatching_patch_is_reported_with_its_line() {
     let company = Company::new();
     patch(&company, "dev", WEST, Some(&west("mysql://west-2/a")));
     company.change("control-plane@dev", WEST, &west("mysql://elsewhere/a"));

@@ -26,7 +26,7 @@ fn labels_are_set_and_removed_and_the_plan_is_shown() {
 }
 
 #[test]
-fn what_does_not_exist_or_would_be_an_error_is_refused() {
+fn missing_objects_and_invalid_changes_are_refused() {
     let edited = Edited::new();
     edited.run("set cluster-type wets -e dev -l a=b").ends(1).says(&["K0143", "did you mean `west`?"]);
     let ran = edited.run("set cluster-type west -e dev -l regoin-").ends(1);

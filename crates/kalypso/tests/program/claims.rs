@@ -27,7 +27,7 @@ fn folder(company: &Company, path: &str) -> String {
 }
 
 #[test]
-fn a_team_that_is_registered_by_the_name_of_its_workload_neither_loses_it_nor_waits() {
+fn team_registered_under_its_workload_name_keeps_the_workload() {
     let theirs = schema("stop", "{workload: shop}", "{\"required\": [\"NOBODY\"], \"x-sensitive\": true}");
     let files = [("a.yaml", claimed("shop", "stolen")), ("b.yaml", claimed("shop", "stolen")), ("c.yaml", theirs)];
     let company = company("another", &files);
@@ -43,7 +43,7 @@ fn a_team_that_is_registered_by_the_name_of_its_workload_neither_loses_it_nor_wa
 }
 
 #[test]
-fn a_workload_that_its_owner_takes_back_is_nobody_elses() {
+fn removed_workload_is_not_taken_over_by_another_team() {
     let company = company("another", &[("a.yaml", claimed("shop", "stolen"))]);
     let before = folder(&company, "west/shop-test");
     company.commit("shop", "main", &[("notes.md", "There was a workload here.\n".to_owned())]);
@@ -52,7 +52,7 @@ fn a_workload_that_its_owner_takes_back_is_nobody_elses() {
 }
 
 #[test]
-fn a_name_that_nobody_is_registered_by_stays_as_it_is_while_two_teams_bring_it() {
+fn contested_unregistered_workload_keeps_its_output() {
     let company = company("one", &[("page.yaml", claimed("page", "first"))]).published();
     let before = folder(&company, "west/page-test");
     // This name sorts before `one`, so the order of names would prefer it.
@@ -88,7 +88,7 @@ fn a_target_of_the_same_whole_name_changes_nothing_for_its_owner() {
 }
 
 #[test]
-fn what_one_team_marks_as_sensitive_is_shown_of_others() {
+fn sensitive_marks_apply_only_to_their_team() {
     let hiding = format!("{}  configSchemas: ['{{\"x-sensitive\": true}}']\n", claimed("hiding", "hiding"));
     let company = company("hiding", &[("a.yaml", hiding)]).published();
     let values = config("common", "", "DATABASE: mysql://main/b\nLOG_LEVEL: info");
@@ -105,7 +105,7 @@ fn what_one_team_marks_as_sensitive_is_shown_of_others() {
 }
 
 #[test]
-fn schemas_of_one_name_in_two_repositories_are_two() {
+fn schemas_of_one_name_in_two_repositories_are_distinct() {
     let own = schema("values", "{workload: another}", "{\"required\": [\"NOBODY\"]}");
     let company = company("another", &[("a.yaml", claimed("another", "another")), ("values.yaml", own)]);
     company.change("shop@main", "values.yaml", &schema("values", "{workload: shop}", "{}"));

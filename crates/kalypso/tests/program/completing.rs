@@ -23,7 +23,7 @@ fn check(company: &Company, words: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn names_of_what_there_is_are_offered() {
+fn existing_names_are_completed() {
     let company = Company::new();
     company.kalypso("check -e dev").ends(0);
     for command in ["check", "render", "plan", "publish", "explain", "status", "deployments", "history"] {
@@ -58,7 +58,7 @@ fn a_plain_directory_has_names_of_its_own() {
 }
 
 #[test]
-fn where_nothing_is_known_or_right_nothing_is_said_and_nobody_asked() {
+fn unknown_or_broken_state_gives_no_completions_and_no_requests() {
     let company = Company::new();
     // Nothing was compiled, so completion reads no repository, although it could be read.
     check(&company, &["plan", "-e", ""], &[]);
@@ -74,7 +74,7 @@ fn where_nothing_is_known_or_right_nothing_is_said_and_nobody_asked() {
 }
 
 #[test]
-fn it_does_not_keep_a_key_waiting() {
+fn completion_answers_within_the_time_limit() {
     // The limit is long, because this is a debug build on a busy machine.
     const LIMIT: Duration = Duration::from_secs(2);
     let company = Company::new();
@@ -105,7 +105,7 @@ fn shell(company: &Company, name: &str, script: &str) -> Option<String> {
 }
 
 #[test]
-fn bash_offers_them() {
+fn bash_completes_names() {
     let company = Company::new();
     company.kalypso("check -e dev").ends(0);
     let script = |words: &str| {

@@ -18,7 +18,7 @@ fn company() -> Company {
 }
 
 #[test]
-fn the_application_team_sees_what_is_missing_and_why() {
+fn application_contract_shows_missing_values_with_reasons() {
     let ran = company().kalypso("contract shop").ends(1);
     let ran = ran.says(&[
         "shop in dev: asks for 3 values: 2 given everywhere, 1 missing",
@@ -32,7 +32,7 @@ fn the_application_team_sees_what_is_missing_and_why() {
 }
 
 #[test]
-fn the_platform_team_sees_what_it_does_not_give() {
+fn cluster_type_contract_shows_missing_values() {
     let company = company();
     let east = company.kalypso("contract -e dev --cluster-type east").ends(1);
     east.says(&[

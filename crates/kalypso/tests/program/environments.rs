@@ -168,7 +168,7 @@ fn an_interrupted_run_is_completed() {
 }
 
 #[test]
-fn what_can_not_be_added_is_refused() {
+fn invalid_environments_are_refused() {
     let platform = Platform::new();
     let check = |arguments: &str, status: i32, words: &[&str]| {
         platform.add(arguments).ends(status).says(words);

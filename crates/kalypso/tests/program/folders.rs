@@ -12,7 +12,7 @@ use crate::objects::{cluster_type, config, policy, templates, workload};
 const RECEIPT: &str = ".kalypso/render.json";
 
 #[test]
-fn a_folder_with_something_else_is_left_alone() {
+fn folder_with_other_files_is_not_written_without_force() {
     let company = Company::new();
     fs::create_dir(company.path("out")).unwrap();
     fs::write(company.path("out/mine.txt"), "mine").unwrap();
@@ -23,7 +23,7 @@ fn a_folder_with_something_else_is_left_alone() {
 }
 
 #[test]
-fn what_vanished_is_removed_and_what_others_put_there_stays() {
+fn removed_assignments_are_deleted_and_foreign_files_stay() {
     let company = Company::new();
     company.kalypso("render -e dev --out out").ends(0);
     fs::write(company.path("out/mine.txt"), "mine").unwrap();
@@ -34,7 +34,7 @@ fn what_vanished_is_removed_and_what_others_put_there_stays() {
 }
 
 #[test]
-fn a_file_in_the_way_or_a_closed_folder_is_reported() {
+fn blocking_files_and_unwritable_folders_are_reported() {
     let company = Company::new();
     fs::write(company.path("file"), "mine").unwrap();
     company.kalypso("render -e dev --out file").ends(69).says(&["`file"]);
@@ -73,7 +73,7 @@ fn a_full_disk_leaves_whole_files() {
 }
 
 #[test]
-fn a_disk_that_is_full_at_once_does_not_lock_the_next_run_out() {
+fn run_on_a_full_disk_does_not_block_the_next_run() {
     let company = Company::new();
     let disk = company.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -94,7 +94,7 @@ fn a_disk_that_is_full_at_once_does_not_lock_the_next_run_out() {
 }
 
 #[test]
-fn links_in_the_folder_lead_nowhere() {
+fn links_in_the_folder_are_not_followed() {
     let company = Company::new();
     company.kalypso("render -e dev --out out").ends(0);
     let elsewhere = company.path("elsewhere");
@@ -189,7 +189,7 @@ fn a_killed_run_is_finished_by_the_next_one() {
 }
 
 #[test]
-fn what_is_removed_is_named_where_nobody_knows_whose_it_was() {
+fn removed_folders_of_unknown_origin_are_listed() {
     let company = Company::new();
     company.write_plain("here");
     company.kalypso("render --from here -e dev --out out").ends(0);

@@ -55,7 +55,7 @@ fn answers_in_json_hold_their_keys() {
 }
 
 #[test]
-fn an_answer_lists_no_more_failing_assignments_than_somebody_reads() {
+fn number_of_listed_failing_assignments_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     // There are no templates for them, so all of them fail.
     let places = (0..1_002).map(|index| cluster_type(&format!("edge-{index}"), "west-us"));
@@ -149,7 +149,7 @@ fn a_check_is_written_for_code_hosts() {
 }
 
 #[test]
-fn a_reader_may_have_enough() {
+fn closed_output_pipe_is_not_an_error() {
     let company = Company::new();
     company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let mut child = company.command().arg("check").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -161,7 +161,7 @@ fn a_reader_may_have_enough() {
 }
 
 #[test]
-fn there_is_no_colour_but_on_a_terminal() {
+fn output_has_colours_only_on_a_terminal_or_if_forced() {
     let company = Company::new();
     company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let plain = company.kalypso("check").ends(1);
@@ -173,7 +173,7 @@ fn there_is_no_colour_but_on_a_terminal() {
 }
 
 #[test]
-fn warnings_count_only_when_that_is_said() {
+fn warnings_fail_only_with_strict() {
     let company = Company::new();
     company.change("control-plane@dev", "policies/none.yaml", &crate::objects::policy("none", "nothing"));
     company.kalypso("check").ends(0).says(&["K0202", "1 warning"]);
@@ -245,7 +245,7 @@ fn every_command_has_help_with_examples_and_a_manual_page() {
 }
 
 #[test]
-fn what_is_for_shells_and_editors_is_printed() {
+fn completions_and_schemas_are_printed() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| Ran::of(kalypso(folder.path()).args(arguments)).ends(0);
     for (shell, word) in [("bash", "complete -o"), ("zsh", "#compdef kalypso"), ("fish", "complete --keep-order")] {

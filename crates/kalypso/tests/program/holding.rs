@@ -67,7 +67,7 @@ fn check(company: &Company, assignment: &str, repo: &str, values: &[&str]) {
 }
 
 #[test]
-fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_fixed() {
+fn failing_assignments_are_held_from_their_last_good_sources() {
     let company = company();
     let good = company.head("gitops", "dev").unwrap();
     let short = &good[..7];
@@ -137,7 +137,7 @@ fn a_pin_stays_where_its_assignment_is_fixed() {
 }
 
 #[test]
-fn each_is_held_from_where_it_was_good_last() {
+fn each_assignment_is_held_from_its_own_last_good_publication() {
     let company = company();
     let first = company.head("gitops", "dev").unwrap();
     broken_in(&company, "west", "mysql://west/b");
@@ -188,7 +188,7 @@ fn forget(company: &Company, repository: &str) {
 }
 
 #[test]
-fn where_the_sources_are_gone_the_folder_stays_with_an_error() {
+fn folder_without_its_sources_stays_with_an_error() {
     let company = company();
     let good = company.head("gitops", "dev").unwrap();
     // The history of the environment's branch begins again.
@@ -242,7 +242,7 @@ fn a_proposal_names_the_same_and_a_folder_without_history_is_not_held() {
 }
 
 #[test]
-fn what_one_machine_has_read_before_changes_nothing() {
+fn cached_reads_do_not_change_the_plan() {
     let company = company();
     common(&company, "loud", "mysql://main/b");
     pin(&company, WEST, "shop-stable");

@@ -19,7 +19,7 @@ fn unharmed(company: &Company) {
 }
 
 #[test]
-fn files_that_are_no_yaml() {
+fn invalid_yaml_files_are_refused() {
     check("binary.yaml", b"\x7fELF\x00\xff\xfe", 1, &["K0103", "binary.yaml"]);
     check("huge.yaml", &vec![b'a'; 50 << 20], 1, &["K0102", "huge.yaml"]);
     let billion: String =
@@ -41,7 +41,7 @@ fn a_link_out_of_the_repository_is_not_followed() {
 }
 
 #[test]
-fn names_that_lead_elsewhere() {
+fn unsafe_names_are_refused() {
     for name in ["../x", "a/b", "a b", "..", &"x".repeat(300), "a\\nb", "A"] {
         let text = cluster_type(&format!("\"{name}\""), "west-us");
         check("cluster-types/bad.yaml", text.as_bytes(), 1, &["K0108", "cluster-types/bad.yaml:4"]);
@@ -58,7 +58,7 @@ fn a_label_with_a_line_break_smuggles_nothing() {
 }
 
 #[test]
-fn templates_that_never_end() {
+fn endless_templates_fail_only_their_assignment() {
     for manifest in [
         "a: {{ range $i := until 100000000 }}{{ range $j := until 100000000 }}x{{ end }}{{ end }}",
         "a: {{ repeat 1000000000 \"x\" }}",
@@ -75,7 +75,7 @@ fn templates_that_never_end() {
 }
 
 #[test]
-fn schemas_and_policies_that_are_wrong_in_themselves() {
+fn policies_with_an_unknown_operator_are_refused() {
     check("policies/again.yaml", policy("again", "shop").as_bytes(), 0, &["2 assignments"]);
     let selector = object(
         "SchedulingPolicy",
@@ -86,7 +86,7 @@ fn schemas_and_policies_that_are_wrong_in_themselves() {
 }
 
 #[test]
-fn a_schema_that_is_no_json_stops_only_what_it_is_for() {
+fn invalid_schema_stops_only_its_assignments() {
     let company = Company::new();
     company.change("control-plane@dev", "schema.yaml", &schema("bad", "{region: west-us}", "{not json"));
     company.kalypso("render -e dev --out out").ends(1).says(&[
@@ -98,7 +98,7 @@ fn a_schema_that_is_no_json_stops_only_what_it_is_for() {
 }
 
 #[test]
-fn an_application_brings_only_what_is_its_own() {
+fn applications_cannot_bring_platform_objects() {
     let company = Company::new();
     company.change("shop@main", "policy.yaml", &policy("everywhere", "shop"));
     company.change("shop@main", "template.yaml", &template("configmap", "config", "stolen: true"));
@@ -110,7 +110,7 @@ fn an_application_brings_only_what_is_its_own() {
 }
 
 #[test]
-fn urls_that_are_commands_or_paths() {
+fn urls_with_commands_or_paths_are_refused() {
     for url in
         ["ext::sh -c 'touch owned'", "file:///etc", "--upload-pack=touch owned", "/etc", "../x", "http://git.example/x"]
     {
@@ -124,7 +124,7 @@ fn urls_that_are_commands_or_paths() {
 }
 
 #[test]
-fn a_destination_that_leads_out_of_its_repository() {
+fn destinations_outside_the_repository_are_refused() {
     let company = Company::new();
     let text = object("GitOpsRepo", "dev", &format!("repo: {HOST}gitops\nbranch: dev\npath: ../../etc"));
     company.change("control-plane@dev", "gitops.yaml", &text);
@@ -133,7 +133,7 @@ fn a_destination_that_leads_out_of_its_repository() {
 }
 
 #[test]
-fn a_thousand_labels_are_no_problem() {
+fn thousand_labels_are_accepted() {
     let labels: Vec<_> = (0..1_000).map(|index| format!("l{index}: \"{index}\"")).collect();
     let text = labelled(
         "ClusterType",
@@ -145,7 +145,7 @@ fn a_thousand_labels_are_no_problem() {
 }
 
 #[test]
-fn the_words_of_the_command_line_are_checked() {
+fn invalid_arguments_are_refused() {
     let company = Company::new();
     fs::write(company.path("file"), "text").unwrap();
     for (arguments, status) in [

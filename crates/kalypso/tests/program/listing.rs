@@ -134,7 +134,7 @@ fn a_long_list_has_pages() {
 }
 
 #[test]
-fn who_has_which_value_is_grouped_by_value() {
+fn assignments_are_grouped_by_value() {
     let company = company();
     let text = company.kalypso("get values -e dev --key DATABASE").ends(0);
     text.says(&[
@@ -174,7 +174,7 @@ fn sensitive_values_are_digests() {
 }
 
 #[test]
-fn a_description_says_whom_an_object_reaches_and_what_reaches_it() {
+fn descriptions_show_reached_assignments_and_applied_objects() {
     let company = company();
     let text = company.kalypso("describe cluster-type/west").ends(0);
     text.says(&[

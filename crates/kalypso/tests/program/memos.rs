@@ -24,7 +24,7 @@ impl Company {
 }
 
 #[test]
-fn every_command_says_what_it_did_not_find_known() {
+fn every_command_reports_recomputed_assignments() {
     let company = Company::new();
     company.recomputed("check", "2 of 2");
     for command in ["check", "render -e dev --digest", "plan -e dev", "publish -e dev --direct", "plan -e dev"] {
@@ -34,7 +34,7 @@ fn every_command_says_what_it_did_not_find_known() {
 }
 
 #[test]
-fn a_change_costs_what_it_changes() {
+fn only_changed_assignments_are_recomputed() {
     let company = Company::new().published();
     company.change("control-plane@dev", "configs/west.yaml", &objects::config("west", "region: west-us", DATABASE));
     company.recomputed("plan -e dev", "1 of 2");
@@ -44,7 +44,7 @@ fn a_change_costs_what_it_changes() {
 }
 
 #[test]
-fn programs_are_told_as_well() {
+fn structured_output_has_recomputed_counts() {
     let company = Company::new();
     let numbers = |command: &str, at: &str| {
         let json = company.kalypso(&format!("{command} -o json")).json();
@@ -59,7 +59,7 @@ fn programs_are_told_as_well() {
 }
 
 #[test]
-fn files_are_the_same_with_what_was_known_and_without() {
+fn output_is_the_same_with_and_without_memos() {
     let company = Company::new();
     let render = |out: &str| {
         company.kalypso(&format!("render -e dev --out {out}")).ends(0);
@@ -81,7 +81,7 @@ fn a_plain_directory_has_a_memo_by_whatever_way_it_is_named() {
 }
 
 #[test]
-fn a_damaged_memo_is_made_anew() {
+fn damaged_memo_is_recreated() {
     let company = Company::new();
     company.recomputed("check", "2 of 2");
     for memo in company.memos() {
@@ -105,7 +105,7 @@ fn no_value_is_in_a_memo() {
 }
 
 #[test]
-fn where_the_cache_cannot_be_written_everything_works() {
+fn commands_work_without_a_writable_cache() {
     let company = Company::new();
     fs::create_dir_all(company.path("cache")).unwrap();
     fs::write(company.path("cache/memos"), "in the way").unwrap();

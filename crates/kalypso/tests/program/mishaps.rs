@@ -25,7 +25,7 @@ fn a_failing_assignment_keeps_its_folder_while_others_ship() {
 }
 
 #[test]
-fn what_was_never_published_is_left_out() {
+fn unpublished_failing_assignments_are_left_out() {
     let company = Company::new();
     let broken = objects::template("configmap", "config", "a: {{ .Nothing }}");
     company.change("control-plane@main", "templates/configmap.yaml", &broken);
@@ -75,7 +75,7 @@ fn commit(files: &[(&'static str, Option<String>)]) -> impl Fn(&Company) + use<>
 }
 
 #[test]
-fn what_is_not_understood_is_not_gone() {
+fn unreadable_objects_keep_their_output() {
     let policy = objects::policy("shop", "shop");
     let misspelled = policy.replace("SchedulingPolicy", "SchedulingPolicyy");
     let broken = commit(&[("policies/shop.yaml", None), ("policies/web.yaml", Some(format!("{policy}  x: [\n")))]);
@@ -116,7 +116,7 @@ fn forget(company: &Company, branch: &str) {
 }
 
 #[test]
-fn a_history_that_is_replaced_and_broken_keeps_what_was_published() {
+fn replaced_and_broken_history_keeps_the_published_output() {
     let broken = [("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))];
     let replace = |company: &Company| {
         forget(company, "dev");
@@ -132,7 +132,7 @@ fn a_history_that_is_replaced_and_broken_keeps_what_was_published() {
 }
 
 #[test]
-fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_fixed() {
+fn objects_kept_from_a_replaced_history_stay_until_the_fix() {
     let company = Company::new().published();
     forget(&company, "dev");
     let broken = [("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))];
@@ -152,7 +152,7 @@ fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_fixed() {
 }
 
 #[test]
-fn what_is_kept_needs_a_commit_that_can_still_be_read() {
+fn kept_objects_require_a_readable_commit() {
     let company = Company::new().published();
     forget(&company, "dev");
     commit(&[("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))])(&company);
@@ -168,7 +168,7 @@ fn what_is_kept_needs_a_commit_that_can_still_be_read() {
 }
 
 #[test]
-fn an_application_that_breaks_what_it_renames_keeps_its_workload() {
+fn renamed_and_broken_workload_file_keeps_the_workload() {
     let break_it = |company: &Company| {
         company.commit("shop", "main", &[("web-shop.yaml", objects::workload("shop").replace("spec:", "spec: ["))]);
     };
@@ -176,7 +176,7 @@ fn an_application_that_breaks_what_it_renames_keeps_its_workload() {
 }
 
 #[test]
-fn what_is_removed_in_a_commit_of_its_own_is_gone_however_broken_another_file_is() {
+fn separate_removals_apply_while_another_file_is_broken() {
     let company = Company::new();
     company.change("control-plane@dev", "configs/broken.yaml", "a: [\n");
     company.kalypso("publish -e dev --direct").ends(1);
@@ -201,7 +201,7 @@ fn an_unreachable_application_keeps_its_folders() {
 }
 
 #[test]
-fn an_unreachable_control_plane_is_somebody_elses_fault() {
+fn unreachable_control_plane_ends_with_status_69() {
     let company = Company::new();
     fs::rename(company.repository("control-plane"), company.path("away")).unwrap();
     for command in ["check", "check -e dev", "plan -e dev", "publish -e dev", "render -e dev --digest"] {
@@ -210,7 +210,7 @@ fn an_unreachable_control_plane_is_somebody_elses_fault() {
 }
 
 #[test]
-fn an_environment_that_does_not_exist_is_compared_with_those_that_do() {
+fn unknown_environment_is_reported_with_the_existing_ones() {
     let company = Company::new();
     for command in ["check -e prod", "render -e prod --digest", "plan -e prod", "publish -e prod"] {
         company.kalypso(command).ends(1).says(&["there is no environment `prod`", "there are `dev`"]);
@@ -261,7 +261,7 @@ fn a_refused_token_is_never_shown() {
 }
 
 #[test]
-fn a_page_to_log_in_at_is_no_empty_repository() {
+fn login_page_is_not_an_empty_repository() {
     let company = Company::new();
     let server = GitServer::start(&company.path("served")).unwrap();
     company.configure(&server.url(), "");
@@ -305,7 +305,7 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
 }
 
 #[test]
-fn names_of_sources_that_are_not_utf8_hurt_only_themselves() {
+fn sources_with_non_utf8_names_are_read() {
     let company = Company::new();
     let file = |path: &str, text: &str| company.change_raw("control-plane@dev", (path, "100644"), text.as_bytes());
     file("caf\\351/notes.txt", "not ours\n");
@@ -351,7 +351,7 @@ fn two_environments_never_write_to_one_place() {
 }
 
 #[test]
-fn a_plan_says_why_it_would_not_be_published() {
+fn plan_shows_the_reason_for_a_refused_publication() {
     let company = Company::new().published();
     company.change("control-plane@dev", "again.yaml", &objects::gitops("again", "dev", "."));
     let refused = ["K0504", "`again` and `dev` name the same repository, branch and path"];
@@ -360,7 +360,7 @@ fn a_plan_says_why_it_would_not_be_published() {
 }
 
 #[test]
-fn a_folder_without_objects_is_named_and_a_broken_one_says_what_is_broken() {
+fn empty_and_broken_folders_have_different_errors() {
     let folder = tempfile::tempdir().unwrap();
     let check = || Ran::of(kalypso(folder.path()).args(["check", "--from", "."]));
     check().ends(1).says(&["`.` holds no objects of Kalypso"]);
@@ -407,7 +407,7 @@ fn a_folder_that_declares_environments_has_no_others() {
 }
 
 #[test]
-fn a_filter_for_what_nothing_has_is_an_error() {
+fn filters_with_unknown_names_are_errors() {
     let company = Company::new().published();
     let check = |command: &str, expected: &[&str]| {
         company.kalypso(command).ends(1).says(expected);

@@ -104,7 +104,7 @@ impl Machines {
 }
 
 #[test]
-fn a_copy_that_is_older_than_what_was_published_is_not_used() {
+fn copy_older_than_the_publication_is_not_used() {
     let machines = Machines::new();
     let second = machines.release("2");
     machines.other("publish -e dev --direct").ends(0);
@@ -127,7 +127,7 @@ fn a_copy_that_is_older_than_what_was_published_is_not_used() {
 }
 
 #[test]
-fn a_copy_that_is_older_than_what_is_proposed_is_not_used() {
+fn copy_older_than_the_proposal_is_not_used() {
     let machines = Machines::new();
     machines.release("2");
     machines.other("publish -e dev").ends(0);
@@ -137,7 +137,7 @@ fn a_copy_that_is_older_than_what_is_proposed_is_not_used() {
 }
 
 #[test]
-fn a_copy_that_is_as_new_as_what_was_published_is_used() {
+fn copy_as_new_as_the_publication_is_used() {
     let machines = Machines::new();
     machines.server.set_broken(&["shop"]);
     machines.value("high");
@@ -147,7 +147,7 @@ fn a_copy_that_is_as_new_as_what_was_published_is_used() {
 }
 
 #[test]
-fn a_copy_that_was_seen_after_what_was_published_is_used() {
+fn copy_newer_than_the_publication_is_used() {
     let machines = Machines::new();
     machines.release("2");
     machines.one("plan -e dev").ends(2);
@@ -157,7 +157,7 @@ fn a_copy_that_was_seen_after_what_was_published_is_used() {
 }
 
 #[test]
-fn a_branch_that_was_seen_to_be_set_back_stays_so_while_it_is_away() {
+fn observed_reset_stays_while_the_repository_is_unreachable() {
     let machines = Machines::new();
     let first = machines.company.head("shop", "main").unwrap();
     machines.release("2");
@@ -170,7 +170,7 @@ fn a_branch_that_was_seen_to_be_set_back_stays_so_while_it_is_away() {
 }
 
 #[test]
-fn a_release_that_was_taken_back_elsewhere_does_not_come_back() {
+fn release_reverted_by_another_machine_does_not_return() {
     let machines = Machines::new();
     let first = machines.company.head("shop", "main").unwrap();
     machines.release("2");
@@ -214,7 +214,7 @@ fn a_merged_proposal_counts_as_published() {
 }
 
 #[test]
-fn what_is_read_from_the_repository_itself_is_true_however_old_it_is() {
+fn reachable_repository_counts_even_after_a_reset() {
     let machines = Machines::new();
     let (first, level) =
         (machines.company.head("shop", "main").unwrap(), machines.company.head("control-plane", "dev"));
@@ -266,7 +266,7 @@ fn an_older_commit_can_be_promoted_again() {
 }
 
 #[test]
-fn a_publisher_that_was_held_up_reads_everything_again() {
+fn delayed_publisher_reads_everything_again() {
     let machines = Machines::new();
     machines.release("2");
     machines
@@ -282,7 +282,7 @@ fn a_publisher_that_was_held_up_reads_everything_again() {
 }
 
 #[test]
-fn a_proposal_that_was_held_up_reads_everything_again() {
+fn delayed_proposal_reads_everything_again() {
     let machines = Machines::new();
     machines.release("2");
     machines
@@ -296,7 +296,7 @@ fn a_proposal_that_was_held_up_reads_everything_again() {
 }
 
 #[test]
-fn a_proposal_for_a_branch_that_moved_is_made_anew() {
+fn proposal_for_a_moved_branch_is_computed_again() {
     let machines = Machines::new();
     machines.release("2");
     // The same change was proposed and merged, and its branch is deleted. Kalypso's own branch did not change.
@@ -312,7 +312,7 @@ fn a_proposal_for_a_branch_that_moved_is_made_anew() {
 }
 
 #[test]
-fn what_is_published_between_the_look_at_the_branch_and_at_a_source_wins() {
+fn publication_between_reads_of_branch_and_source_wins() {
     let machines = Machines::new();
     machines.release("2");
     machines
@@ -325,7 +325,7 @@ fn what_is_published_between_the_look_at_the_branch_and_at_a_source_wins() {
 }
 
 #[test]
-fn the_platform_is_looked_at_again_after_the_branch() {
+fn platform_is_read_again_after_the_branch() {
     let machines = Machines::new();
     machines.value("low");
     machines.held_at("/gitops/info/refs", "publish -e dev --direct", || machines.value("high")).ends(0);

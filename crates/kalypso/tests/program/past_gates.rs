@@ -90,7 +90,7 @@ impl Releases {
 }
 
 #[test]
-fn a_proposed_release_that_is_merged_before_its_approvals_reaches_no_cluster() {
+fn release_merged_before_its_approvals_reaches_no_cluster() {
     let proposed = PROMOTIONS.replace("to: prod\n  delivery: direct", "to: prod\n  delivery: pullRequest");
     let platform = Releases::new(&proposed.replace("{count: 1}}", "{count: 1}, for: [release]}"));
     let Releases(world) = &platform;
@@ -116,7 +116,7 @@ fn a_proposed_release_that_is_merged_before_its_approvals_reaches_no_cluster() {
 }
 
 #[test]
-fn what_an_application_team_writes_into_its_target_of_prod_is_no_release_of_prod() {
+fn target_edits_of_application_teams_are_not_released_to_prod() {
     let platform = Releases::new(PROMOTIONS);
     let Releases(world) = &platform;
     world.company.change("shop@main", "shop.yaml", &shop(["1.0.0", "1.0.0", "2.0.0"]));
@@ -225,7 +225,7 @@ fn a_tag_that_is_moved_is_another_release() {
 }
 
 #[test]
-fn a_cluster_that_a_person_pins_to_an_older_release_keeps_it_while_the_others_get_the_next_one() {
+fn manually_pinned_cluster_keeps_its_release() {
     let platform = Releases::new(&PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", ""));
     let Releases(world) = &platform;
     platform.release("2.0.0");
@@ -333,7 +333,7 @@ fn flux(tag: &str) -> [(&'static str, String); 2] {
 }
 
 #[test]
-fn a_commit_of_main_waits_for_its_gates_however_people_spell_it() {
+fn commit_of_main_waits_for_its_gates_in_every_spelling() {
     let spelled = Spelled::new();
     let world = &spelled.world;
     // Each publication lists the head of the main branch, from which environments are read.
@@ -373,7 +373,7 @@ fn a_commit_of_main_waits_for_its_gates_however_people_spell_it() {
 }
 
 #[test]
-fn a_switch_of_the_precedence_of_values_waits_for_the_gates_like_any_change() {
+fn changed_precedence_of_values_waits_for_the_gates() {
     let special = objects::config("aaa-east", "region: east", "VALUE: special");
     let files = [("workloads/shop.yaml", promotion_world::workload()), ("special.yaml", special)];
     // Without rings, a plan shows all that a commit brings.

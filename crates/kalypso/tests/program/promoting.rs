@@ -83,7 +83,7 @@ fn a_commit_that_removes_a_gate_waits_for_it() {
 }
 
 #[test]
-fn an_urgent_value_passes_a_commit_that_is_half_way_and_does_not_take_it_along() {
+fn urgent_value_overtakes_a_moving_commit_without_releasing_it() {
     let manual = "region: east}}, prove: [{name: released, manual: {}}]}";
     let promotions = PROMOTIONS.replace("region: east}}}", manual).replace("count: 1}}", "count: 1}, for: [main]}");
     let world = World::with(None, &promotions);

@@ -107,7 +107,7 @@ fn promotions_can_push_to_the_branches_of_a_new_platform() {
 }
 
 #[test]
-fn a_step_that_cannot_be_made_is_no_success() {
+fn step_with_unreadable_promotions_fails() {
     let platform = Platform::new();
     let rings = "rings: [{name: canary, percent: 10%}, {name: rest}]";
     platform.promote("to-prod", &format!("{{from: [qa], to: prod, gates: [{{name: soaked, soak: 1h}}], {rings}}}"));
@@ -116,7 +116,7 @@ fn a_step_that_cannot_be_made_is_no_success() {
 }
 
 #[test]
-fn one_environment_that_cannot_be_read_stops_no_other() {
+fn unreadable_environment_does_not_stop_the_others() {
     let platform = Platform::new();
     platform.pin(&platform.promote("to-prod", "{from: [qa], to: prod}"));
     git(&platform.path("control-plane"), &["update-ref", "-d", "refs/heads/qa"]);
@@ -130,7 +130,7 @@ fn one_environment_that_cannot_be_read_stops_no_other() {
 }
 
 #[test]
-fn a_repository_that_cannot_be_reached_is_no_success() {
+fn unreachable_repository_fails_the_step() {
     let platform = Platform::new();
     platform.promote("to-qa", "{from: [dev], to: qa}");
     for (repository, said) in [("platform-gitops.git", "nothing is published to"), ("control-plane", "can't be read")] {
@@ -144,7 +144,7 @@ fn a_repository_that_cannot_be_reached_is_no_success() {
 }
 
 #[test]
-fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
+fn gate_refuses_unproved_commits_and_overrides_are_recorded() {
     let platform = Platform::new();
     let first =
         platform.promote("to-prod", "{from: [qa], to: prod, gates: [{name: healthy, compliant: {share: 98%}}]}");

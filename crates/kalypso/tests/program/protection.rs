@@ -73,7 +73,7 @@ fn branches_without_protection_are_reported_until_they_are_protected() {
 }
 
 #[test]
-fn an_acknowledgement_also_stays_while_the_host_does_not_tell() {
+fn acknowledgements_stay_valid_while_protection_is_unknown() {
     let world = World::new();
     let file = world.0.company.path("kalypso.toml");
     let object = "[[acknowledge]]\ncode = \"K0533\"\nreason = \"a hook\"\nobject = ";
@@ -99,7 +99,7 @@ fn a_branch_with_states_needs_protection() {
 }
 
 #[test]
-fn only_a_check_of_the_present_branches_asks() {
+fn only_checks_of_present_branches_query_protection() {
     let world = World::new();
     // The first one records what the environment has, and the next one names its commit in the output.
     ["first", "second"].iter().for_each(|_| drop(world.0.kalypso("publish -e dev --direct").ends(0)));
@@ -117,7 +117,7 @@ fn only_a_check_of_the_present_branches_asks() {
 }
 
 #[test]
-fn a_host_that_does_not_tell_changes_nothing() {
+fn unknown_protection_gives_no_findings() {
     let world = World::new();
     let refusal = |status| FaultAnswer::Answer { status, headers: Vec::new(), body: r#"{"message": "no"}"#.to_owned() };
     let late = FaultAnswer::Late(Duration::from_mins(1));

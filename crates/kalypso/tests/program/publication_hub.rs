@@ -59,7 +59,7 @@ fn version(world: &World, assignment: &str) -> Json {
 }
 
 #[test]
-fn a_publication_says_what_its_folders_are_for() {
+fn publications_name_workload_and_target_of_each_folder() {
     let world = World::new();
     let told = world.run("publish -e dev --direct").ends(0).says(&["Sent 4 folders to the hub"]);
     assert_eq!(told.err, "");
@@ -140,7 +140,7 @@ fn a_commit_that_changes_no_folder_is_known() {
 }
 
 #[test]
-fn a_publication_that_ended_before_the_hub_was_told_is_completed_by_the_next() {
+fn interrupted_hub_update_is_completed_by_the_next_run() {
     let world = World::new();
     // As if the program was killed between the push and the hub.
     world.company.kalypso("publish -e dev --direct").ends(0);
@@ -152,7 +152,7 @@ fn a_publication_that_ended_before_the_hub_was_told_is_completed_by_the_next() {
 }
 
 #[test]
-fn what_was_proposed_is_known_once_it_is_merged() {
+fn proposed_folders_are_known_after_the_merge() {
     let world = World::new();
     let told = world.run("publish -e dev -o json").ends(0).json();
     assert_eq!(told["published"][0]["hub"], "sent");
@@ -168,7 +168,7 @@ fn what_was_proposed_is_known_once_it_is_merged() {
 }
 
 #[test]
-fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
+fn watching_hub_joins_observed_and_published_data() {
     let company = Company::new();
     let watch = format!("\n[hub]\nwatch-seconds = 1\n\n[[hub.watch]]\nrepo = \"{HOST}gitops\"\nbranch = \"dev\"\n");
     company.configure(&format!("{}/", company.path("served").display()), &watch);
@@ -182,7 +182,7 @@ fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
 }
 
 #[test]
-fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
+fn unreachable_hub_stops_no_publication_and_is_updated_later() {
     let world = World::new();
     let published = world.run_with("", "publish -e dev --direct -o json").ends(0);
     let published = published.says(&["warning: the hub did not get", "run `kalypso publish -e dev --hub-only`"]);
@@ -195,7 +195,7 @@ fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
 }
 
 #[test]
-fn what_is_removed_is_desired_no_more() {
+fn removed_folders_are_not_desired() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
@@ -210,7 +210,7 @@ fn what_is_removed_is_desired_no_more() {
 }
 
 #[test]
-fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
+fn removals_during_a_hub_outage_are_sent_later() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
@@ -229,7 +229,7 @@ fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
 }
 
 #[test]
-fn environments_are_told_in_their_order() {
+fn environment_order_is_sent_to_the_hub() {
     let world = World::new();
     world.company.configure(
         &format!("{}/", world.company.path("served").display()),
@@ -254,7 +254,7 @@ fn targets_are_named_as_descriptors_name_them() {
 }
 
 #[test]
-fn a_cluster_of_its_own_is_of_its_type() {
+fn cluster_with_its_own_object_has_its_cluster_type() {
     let world = World::new();
     let cluster =
         "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: line-7}\nspec: {clusterType: west}\n";

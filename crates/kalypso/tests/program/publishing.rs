@@ -16,7 +16,7 @@ fn west(company: &Company, value: &str) {
 }
 
 #[test]
-fn a_change_is_proposed_merged_and_then_there_is_nothing_to_do() {
+fn merged_proposal_leaves_nothing_to_publish() {
     let company = Company::new();
     let first = company.kalypso("publish -e dev").ends(0).says(&["kalypso/dev", "2 assignments are added"]);
     assert!(first.out.contains("Merge kalypso/dev into"), "{}", first.out);
@@ -78,7 +78,7 @@ fn a_persons_commit_is_kept() {
 }
 
 #[test]
-fn a_lost_race_is_run_again() {
+fn lost_push_race_is_retried() {
     let company = Company::new();
     let bin = company.path("bin");
     fs::create_dir(&bin).unwrap();
@@ -127,7 +127,7 @@ fn large() -> Company {
 }
 
 #[test]
-fn large_removals_need_a_word() {
+fn large_removals_need_a_confirmation() {
     let company = large();
     let before = company.head("gitops", "dev");
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
@@ -142,7 +142,7 @@ fn large_removals_need_a_word() {
 }
 
 #[test]
-fn the_audit_has_who_confirmed_removals_on_the_command_line() {
+fn audit_contains_confirmations_from_the_command_line() {
     let company = large();
     let promotion =
         "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-dev}, spec: {to: dev}}\n";
@@ -160,7 +160,7 @@ fn the_audit_has_who_confirmed_removals_on_the_command_line() {
 }
 
 #[test]
-fn a_vanished_cluster_type_needs_a_word() {
+fn removed_cluster_type_needs_a_confirmation() {
     let company = Company::new().published();
     company.remove("control-plane", "dev", "cluster-types/east.yaml");
     company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "1 cluster type: `east`"]);
@@ -168,7 +168,7 @@ fn a_vanished_cluster_type_needs_a_word() {
 }
 
 #[test]
-fn a_word_is_for_what_was_shown_and_nothing_else() {
+fn confirmation_word_is_valid_only_for_the_shown_removals() {
     let company = large();
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
     let stale = company.word();
@@ -191,7 +191,7 @@ fn a_word_is_for_what_was_shown_and_nothing_else() {
 }
 
 #[test]
-fn everything_of_a_workload_needs_a_word_however_little_it_is() {
+fn removal_of_a_small_workload_needs_a_confirmation() {
     let company = Company::new();
     company.change("control-plane@main", "workloads/till.yaml", &objects::registration("till", &format!("{HOST}till")));
     company.commit("till", "main", &[("till.yaml", objects::workload("till"))]);
@@ -214,7 +214,7 @@ fn everything_of_a_workload_needs_a_word_however_little_it_is() {
 }
 
 #[test]
-fn a_file_in_the_place_of_our_own_is_not_replaced() {
+fn foreign_file_at_the_path_of_an_own_file_is_not_replaced() {
     let check = |path: &str, mode: &str, text: &str, words: &[&str]| {
         let company = Company::new();
         company.change_raw("gitops@dev", (path, mode), text.as_bytes());
@@ -257,7 +257,7 @@ fn the_branch_of_another_environment_is_not_written() {
 }
 
 #[test]
-fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
+fn foreign_folders_are_adopted_only_on_request() {
     let company = Company::new();
     company.change("gitops@dev", "west/mine.yaml", "by: hand\n");
     company.kalypso("publish -e dev --direct").ends(1).says(&["K0501", "--adopt"]);
@@ -269,7 +269,7 @@ fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
 }
 
 #[test]
-fn single_folders_are_taken_over() {
+fn single_folders_can_be_adopted() {
     let company = Company::new();
     company.change("gitops@dev", "east/mine.yaml", "by: hand\n");
     company.change("gitops@dev", "west/mine.yaml", "by: hand\n");
@@ -336,7 +336,7 @@ fn each_assignment_counts_once() {
 }
 
 #[test]
-fn only_a_publication_has_good_output() {
+fn unpublished_output_has_no_last_good_commit() {
     let company = Company::new();
     let schema = objects::schema("port", "{region: west-us}", r#"{"required": ["PORT"]}"#);
     company.change("control-plane@dev", "schema.yaml", &schema);
@@ -345,7 +345,7 @@ fn only_a_publication_has_good_output() {
 }
 
 #[test]
-fn answers_show_what_is_published_beside_what_is_desired() {
+fn answers_show_published_and_desired_content() {
     let company = Company::new().published();
     let says = |text: &str| {
         company.kalypso("explain -e dev west/shop-test").ends(0).says(&[text]);
@@ -385,7 +385,7 @@ fn an_edit_by_hand_is_reported_with_its_author_and_taken_back() {
 }
 
 #[test]
-fn output_does_not_go_where_something_is_read() {
+fn output_to_a_branch_that_is_read_is_refused() {
     let company = Company::new();
     for (repository, branch) in [("control-plane", "dev"), ("control-plane", "main"), ("shop", "main")] {
         let text = gitops("dev", branch, "./out").replace("acme/gitops", &format!("acme/{repository}"));
@@ -412,7 +412,7 @@ fn the_branch_of_proposals_is_not_the_one_that_clusters_pull() {
 }
 
 #[test]
-fn output_lives_under_the_path() {
+fn output_is_written_below_the_path() {
     let company = Company::new();
     company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "dev", "./clusters/dev/"));
     company.kalypso("publish -e dev --direct").ends(0);
@@ -462,7 +462,7 @@ fn an_empty_gitops_repository_gets_its_first_branch() {
 }
 
 #[test]
-fn an_environment_without_destination_says_so() {
+fn missing_destination_is_reported() {
     let company = Company::new();
     company.remove("control-plane", "dev", "gitops.yaml");
     company.kalypso("publish -e dev").ends(1).says(&["no GitOpsRepo", "kalypso schema GitOpsRepo"]);

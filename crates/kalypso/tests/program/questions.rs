@@ -64,7 +64,7 @@ impl Hub {
 }
 
 #[test]
-fn what_the_hub_does_not_know_yet_is_waited_for() {
+fn unknown_rollouts_are_waited_for() {
     let hub = Hub::new();
     let late = hub.ask(&["rollout", "wait", "checkout@2.0", "--timeout", "0s"]);
     assert_eq!(late.status.code(), Some(3), "{}", said(&late));
@@ -77,7 +77,7 @@ fn what_the_hub_does_not_know_yet_is_waited_for() {
 }
 
 #[test]
-fn a_rollout_is_asked_for_by_workload_version_and_commit() {
+fn rollouts_are_found_by_workload_version_and_commit() {
     let hub = Hub::new();
     hub.publish();
     hub.report("failure");
@@ -99,7 +99,7 @@ fn a_rollout_is_asked_for_by_workload_version_and_commit() {
 }
 
 #[test]
-fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
+fn query_errors_use_terms_of_the_command_line() {
     let hub = Hub::new();
     hub.publish();
     hub.report("success");
@@ -127,7 +127,7 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
 }
 
 #[test]
-fn a_hub_without_reports_says_so() {
+fn missing_reports_are_stated() {
     let hub = Hub::new();
     for question in [&["status"][..], &["deployments"]] {
         let asked = hub.ask(question);
@@ -186,7 +186,7 @@ fn unknown_environments_and_hosts_are_errors_with_the_nearest_name() {
 }
 
 #[test]
-fn a_hub_that_is_not_there_is_said_with_what_to_do() {
+fn unreachable_hub_is_reported_with_advice() {
     let hub = Hub::new();
     let url = hub.program.url().to_owned();
     drop(hub);

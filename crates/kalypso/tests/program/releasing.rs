@@ -4,7 +4,7 @@ use crate::company::{Company, HOST, git};
 use crate::objects;
 
 #[test]
-fn a_release_holds_what_an_environment_has_and_never_changes() {
+fn release_has_the_versions_of_an_environment_and_never_changes() {
     let company = Company::new().published();
     company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["Release 2026-11", "proved in dev", "shop"]);
     company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["exists already, with the same versions"]);

@@ -86,7 +86,7 @@ fn a_target_is_renamed_in_its_application() {
 }
 
 #[test]
-fn what_does_not_exist_is_taken_or_is_no_name_is_refused_before_anything_is_written() {
+fn invalid_renames_are_refused_before_writing() {
     let edited = Edited::new();
     with_application(&edited);
     let refused = |line: &str, status: i32, words: &[&str]| drop(edited.run(line).ends(status).says(words));

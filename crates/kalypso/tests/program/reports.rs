@@ -72,7 +72,7 @@ fn a_report_is_sent_and_known_when_it_is_sent_again() {
 }
 
 #[test]
-fn lines_are_sent_as_they_are_and_refused_by_their_numbers() {
+fn refused_lines_are_reported_by_number() {
     let folder = tempfile::tempdir().unwrap();
     let token = token(folder.path(), &["site", "--hosts", "berlin-*"]);
     let running = start(folder.path());
@@ -88,7 +88,7 @@ fn lines_are_sent_as_they_are_and_refused_by_their_numbers() {
 }
 
 #[test]
-fn what_the_token_may_not_report_and_what_can_not_be_right_is_refused() {
+fn forbidden_or_invalid_reports_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let reader = token(folder.path(), &["grafana", "--role", "read"]);
     let running = start(folder.path());
@@ -99,7 +99,7 @@ fn what_the_token_may_not_report_and_what_can_not_be_right_is_refused() {
 }
 
 #[test]
-fn a_busy_hub_is_tried_again_when_it_says() {
+fn busy_hub_is_retried_after_its_delay() {
     let folder = tempfile::tempdir().unwrap();
     let (url, hub) =
         scripted(&["429 Too Many Requests\r\nretry-after: 1|{\"detail\":\"busy\"}", "200 OK|{\"stored\":1}"]);
@@ -131,7 +131,7 @@ fn carried(arguments: &[&str]) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn a_signed_file_is_imported_once_with_its_moments() {
+fn signed_file_is_imported_once_with_its_timestamps() {
     let (folder, _) = carried(&["berlin", "--host", "berlin-1", "--signing"]);
     check(&hub(folder.path(), &["import", "a.signed"]), 0, "2 reports, signed by `berlin`");
     let deployments = good(folder.path(), &["export", "deployment", "--format", "ndjson"]);
@@ -144,7 +144,7 @@ fn a_signed_file_is_imported_once_with_its_moments() {
 }
 
 #[test]
-fn a_file_that_was_changed_or_cut_off_or_is_foreign_is_not_taken() {
+fn changed_truncated_or_foreign_signed_files_are_refused() {
     let (folder, token) = carried(&["berlin", "--host", "berlin-1", "--signing"]);
     let file = folder.path().join("a.signed");
     let whole = fs::read_to_string(&file).unwrap();
@@ -174,7 +174,7 @@ fn a_file_that_was_changed_or_cut_off_or_is_foreign_is_not_taken() {
 }
 
 #[test]
-fn what_a_token_may_not_report_is_refused_by_line() {
+fn forbidden_reports_are_refused_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let token = token(folder.path(), &["site", "--hosts", "berlin-*", "--signing"]);
     let line = |host: &str| format!("{{\"host\":\"{host}\",\"reconciler\":\"a\",\"status\":\"success\"}}\n");

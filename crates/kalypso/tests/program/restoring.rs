@@ -45,7 +45,7 @@ fn an_earlier_version_is_restored_by_a_new_commit() {
 }
 
 #[test]
-fn the_history_goes_on_before_a_rename() {
+fn history_continues_before_a_rename() {
     let edited = edited();
     let before = versions(&edited);
     edited.run("rename cluster-type west far-west -e dev --commit").ends(0);
@@ -62,7 +62,7 @@ fn the_history_goes_on_before_a_rename() {
 }
 
 #[test]
-fn what_never_was_there_is_refused_with_advice() {
+fn unknown_versions_are_refused_with_advice() {
     let edited = edited();
     edited.run("config history west/shop-tets -e dev").ends(1).says(&["did not exist", "kalypso get assignments"]);
     edited.run("config rollback -e dev --to abcdef0123456789 --of west/shop-test").ends(1).says(&["had no version"]);

@@ -109,7 +109,7 @@ fn a_deleted_branch_is_refused_until_it_is_restored() {
 }
 
 #[test]
-fn lost_states_begin_anew_with_what_is_published() {
+fn lost_states_restart_from_the_published_output() {
     let rewritten = Rewritten::new();
     let world = &rewritten.world;
     rewritten.set(&["-d", BRANCH]);

@@ -104,7 +104,7 @@ fn no_answer_holds_a_sensitive_value() {
 }
 
 #[test]
-fn what_is_held_hides_what_was_marked_then() {
+fn held_output_hides_values_marked_earlier() {
     let company = company();
     let reconciler = "kind: Reconciler\npassword: {{ .ConfigData.PASSWORD }}\nrepo: {{ .Manifests.repo }}\n";
     company.change("control-plane@main", "templates/flux.yaml", &template("flux", "reconciler", reconciler));
@@ -132,7 +132,7 @@ fn what_is_held_hides_what_was_marked_then() {
 }
 
 #[test]
-fn a_difference_shows_what_does_not_depend_on_a_sensitive_value() {
+fn difference_shows_lines_independent_of_sensitive_values() {
     let company = company().published();
     password(&company, NEW);
     company.change("control-plane@dev", "configs/level.yaml", &config("level", "", "LOG_LEVEL: debug"));
@@ -153,7 +153,7 @@ fn a_difference_shows_what_does_not_depend_on_a_sensitive_value() {
 }
 
 #[test]
-fn where_a_value_decides_how_many_lines_there_are_all_of_them_are_hidden() {
+fn lines_are_hidden_if_a_sensitive_value_decides_their_number() {
     let company = company();
     let manifest = "first:\n{{ range splitList \"-\" .ConfigData.PASSWORD }}- {{ . }}\n{{ end }}last: {{ .ConfigData.LOG_LEVEL }}\n";
     company.change("control-plane@main", "templates/configmap.yaml", &template("configmap", "config", manifest));
@@ -165,7 +165,7 @@ fn where_a_value_decides_how_many_lines_there_are_all_of_them_are_hidden() {
 }
 
 #[test]
-fn where_nothing_can_be_rendered_with_another_value_the_difference_is_hidden() {
+fn difference_is_hidden_if_other_values_cannot_be_rendered() {
     let company = company();
     let manifest = "a: {{ if ne (len .ConfigData.PASSWORD) 12 }}{{ fail \"12 are needed\" }}{{ end }}{{ .ConfigData.LOG_LEVEL }}\n";
     company.change("control-plane@main", "templates/configmap.yaml", &template("configmap", "config", manifest));
@@ -176,7 +176,7 @@ fn where_nothing_can_be_rendered_with_another_value_the_difference_is_hidden() {
 }
 
 #[test]
-fn a_mark_that_is_new_is_about_the_old_value_too() {
+fn new_sensitive_mark_also_hides_the_old_value() {
     let company = company();
     company.remove("control-plane", "dev", "schema.yaml");
     let company = company.published();
@@ -187,7 +187,7 @@ fn a_mark_that_is_new_is_about_the_old_value_too() {
 }
 
 #[test]
-fn a_mark_that_is_removed_was_about_the_old_value() {
+fn removed_sensitive_mark_still_hides_the_old_value() {
     let company = company().published();
     company.remove("control-plane", "dev", "schema.yaml");
     password(&company, NEW);
@@ -197,7 +197,7 @@ fn a_mark_that_is_removed_was_about_the_old_value() {
 }
 
 #[test]
-fn what_a_commit_or_a_patch_changes_is_shown_without_secrets() {
+fn changes_of_commits_and_patches_hide_secrets() {
     let company = company().published();
     password(&company, NEW);
     check(&company, "plan -e dev --commit HEAD~1.. --diff", 2);
@@ -209,7 +209,7 @@ fn what_a_commit_or_a_patch_changes_is_shown_without_secrets() {
 }
 
 #[test]
-fn files_that_nobody_knows_any_more_are_not_shown() {
+fn removed_files_of_unknown_origin_are_not_shown() {
     let company = company();
     company.kalypso("render -e dev --out out").ends(0);
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
@@ -218,7 +218,7 @@ fn files_that_nobody_knows_any_more_are_not_shown() {
 }
 
 #[test]
-fn what_a_folder_held_is_not_shown_where_nobody_knows_what_it_was_made_of() {
+fn folder_content_of_unknown_origin_is_not_shown() {
     let company = company();
     company.kalypso("render -e dev --out out").ends(0);
     password(&company, NEW);
@@ -233,7 +233,7 @@ fn what_a_folder_held_is_not_shown_where_nobody_knows_what_it_was_made_of() {
 }
 
 #[test]
-fn a_file_that_somebody_changed_is_not_shown() {
+fn manually_changed_files_are_not_shown() {
     let company = company().published();
     let path = "west/shop-test/platform-config.yaml";
     let changed = format!("{}\nother: x{OLD}", company.file("gitops", "dev", path));
@@ -284,7 +284,7 @@ fn a_file_that_can_not_be_read_does_not_show_its_values() {
 }
 
 #[test]
-fn a_template_that_fails_says_nothing_of_a_value() {
+fn template_errors_contain_no_values() {
     for made in ["upper .ConfigData.PASSWORD", "b64enc .ConfigData.PASSWORD", "printf \"%x\" .ConfigData.PASSWORD"] {
         let company = company();
         let manifest = format!("a: {{{{ fail ({made}) }}}}\n");
@@ -296,7 +296,7 @@ fn a_template_that_fails_says_nothing_of_a_value() {
 }
 
 #[test]
-fn a_schema_that_says_what_a_value_is_does_not_show_it() {
+fn schemas_with_the_value_do_not_show_it() {
     for only in [format!("\"const\": \"{OLD}\""), format!("\"enum\": [\"{OLD}\"]")] {
         let company = company();
         company.change("control-plane@dev", "schema.yaml", &marking(&format!("\"x-sensitive\": true, {only}")));
@@ -326,7 +326,7 @@ fn check_token(company: &Company, ran: &Ran) {
 }
 
 #[test]
-fn a_credential_in_a_url_is_neither_said_nor_published() {
+fn credentials_in_urls_are_neither_shown_nor_published() {
     let host = HOST.trim_start_matches("https://");
     for (url, reads) in [
         (format!("https://me:t0ken@{host}shop"), false),
@@ -379,7 +379,7 @@ fn the_configuration_file_is_not_repeated() {
 }
 
 #[test]
-fn what_is_typed_is_not_repeated_with_a_credential() {
+fn credentials_in_arguments_are_not_repeated() {
     let company = Company::new();
     for arguments in [
         "status --hub https://me:t0ken@hub.example",
@@ -404,7 +404,7 @@ fn is_obeyed(character: char) -> bool {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_is_written() {
+fn control_sequences_are_not_printed() {
     let company = Company::new();
     let bad = "\u{9b}31m\u{202e}evil\u{2066}";
     let data = format!("DATABASE: \"{bad}\"\nLEVEL: \"\\e[2J{bad}\"");

@@ -40,7 +40,7 @@ fn changes_are_selected_by_name_and_label() {
 }
 
 #[test]
-fn what_is_removed_has_the_labels_that_it_had() {
+fn removed_assignments_are_selected_by_their_earlier_labels() {
     let company = company();
     company.remove("control-plane", "dev", "cluster-types/west.yaml");
     let json = company.kalypso("plan -e dev -l region=west-us -o json").ends(2).json();
@@ -49,7 +49,7 @@ fn what_is_removed_has_the_labels_that_it_had() {
 }
 
 #[test]
-fn what_is_not_listed_is_counted() {
+fn unlisted_changes_are_counted() {
     let company = company();
     let json = company.kalypso("plan -e dev --limit 1 -o json").ends(2).json();
     let plan = &json["plans"][0];
@@ -65,7 +65,7 @@ fn what_is_not_listed_is_counted() {
 }
 
 #[test]
-fn what_happens_to_many_workloads_is_said_once() {
+fn equal_changes_of_many_workloads_are_one_line() {
     let company = Company::new();
     let names = ["a", "b", "c", "d", "e", "f"];
     let workloads = names.map(|name| workload(name).replace(&format!("purpose: {name}"), "purpose: shop"));
@@ -88,7 +88,7 @@ fn what_happens_to_many_workloads_is_said_once() {
 }
 
 #[test]
-fn groups_of_structured_output_are_those_of_the_text() {
+fn groups_are_equal_in_text_and_structured_output() {
     let company = company();
     company.change("control-plane@dev", "configs/bank.yaml", &config("bank", "workload: bank", "OWN: value"));
     let json = company.kalypso("plan -e dev -o json").ends(2).json();

@@ -315,7 +315,7 @@ fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
 }
 
 #[test]
-fn traces_show_what_a_sync_did_and_no_secret() {
+fn traces_contain_the_steps_of_a_sync_and_no_secret() {
     let hosted = Hosted::new("[service]\npoll = \"1h\"\n");
     let (collector, received) = collector();
     let variables =

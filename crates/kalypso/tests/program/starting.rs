@@ -58,7 +58,7 @@ fn state(platform: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_platform_begins_in_a_new_folder() {
+fn platform_is_created_in_a_new_folder() {
     let room = Room::new();
     let ran = room.init("").ends(0);
     ran.says(&["Made a platform in ./platform", "--environments dev,stage,prod --reconcilers flux", "cd platform"]);
@@ -184,7 +184,7 @@ fn remote_repositories_get_the_branches() {
 }
 
 #[test]
-fn a_push_that_stopped_goes_on() {
+fn interrupted_push_is_completed() {
     let room = Room::new();
     let (control_plane, _) = (room.served("control-plane"), room.served("gitops"));
     let server = GitServer::start(&room.path("served")).unwrap();

@@ -134,7 +134,7 @@ fn publish_alone_lets_a_proved_commit_in_and_without_a_step_it_does_not() {
 }
 
 #[test]
-fn a_plan_shows_what_publish_writes_while_a_commit_waits() {
+fn plan_matches_publish_while_a_commit_waits() {
     let world = World::new("");
     let second = world.change_main("second");
     world.run("publish -e prod --direct").ends(0);
@@ -160,7 +160,7 @@ fn a_plan_shows_what_publish_writes_while_a_commit_waits() {
 }
 
 #[test]
-fn render_and_explain_read_what_was_admitted_and_the_head_on_request() {
+fn render_and_explain_use_the_admitted_commit_or_the_head_on_request() {
     let world = World::new("");
     world.change_main("second");
     world.run("publish -e prod --direct").ends(0);
@@ -201,7 +201,7 @@ fn a_commit_that_a_person_wrote_is_named_with_the_edit() {
 }
 
 #[test]
-fn what_was_admitted_is_published_although_nothing_can_be_decided() {
+fn admitted_content_is_published_without_new_decisions() {
     let world = World::new("");
     world.change_value("new");
     let ran = world.run_with(&world.publisher, "publish -e prod --direct").ends(0);
@@ -246,7 +246,7 @@ fn an_override_needs_an_administrator_of_the_hub_and_is_recorded() {
 }
 
 #[test]
-fn check_reports_problems_of_the_heads_and_of_what_was_admitted_once() {
+fn check_reports_problems_of_head_and_admitted_commit_once() {
     let world = World::new(PERSON);
     let wrong = objects::policy("extra", "shop").replace("deploymentTargetSelector", "deploymentTargetSelektor");
     let errors = || {

@@ -190,7 +190,7 @@ fn waits(world: &stepping::World, commit: &str, text: &str) {
 }
 
 #[test]
-fn story_11_a_publication_that_no_hub_was_told_of_proves_nothing() {
+fn story_11_a_publication_unknown_to_the_hub_proves_nothing() {
     let world = stepping::World::new("");
     let text = objects::config("common", "", "VALUE: second");
     let second = world.company.change("control-plane@main", "common.yaml", &text);
@@ -282,7 +282,7 @@ impl Fleet {
 }
 
 #[test]
-fn story_13_the_token_of_one_host_speaks_for_no_other() {
+fn story_13_the_token_of_one_host_is_not_valid_for_another() {
     let most = "{name: most, compliant: {share: 60%}}, {name: failures, failures: 0}";
     let rings = "  onFailure: rollBackEnvironment\n  rings:\n    - {name: canary, labelSelector: {matchLabels: {region: east}}}\n    - {name: rest}\n";
     let fleet = Fleet::new(&promotions(most, most, rings));

@@ -84,7 +84,7 @@ fn errors_are_not_acknowledged() {
 }
 
 #[test]
-fn an_application_acknowledges_only_what_is_its_own() {
+fn application_acknowledges_only_its_own_warnings() {
     let company = Company::new();
     let schema = |annotations: &str, workload: &str| {
         let schema = objects::schema("of-shop", &format!("{{workload: {workload}}}"), "{}");
@@ -106,7 +106,7 @@ fn an_application_acknowledges_only_what_is_its_own() {
 }
 
 #[test]
-fn what_environments_share_is_for_any_of_them() {
+fn shared_objects_may_be_used_by_any_environment() {
     let company = Company::new();
     company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
     let prod: Vec<_> =
@@ -156,7 +156,7 @@ fn a_folder_of_manifests_belongs_to_one_environment() {
 }
 
 #[test]
-fn what_follows_from_a_repository_that_cant_be_read_is_not_said() {
+fn consequences_of_unreadable_repositories_are_not_reported() {
     let company = with_sale("");
     company.change("control-plane@main", "workloads/away.yaml", &objects::registration("away", &format!("{HOST}away")));
     let checked = company.kalypso("check");
@@ -164,7 +164,7 @@ fn what_follows_from_a_repository_that_cant_be_read_is_not_said() {
 }
 
 #[test]
-fn one_cause_is_said_once() {
+fn diagnostics_of_one_cause_are_grouped() {
     let company = Company::new();
     let policies = (0..300).map(|number| objects::policy(&format!("sale-{number:03}"), "sale"));
     company.change("control-plane@dev", "policies/sale.yaml", &policies.collect::<Vec<_>>().join("---\n"));
@@ -175,7 +175,7 @@ fn one_cause_is_said_once() {
 }
 
 #[test]
-fn what_is_wrong_at_a_pinned_commit_is_said_with_the_commit() {
+fn diagnostics_at_a_pinned_commit_name_the_commit() {
     let company = Company::new();
     let mut broken = objects::template("flux", "reconciler", "a: {{ .Nothing | nothing }}");
     let _ = writeln!(broken, "  # broken");
@@ -188,7 +188,7 @@ fn what_is_wrong_at_a_pinned_commit_is_said_with_the_commit() {
 }
 
 #[test]
-fn only_what_was_published_keeps_its_last_good_output() {
+fn only_published_assignments_keep_their_last_good_output() {
     let company = Company::new();
     let schema = objects::schema("asks", "{}", r#"{"required": ["MISSING"]}"#);
     let good = company.head("control-plane", "dev").unwrap();

@@ -46,7 +46,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn a_cache_that_others_may_write_to_is_left_alone() {
+fn cache_writable_by_others_is_not_used() {
     let company = Company::new();
     let _server = company.on_a_host();
     let cache = company.path("cache");
@@ -68,7 +68,7 @@ fn a_cache_that_others_may_write_to_is_left_alone() {
 }
 
 #[test]
-fn a_configuration_file_that_somebody_else_has_put_above_is_not_read() {
+fn parent_configuration_files_of_other_users_are_refused() {
     if !is_root() {
         println!("skipped: only root can give files away");
         return;
@@ -86,7 +86,7 @@ fn a_configuration_file_that_somebody_else_has_put_above_is_not_read() {
 }
 
 #[test]
-fn a_memo_is_believed_only_with_the_key_that_signed_it() {
+fn memo_is_used_only_with_its_signing_key() {
     let company = Company::new();
     let check = |variable: (&str, &str), expected: &str| {
         company.kalypso_with("check", variable).ends(0).says(&[&format!("{expected} of 2 assignments recomputed")]);
@@ -107,7 +107,7 @@ fn a_memo_is_believed_only_with_the_key_that_signed_it() {
 }
 
 #[test]
-fn a_key_that_is_none_is_wrong_usage() {
+fn invalid_cache_key_is_wrong_usage() {
     let company = Company::new();
     company.kalypso_with("check", ("KALYPSO_CACHE_KEY", "short")).ends(64).says(&["KALYPSO_CACHE_KEY", "16 bytes"]);
     company.kalypso_with("check", ("KALYPSO_CACHE_KEY_FILE", "none")).ends(64).says(&["`none`"]);
@@ -128,7 +128,7 @@ fn without_a_place_for_a_key_everything_is_computed() {
 }
 
 #[test]
-fn of_the_users_settings_only_those_about_hosts_count() {
+fn only_connection_settings_of_the_user_are_used() {
     let company = Company::new();
     let server = company.on_a_host();
     let (program, trace) = trap(&company);
@@ -162,7 +162,7 @@ fn of_the_users_settings_only_those_about_hosts_count() {
 }
 
 #[test]
-fn nothing_is_pushed_where_somebody_elses_hooks_would_run() {
+fn push_is_refused_if_others_can_change_the_hooks() {
     let company = Company::new();
     let (_, trace) = trap(&company);
     let gitops = company.repository("gitops");
@@ -212,7 +212,7 @@ fn on_a_disk(company: &Company, options: &str, commands: &str) -> Option<Ran> {
 }
 
 #[test]
-fn a_full_disk_is_no_matter_of_credentials() {
+fn full_disk_is_not_reported_as_a_credential_error() {
     let company = Company::new();
     let noise: String =
         (0..40_000_u64).map(|number| format!("# {:x}\n", number.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
@@ -224,7 +224,7 @@ fn a_full_disk_is_no_matter_of_credentials() {
 }
 
 #[test]
-fn a_cache_that_can_only_be_read_serves_what_it_has() {
+fn read_only_cache_serves_its_content() {
     let company = Company::new();
     let _server = company.on_a_host();
     let complete = "\"$kalypso\" check; mount -o remount,ro cache; \"$kalypso\" check";

@@ -119,7 +119,7 @@ fn an_upgrade_in_the_middle_of_a_rollout_publishes_nothing_and_forgets_no_decisi
 }
 
 #[test]
-fn after_an_upgrade_a_rollout_goes_on_to_its_proof_and_values_go_through_the_rings() {
+fn rollout_continues_through_the_rings_after_an_upgrade() {
     let world = upgraded(company());
     let second = world.company.head("control-plane", "main").unwrap();
     release(&world, "shop");

@@ -19,7 +19,7 @@ fn check(company: &Company, words: &str, status: i32, texts: &[&str]) {
 }
 
 #[test]
-fn the_nearest_policy_is_named_with_what_fails_and_what_to_change() {
+fn nearest_policy_is_named_with_failed_requirements_and_fixes() {
     let company = company();
     let texts = [
         "bank-test is not on west in dev: 1 policy almost matches: 1 condition is not met",
@@ -39,7 +39,7 @@ fn the_nearest_policy_is_named_with_what_fails_and_what_to_change() {
 }
 
 #[test]
-fn a_change_says_how_many_other_assignments_it_changes() {
+fn changes_count_the_affected_assignments() {
     let json = company().kalypso("why-not -e dev west/bank-test -o json").ends(1).json();
     let changes = json["answers"][0]["nearPolicies"][0]["changes"].as_array().unwrap();
     let shown: Vec<_> = changes

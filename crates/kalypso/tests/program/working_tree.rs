@@ -84,7 +84,7 @@ fn problems_are_shown_in_the_file_that_people_edit() {
 }
 
 #[test]
-fn changes_that_only_a_working_tree_has_are_said() {
+fn changes_only_in_a_working_tree_are_reported() {
     let clones = Clones::new();
     let company = &clones.0;
     let all = [
@@ -180,7 +180,7 @@ fn a_topic_branch_stands_for_the_branch_that_it_began_at() {
 }
 
 #[test]
-fn a_clone_without_the_newest_commits_is_said() {
+fn outdated_clone_is_reported() {
     let clones = Clones::new();
     let company = &clones.0;
     company.change("control-plane@dev", WEST, &west("mysql://west-2/a"));
@@ -196,7 +196,7 @@ fn a_clone_without_the_newest_commits_is_said() {
 }
 
 #[test]
-fn a_pinned_environment_ignores_what_is_not_committed_on_main() {
+fn pinned_environment_ignores_uncommitted_changes_of_main() {
     let clones = Clones::new();
     let company = &clones.0;
     let first = company.head("control-plane", "main").unwrap();
@@ -224,7 +224,7 @@ fn an_environment_that_is_not_committed_is_planned_against_its_branch() {
 }
 
 #[test]
-fn other_line_endings_are_no_change() {
+fn other_line_endings_are_not_a_change() {
     let clones = Clones::new();
     let company = &clones.0;
     let file = company.path(&format!("environments/dev/{WEST}"));
@@ -238,7 +238,7 @@ fn other_line_endings_are_no_change() {
 
 #[cfg(unix)]
 #[test]
-fn strange_names_links_and_submodules_do_no_harm() {
+fn unusual_names_links_and_submodules_are_handled() {
     use std::os::unix::ffi::OsStrExt as _;
     let clones = Clones::new();
     let company = &clones.0;
@@ -256,7 +256,7 @@ fn strange_names_links_and_submodules_do_no_harm() {
 }
 
 #[test]
-fn a_merge_that_is_not_finished_is_said() {
+fn unfinished_merge_is_reported() {
     let clones = Clones::new();
     let company = &clones.0;
     let dev = company.path("environments/dev");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_asked_for_until_it_is_right() {
+    fn invalid_lists_are_requested_again() {
         let check = |typed: &str, expected: &[&str]| {
             let right = |names: &[String]| {
                 if names.iter().any(|name| name == "wrong") { Err(anyhow::anyhow!("no")) } else { Ok(()) }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_below_one_another() {
+    fn numbers_are_aligned() {
         let work = Work { matches: 7, compositions: 12, checks: 1_200, renderings: 1_000_000, ..Work::default() };
         let lines = ["", "  matches               7", "  compositions         12", "  checks            1,200"];
         assert_eq!(text(&work).lines().take(4).collect::<Vec<_>>(), lines);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_of_an_environment_tells_how_far_a_commit_is() {
+    fn stage_of_a_commit_is_read_from_the_environment_status() {
         let moving = subject("aa", Some(("bb", MovePhase::Gated)));
         assert_eq!(present(&moving, "aa"), Some(Stage::Proved));
         assert_eq!(present(&moving, "bb"), Some(Stage::Waiting("soak: an hour".to_owned())));

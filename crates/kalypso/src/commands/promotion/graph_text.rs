@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_says_what_each_change_waits_for() {
+    fn graph_shows_the_waits_of_each_change() {
         let gate = |name: &str, status, text: &str| GateProgress {
             name: name.to_owned(),
             status,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_can_do_comes_first() {
+    fn possible_actions_come_first() {
         let held = Wait { command: Some("kalypso resume -e prod".into()), ..wait("hold", "held by ann: inventory") };
         let removals =
             Wait { command: Some("kalypso confirm prod 7f3a".into()), ..wait("removals", "the removal of 2 of 9") };

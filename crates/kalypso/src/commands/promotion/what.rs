@@ -167,7 +167,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn all_that_waits_moves() {
+    fn all_waiting_changes_are_promoted() {
         let release = |revision| subject(Some("checkout"), revision);
         let in_rings = SubjectStatus { kind: SubjectKind::Workload, ..release(Some("77aa")) };
         let subjects = vec![subject(None, Some("41c7")), release(Some("2.4.0")), subject(Some("cart"), None), in_rings];

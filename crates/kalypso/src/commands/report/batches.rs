@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_of_json_stays_one() {
+    fn multi_line_json_is_one_batch() {
         for whole in ["{\n}", "[{},\n{}]", "[{},", "{}"] {
             let expected = Batch { body: whole.into(), ..Batch::default() };
             assert_eq!(batches(whole.as_bytes()), [expected], "{whole}");

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn words_name_an_assignment_then_an_object_then_a_key() {
+    fn arguments_name_an_assignment_then_an_object_then_a_key() {
         let assignment = || Subject::Assignment(["west".to_owned(), "shop-test".to_owned()]);
         let names = || Subject::Names(["shop-test".to_owned(), "west".to_owned()]);
         check(&["west/shop-test"], Some((assignment(), None, None)));

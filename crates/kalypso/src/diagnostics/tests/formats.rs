@@ -131,7 +131,7 @@ fn json() {
 }
 
 #[test]
-fn yaml_says_what_json_says() {
+fn yaml_equals_json() {
     let yaml = rendered(Format::Yaml);
     assert_snapshot!(yaml.lines().skip_while(|line| !line.contains("K0202")).collect::<Vec<_>>().join("\n"), @r"
           code: K0202

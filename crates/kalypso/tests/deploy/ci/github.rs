@@ -249,7 +249,7 @@ fn the_job_ends_well_if_another_commit_supersedes_it() {
 }
 
 #[test]
-fn what_is_no_environment_and_no_commit_is_refused() {
+fn invalid_environments_and_commits_are_refused() {
     let site = Site::new(System::GitHub);
     for (environment, promoted) in [("dev\"", ""), ("dev", "../../../user"), ("", "")] {
         let context = [

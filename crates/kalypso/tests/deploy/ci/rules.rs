@@ -138,7 +138,7 @@ fn pull_requests_do_not_get_the_secrets_of_the_protected_branches() {
 }
 
 #[test]
-fn workflows_start_after_those_that_they_name() {
+fn triggering_workflows_exist_under_their_names() {
     let promote = github::file("control-plane/workflows/kalypso-promote.yml");
     for name in promote["on"]["workflow_run"]["workflows"].as_array().unwrap() {
         let file = format!("control-plane/workflows/{}.yml", name.as_str().unwrap().replace(' ', "-"));

@@ -50,23 +50,23 @@ fn check(name: &str, files: &[&str]) {
 }
 
 #[test]
-fn the_workflows_are_those_of_github_actions() {
+fn github_workflows_match_their_schema() {
     let (actions, workflows): (Vec<&str>, Vec<&str>) = GITHUB.iter().partition(|file| file.ends_with("action.yml"));
     check("github-actions", &actions);
     check("github-workflows", &workflows);
 }
 
 #[test]
-fn the_workflow_of_this_project_is_one_of_github_actions() {
+fn workflow_of_this_project_matches_its_schema() {
     check("github-workflows", &[".github/workflows/ci.yml"]);
 }
 
 #[test]
-fn the_pipelines_are_those_of_gitlab_ci() {
+fn gitlab_pipelines_match_their_schema() {
     check("gitlab-ci", GITLAB);
 }
 
 #[test]
-fn the_pipelines_are_those_of_azure_pipelines() {
+fn azure_pipelines_match_their_schema() {
     check("azure-pipelines", AZURE);
 }
