@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_not_downloaded_and_what_is_wrong_is_refused() {
+    fn existing_packages_are_not_downloaded_and_wrong_ones_refused() {
         let contracts = tempfile::tempdir().unwrap();
         let package = Package { url: "file:///no/such/package", ..GITHUB };
         assert!(package.get(contracts.path()).unwrap_err().contains("curl"));

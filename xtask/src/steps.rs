@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_skips_a_step_and_does_not_pass_it() {
+    fn missing_tools_skip_a_step() {
         assert_eq!(or_skip(Ok(())), Outcome::Passed(String::new()));
         assert_eq!(or_skip(Err("no git".to_owned())), Outcome::Skipped("no git".to_owned()));
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_fetch_leaves_is_no_database() {
+    fn incomplete_advisory_database_is_not_used() {
         let databases = tempfile::tempdir().unwrap();
         assert!(!holds_advisories(&databases.path().join("missing")));
         fs::write(databases.path().join("db.lock"), "").unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_come_last() {
+    fn tests_are_the_last_step() {
         assert_eq!(Step::value_variants().last(), Some(&Step::Tests));
     }
 }

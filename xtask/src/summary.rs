@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_skipped_is_not_counted_as_passed() {
+    fn skipped_steps_are_not_counted_as_passed() {
         let mut summary = Summary::default();
         summary.add("format", true.into(), Duration::from_millis(1234));
         summary.add("deny", Outcome::Skipped("no cargo-deny".to_owned()), Duration::ZERO);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_is_enough() {
+    fn one_failure_fails_the_summary() {
         let mut summary = Summary::default();
         summary.add("format", false.into(), Duration::ZERO);
         summary.add("clippy", true.into(), Duration::ZERO);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_starts_a_service_takes_a_word() {
+    fn packages_with_services_need_consent() {
         let covers =
             |has_consent, has_services| Permission { power: Power::Root, has_consent }.covers(&THING, has_services);
         assert!(covers(true, true) && covers(false, false) && !covers(false, true));

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_an_error() {
+    fn unsupported_instructions_are_errors() {
         let error = |text: &str| Dockerfile::parse(text).err().unwrap().to_string();
         assert_eq!(error("FROM a\nHEALTHCHECK CMD true\n"), "`HEALTHCHECK` is not supported");
         assert_eq!(error("RUN true\n"), "`RUN true` is before FROM");

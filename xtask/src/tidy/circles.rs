@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_and_tests_may() {
+    fn uses_of_parents_and_in_tests_are_allowed() {
         let files = [
             ("a/src/lib.rs", "mod b;\npub use self::b::B;"),
             ("a/src/b.rs", "mod c;\npub use c::C;\n#[cfg(test)]\nmod tests {\n    use crate::d::D;\n}\n"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_followed_to_where_they_come_from() {
+    fn reexported_names_are_followed_to_their_module() {
         let files = [
             ("a/src/lib.rs", "mod b;\nuse b::c::C;"),
             ("a/src/b/mod.rs", "mod c;\nmod d;\nuse self::d::D;"),

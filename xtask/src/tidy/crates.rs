@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_may_use_what_the_table_says_and_the_testkit_in_tests() {
+    fn crates_may_use_allowed_crates_and_the_testkit_in_tests() {
         let manifest =
             "[dependencies]\ngit.workspace = true\nserde = \"1\"\n[dev-dependencies]\ntestkit.workspace = true\n";
         assert_eq!(check("hub", manifest), Vec::<String>::new());
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_of_ours() {
+    fn other_workspace_crates_are_findings() {
         assert_eq!(
             check("engine", "[package]\n[dependencies]\ngit.workspace = true\n"),
             [
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn some_outside_crates_have_one_user() {
+    fn some_external_crates_may_be_used_by_one_crate_only() {
         assert_eq!(check("git", "[dependencies]\ngix = \"1\"\n"), Vec::<String>::new());
         assert!(check("engine", "[dependencies]\ngix = \"1\"\n")[0].contains("only `git` may use `gix`"));
         assert!(check("engine", "[dependencies]\nanyhow = \"1\"\n")[0].contains("only `kalypso` may use `anyhow`"));
     }
 
     #[test]
-    fn crates_and_rows_belong_together() {
+    fn crates_and_rows_must_match() {
         assert!(check("stranger", "")[0].starts_with("crates/stranger/Cargo.toml:1: crate law: give this crate a row"));
         let gone = check_law(super::check, &[("ARCHITECTURE.md", "## Code map\n| [`old`](x) | Gone. | all |\n")]);
         assert_eq!(gone, ["ARCHITECTURE.md:2: crate law: there is no crate `old`: remove its row"]);

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn named_with_a_reason_is_good() {
+    fn crates_with_a_reason_are_accepted() {
         assert_eq!(check("## Dependencies\n\n| crate | why |\n|---|---|\n| `serde` | reads |\n"), Vec::<String>::new());
     }
 

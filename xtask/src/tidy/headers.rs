@@ -24,12 +24,12 @@ mod tests {
     }
 
     #[test]
-    fn a_purpose_is_good() {
+    fn purpose_line_is_accepted() {
         assert_eq!(check("//! Reads YAML.\n"), 0);
     }
 
     #[test]
-    fn none_is_a_finding() {
+    fn missing_purpose_line_is_a_finding() {
         for text in ["", "fn main() {}\n", "\n//! Late.\n", "//! .\n", "// Not a doc comment.\n"] {
             assert_eq!(check(text), 1, "{text:?}");
         }

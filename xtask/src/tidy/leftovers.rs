@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn finished_work_is_good() {
+    fn finished_work_is_accepted() {
         let word_in_a_word = format!("// {}LIST\n", NOTES[0]);
         let part_of_a_path = format!("see https://a.example{MACHINE}x\n");
         for text in [word_in_a_word.as_str(), part_of_a_path.as_str(), "#[test]\nfn a() {}\n"] {

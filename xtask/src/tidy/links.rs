@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_nothing_are_findings() {
+    fn broken_links_are_findings() {
         assert_eq!(
             check("# A\n\nSee\n[c](c.md).\n"),
             ["docs/a.md:4: link law: `c.md` does not exist: correct the link"]

@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn none_or_others_are_a_finding() {
+    fn missing_or_other_lints_are_a_finding() {
         assert_eq!(check("[package]\n").len(), 1);
         assert!(
             check("[package]\n[lints.rust]\nunsafe_code = \"allow\"\n")[0]

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_step_is_called() {
+    fn only_the_engine_calls_the_parts_of_a_step() {
         let text = "fn f() { let next = advance::step(&input, state); }\n";
         assert_eq!(check("crates/delivery/src/a.rs", text), 1);
         assert_eq!(check("crates/simulator/src/scenario/walk/a.rs", text), 1);

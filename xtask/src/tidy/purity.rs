@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pure_crate_with_the_switch_is_good_and_others_need_none() {
+    fn pure_crates_with_the_switch_and_other_crates_are_accepted() {
         assert_eq!(check("engine", "[dependencies]\nserde = \"1\"\n", SWITCH), Vec::<String>::new());
         assert_eq!(check("git", "[dependencies]\ntime = \"1\"\n", ""), Vec::<String>::new());
     }

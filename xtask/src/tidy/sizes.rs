@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn small_or_listed_is_good() {
+    fn small_or_listed_functions_are_accepted() {
         assert_eq!(check(70, ""), Vec::<String>::new());
         assert_eq!(check(80, &exception(80)), Vec::<String>::new());
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_for_nothing_is_a_finding() {
+    fn stale_or_invalid_entries_are_findings() {
         let entry = exception(80).replace("\"f\"", "\"gone\"");
         assert!(check(9, &entry)[0].ends_with("`gone` does not exist: remove its entry"));
         assert!(check(9, "nonsense")[0].starts_with("xtask/tidy-exceptions.toml:1: size law: "));

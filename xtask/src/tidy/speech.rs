@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_binary_and_tests_may_speak() {
+    fn binary_and_tests_may_print() {
         let text = "fn a() { println!(\"{:?}\", std::env::args()); }";
         assert_eq!(check("kalypso", "src/main.rs", text), Vec::<String>::new());
         assert_eq!(check("git", "tests/all.rs", text), Vec::<String>::new());
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_may() {
+    fn other_crates_may_not_print_or_read_the_environment() {
         assert_eq!(
             check("git", "src/lib.rs", "fn a() {\n    println!();\n}\n"),
             [
