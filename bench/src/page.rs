@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_which_a_benchmark_failed_stays() {
+    fn table_with_a_failed_benchmark_is_kept() {
         let [first, _, hub, ..] = TABLES.map(|place| place.begin);
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_of_one_run() {
+    fn table_needs_all_its_benchmarks_in_one_run() {
         let check = |names: &[&str]| is_whole(names, &["fleet", "yaml", "hub", "hub-postgresql", "service"]);
         assert!(check(&["fleet", "yaml", "hub", "hub-postgresql"]) && check(&["hub", "hub-postgresql"]));
         assert!(check(&["service"]));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_a_line() {
+    fn each_figure_is_a_table_row() {
         let rows = [Row::measured("a", 0.41, "s").at_most(1.0).of("x"), Row::measured("  b", 7.0, "").of("x")];
         let lines: Vec<_> = table(&rows.iter().collect::<Vec<_>>()).lines().skip(2).map(str::to_owned).collect();
         assert_eq!(

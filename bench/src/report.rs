@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_held_against_its_bound() {
+    fn figures_are_compared_with_their_bounds() {
         check(Row::measured("a", 0.41, "s").at_most(1.0), "0.41 s", "at most 1 s: ok");
         check(Row::measured("a", 1.25, "s").at_most(1.0), "1.25 s", "at most 1 s: MISSED");
         check(Row::measured("a", 1234.4, "MB/s"), "1,234 MB/s", "");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_says_why() {
+    fn skipped_figures_show_the_reason() {
         check(Row::skipped("a", "s", "no sample"), "–", "skipped: no sample");
         check(Row::skipped("a", "s", "no sample").at_most(2.0), "–", "at most 2 s; skipped: no sample");
         assert_eq!(json(&[Row::skipped("a", "s", "no sample").of("b")])[0]["skipped"], "no sample");
