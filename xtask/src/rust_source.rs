@@ -30,6 +30,8 @@ pub(crate) struct Function {
     pub(crate) name: String,
     /// From the line of its `fn` to the line of its closing brace.
     pub(crate) lines: Lines,
+    /// The number of parameters, with `self`. A tuple of three is three.
+    pub(crate) parameters: usize,
 }
 
 #[derive(Debug)]
@@ -137,6 +139,22 @@ fn brackets(delimiter: Delimiter) -> (&'static str, &'static str) {
     }
 }
 
+/// The number of parameters that are written as one: the elements of a tuple, also behind a reference.
+fn parameters(argument: &syn::FnArg) -> usize {
+    fn of_type(kind: &syn::Type) -> usize {
+        match kind {
+            syn::Type::Tuple(tuple) => tuple.elems.iter().map(of_type).sum(),
+            syn::Type::Reference(reference) => of_type(&reference.elem),
+            syn::Type::Paren(inner) => of_type(&inner.elem),
+            _ => 1,
+        }
+    }
+    match argument {
+        syn::FnArg::Receiver(_) => 1,
+        syn::FnArg::Typed(typed) => of_type(&typed.ty),
+    }
+}
+
 fn lines_of(span: Span) -> Lines {
     span.start().line..=span.end().line
 }
@@ -157,7 +175,8 @@ impl Extents {
             None => signature.ident.to_string(),
         };
         let lines = signature.fn_token.span.start().line..=body.brace_token.span.close().end().line;
-        self.functions.push(Function { name, lines });
+        let parameters = signature.inputs.iter().map(parameters).sum();
+        self.functions.push(Function { name, lines, parameters });
     }
 
     fn within(&mut self, owner: Option<String>, visit: impl FnOnce(&mut Self)) {

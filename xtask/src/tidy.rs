@@ -7,6 +7,7 @@ mod headers;
 mod leftovers;
 mod links;
 mod lints;
+mod parameters;
 mod planner;
 mod purity;
 mod sizes;
@@ -30,6 +31,7 @@ const LAWS: &[Law] = &[
     leftovers::check,
     links::check,
     lints::check,
+    parameters::check,
     planner::check,
     purity::check,
     sizes::check,
