@@ -7,6 +7,7 @@ mod contracts;
 mod faults;
 mod fuzz;
 mod image;
+mod map;
 mod properties;
 mod rust_source;
 mod steps;
@@ -53,6 +54,12 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Print the modules of a crate, or of all crates, with the purpose of each.
+    Map {
+        /// The crate. All if none is named.
+        #[arg(value_name = "CRATE")]
+        crate_name: Option<String>,
+    },
     /// Build the root folder of the container image by the steps of its Dockerfile, and run the service in it: as the image's user, without rights, with a
     /// read-only root, until an environment is synced. Needs root, `mmdebstrap`, `musl-tools` and a network. Compiling takes many minutes.
     Image,
@@ -84,6 +91,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Faults(options) => faults::run(&options),
         Command::Properties { count } => properties::run(count),
+        Command::Map { crate_name } => map::run(crate_name.as_deref()).map(|()| true),
         Command::Image => image::run(),
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fuzz { seconds, jobs, stable, targets } => {

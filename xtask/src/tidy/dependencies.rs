@@ -1,68 +1,60 @@
-//! Every external crate is listed in ARCHITECTURE.md, with the reason for its use.
+//! Every external crate has the reason for its use beside it: a comment above its line in a `Cargo.toml`.
 
 use std::collections::BTreeMap;
 
 use super::Finding;
 use crate::workspace::Workspace;
 
-const DOCUMENT: &str = "ARCHITECTURE.md";
-const HEADING: &str = "## Dependencies";
+/// The manifest with the dependencies of several members.
+const ROOT: &str = "Cargo.toml";
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
-    let rows = rows(workspace.text(DOCUMENT));
     let mut used = BTreeMap::new();
     for package in &workspace.packages {
         let outside = package.dependencies.iter().filter(|dependency| dependency.source.is_some());
         used.extend(outside.map(|dependency| (dependency.name.as_str(), package.manifest_path.as_str())));
     }
-    let unnamed = used.iter().filter(|(name, _)| !rows.contains_key(**name)).map(|(name, manifest)| {
-        let message = format!(
-            "dependency law: `{name}` is not in the table under \"{HEADING}\" of {DOCUMENT}: say there why it is needed"
-        );
-        Finding::new(*manifest, super::line_of(workspace.text(manifest), name), message)
-    });
-    let unused = rows.iter().filter(|(name, _)| !used.contains_key(**name)).map(|(name, line)| {
-        Finding::new(DOCUMENT, *line, format!("dependency law: nothing uses `{name}`: remove it from the table"))
-    });
-    unnamed.chain(unused).collect()
+    let manifests: Vec<_> = workspace.packages.iter().map(|package| package.manifest_path.as_str()).collect();
+    let has_reason = |name: &str| manifests.iter().chain([&ROOT]).any(|path| has_reason(workspace.text(path), name));
+    let without = used.into_iter().filter(|(name, _)| !has_reason(name));
+    without
+        .map(|(name, manifest)| {
+            let message = format!("dependency law: say in a comment above `{name}` why it is needed");
+            Finding::new(manifest, super::line_of(workspace.text(manifest), name), message)
+        })
+        .collect()
 }
 
-/// The crates in the first column of the table, with their lines. A row can contain several crates.
-fn rows(document: &str) -> BTreeMap<&str, usize> {
-    let mut rows = BTreeMap::new();
-    let section = document.lines().enumerate().skip_while(|(_, line)| *line != HEADING).skip(1);
-    for (index, line) in section.take_while(|(_, line)| !line.starts_with("## ")) {
-        let first_column = line.strip_prefix("| ").and_then(|row| row.split(" | ").next()).unwrap_or_default();
-        rows.extend(first_column.split('`').skip(1).step_by(2).map(|name| (name, index + 1)));
-    }
-    rows
+/// Whether a comment is directly above the line of a crate.
+fn has_reason(manifest: &str, name: &str) -> bool {
+    let is_of_crate = |line: &str| {
+        let rest = line.strip_prefix(name).unwrap_or_default();
+        rest.starts_with('.') || rest.trim_start().starts_with('=')
+    };
+    manifest.lines().zip(manifest.lines().skip(1)).any(|(above, line)| above.starts_with("# ") && is_of_crate(line))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::check as check_law;
 
-    fn check(architecture: &str) -> Vec<String> {
-        let manifest = "[dependencies]\nmodel.workspace = true\nserde = \"1\"\n";
-        check_law(super::check, &[("crates/a/Cargo.toml", manifest), ("ARCHITECTURE.md", architecture)])
+    fn check(manifest: &str, root: &str) -> Vec<String> {
+        check_law(super::check, &[("crates/a/Cargo.toml", manifest), ("Cargo.toml", root)])
     }
 
     #[test]
     fn crates_with_a_reason_are_accepted() {
-        assert_eq!(check("## Dependencies\n\n| crate | why |\n|---|---|\n| `serde` | reads |\n"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_crate_without_a_row_is_a_finding() {
-        assert!(check("## Dependencies\n")[0].starts_with("crates/a/Cargo.toml:3: dependency law: `serde` is not in"));
-        assert_eq!(check("| `serde` | in another table |\n## Dependencies\n").len(), 1);
-    }
-
-    #[test]
-    fn a_row_without_a_crate_is_a_finding() {
-        assert!(
-            check("## Dependencies\n| `serde`, `old` | reads |\n")[0]
-                .contains("ARCHITECTURE.md:2: dependency law: nothing uses `old`")
+        assert_eq!(
+            check("[dependencies]\nmodel.workspace = true\n# Reads.\nserde = \"1\"\n", ""),
+            Vec::<String>::new()
         );
+        assert_eq!(check("[dependencies]\nserde = \"1\"\n", "# Reads.\nserde = \"1\"\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn crates_without_a_reason_are_findings() {
+        let found =
+            check("[dependencies]\n# Reads.\nserde_json = \"1\"\nserde = \"1\"\n", "# Reads.\n\nserde = \"1\"\n");
+        assert_eq!(found, ["crates/a/Cargo.toml:4: dependency law: say in a comment above `serde` why it is needed"]);
     }
 }

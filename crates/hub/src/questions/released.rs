@@ -5,6 +5,8 @@
 //! place, and not by commit.
 //!
 //! If the hub knows the folders with the manifests of a target, the versions of these count instead ([`Subject`](super::subject::Subject)).
+//!
+//! `place_revision` keeps the release of each folder. Above 50,000 places, such a question waits for a permit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
