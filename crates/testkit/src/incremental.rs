@@ -3,7 +3,7 @@
 mod limited;
 mod matching;
 mod oddities;
-mod seen;
+mod visible_result;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::directory::input_by;
 use crate::edits::Edits;
 use crate::generator::ENVIRONMENT;
 use oddities::Oddities;
-use seen::{Seen, same};
+use visible_result::{VisibleResult, same};
 
 /// The amount of work of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
         }
         let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
         let [one, many] = &compiled;
-        same("the results", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
+        same("the results", &VisibleResult::of(one, &[]), &VisibleResult::of(many, &[])).map_err(at)?;
         same("the amounts of work", &one.last_update().work, &many.last_update().work).map_err(at)?;
         let recomputed = |compiled: &Compiled| compiled.last_update().recomputed(compiled).collect::<Vec<_>>();
         same("the recomputed assignments", &recomputed(one), &recomputed(many)).map_err(at)?;
@@ -170,7 +170,7 @@ struct Walk {
     sources: Sources,
     compiled: Compiled,
     /// The result of the last full compilation.
-    before: Seen,
+    before: VisibleResult,
     saved: Vec<u8>,
     counts: Counts,
 }
@@ -181,7 +181,7 @@ impl Walk {
         files.insert(limited::BASE_PATH.to_owned(), limited::BASE.to_owned());
         let sources = sources(&files)?;
         let compiled = Compiled::new(sources.fleet());
-        let (before, saved) = (Seen::of(&compiled, &[]), compiled.save());
+        let (before, saved) = (VisibleResult::of(&compiled, &[]), compiled.save());
         Ok(Self { edits, files, sources, compiled, before, saved, counts: Counts::default() })
     }
 
@@ -197,10 +197,10 @@ impl Walk {
         let (fleet, found) = Fleet::build(input(&self.files)?);
         let fleet = Arc::new(fleet);
         let cold = Compiled::new(&fleet);
-        let after = Seen::of(&cold, &found);
-        same("full compilation and update", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
+        let after = VisibleResult::of(&cold, &found);
+        same("full compilation and update", &after, &VisibleResult::of(&self.compiled, &update.diagnostics))?;
         self.check_update(&after)?;
-        seen::check_tree(&self.compiled)?;
+        visible_result::check_tree(&self.compiled)?;
         matching::check(&cold)?;
         if is_layout && fleet.duplicates.is_empty() && !self.before.has_duplicates {
             self.counts.layout += 1;
@@ -216,7 +216,7 @@ impl Walk {
     }
 
     /// Checks that the update reports an assignment as recomputed if and only if its inputs changed. Checks folders in the same way.
-    fn check_update(&mut self, after: &Seen) -> Result<(), String> {
+    fn check_update(&mut self, after: &VisibleResult) -> Result<(), String> {
         let update = self.compiled.last_update();
         let recomputed = sorted(update.recomputed(&self.compiled));
         same("the recomputed assignments", &self.with_other_inputs(after), &recomputed)?;
@@ -233,18 +233,19 @@ impl Walk {
         Ok(())
     }
 
-    fn with_other_inputs(&self, after: &Seen) -> Vec<AssignmentId> {
-        let is_other =
-            |id, new: &seen::Assignment| self.before.assignments.get(id).is_none_or(|old| old.inputs != new.inputs);
+    fn with_other_inputs(&self, after: &VisibleResult) -> Vec<AssignmentId> {
+        let is_other = |id, new: &visible_result::Assignment| {
+            self.before.assignments.get(id).is_none_or(|old| old.inputs != new.inputs)
+        };
         sorted(after.assignments.iter().filter(|(id, new)| is_other(id, new)).map(|(id, _)| id.clone()))
     }
 
     /// Checks that a memo saved by an earlier run gives the same result. Each assignment with equal inputs that could be rendered must be found in
     /// the memo.
-    fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &Seen) -> Result<(), String> {
+    fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &VisibleResult) -> Result<(), String> {
         let memo = Memo::read(&self.saved).map_err(|error| error.to_string())?;
         let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
-        let mut seen = Seen::of(&compiled, &[]);
+        let mut seen = VisibleResult::of(&compiled, &[]);
         seen.says.clone_from(&after.says);
         same("full compilation and compilation with the saved memo", after, &seen)?;
         let update = compiled.last_update();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::toml;
+use super::quoting::toml;
 
 /// The content of a new configuration file.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use model::name::EnvironmentName;
 use model::object::environment::{NEXT, PRECEDENCE};
 
 use super::file::NewFile;
-use super::words::yaml;
+use super::quoting::yaml;
 
 /// The branch of the control plane with the objects for all environments.
 pub const MAIN: &str = "main";

@@ -4,7 +4,7 @@ use model::name::EnvironmentName;
 
 use super::environment::NewEnvironment;
 use super::file::NewFile;
-use super::words::yaml;
+use super::quoting::yaml;
 
 /// The only environment.
 pub const ENVIRONMENT: &str = "dev";

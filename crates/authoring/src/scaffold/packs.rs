@@ -163,7 +163,7 @@ impl Pack {
             None => body.to_owned(),
             Some(name) => {
                 let written = format!("\n  name: {}\n", self.template);
-                body.replacen(&written, &format!("\n  name: {}\n", super::words::yaml(name.as_str())), 1)
+                body.replacen(&written, &format!("\n  name: {}\n", super::quoting::yaml(name.as_str())), 1)
             }
         };
         NewFile::new(format!("templates/{file}.yaml"), format!("{}{body}", self.comment))

@@ -15,7 +15,7 @@ use crate::container::Entry;
 use crate::invariant::require;
 use crate::prepare::Prepared;
 use crate::redaction;
-use crate::schema::{Asked, Finding, Schema};
+use crate::schema::{Finding, RequestedValues, Schema};
 use crate::trace::follow;
 
 /// The maximum number of merged mappings and lists that are checked, and of whole sets of values. Assignments with further ones count as not checked.
@@ -39,7 +39,7 @@ type FindingsBySequence = HashMap<(u32, Vec<EntryAt>), Arc<Vec<Finding>>>;
 
 /// What a schema asks for, and the keys whose values may violate it.
 struct SchemaChecks<'p> {
-    asked: Asked,
+    asked: RequestedValues,
     suspects: BTreeSet<&'p str>,
 }
 
@@ -70,7 +70,7 @@ impl<'p> ValueChecks<'p> {
     }
 
     /// What a schema asks for.
-    pub(super) fn asked(&self, schema: u32) -> &Asked {
+    pub(super) fn asked(&self, schema: u32) -> &RequestedValues {
         &self.checks(schema).asked
     }
 
@@ -209,7 +209,8 @@ fn sequences(supplied: &Supplied, places: &RoaringBitmap) -> BTreeMap<Vec<EntryA
 impl<'p> SchemaChecks<'p> {
     fn new(prepared: &'p Prepared, supply: &'p Supply<'p>, schema: &Schema) -> Self {
         let sensitive = &prepared.sensitive_anywhere;
-        let asked = Asked::of(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
+        let asked =
+            RequestedValues::of(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
         let is_checked = |key: &&str| asked.describes_others || asked.properties.contains_key(*key);
         let keys: Vec<_> = supply.keys().filter(is_checked).collect();
         let is_suspect = |key: &&str| is_suspect(prepared, (supply, schema, &asked), key);
@@ -219,7 +220,11 @@ impl<'p> SchemaChecks<'p> {
 }
 
 /// Whether values of a key may violate a schema: one does so alone, or merged values can do so although each alone does not.
-fn is_suspect(prepared: &Prepared, (supply, schema, asked): (&Supply<'_>, &Schema, &Asked), key: &str) -> bool {
+fn is_suspect(
+    prepared: &Prepared,
+    (supply, schema, asked): (&Supply<'_>, &Schema, &RequestedValues),
+    key: &str,
+) -> bool {
     // A rule about names alone does not depend on the value.
     let is_merge_closed = asked.properties.get(key).map_or(!asked.asks_for(key), |property| property.is_merge_closed);
     let mut seen: BTreeSet<(Digest, bool)> = BTreeSet::new();

@@ -82,8 +82,9 @@ fn given(compiled: &Compiled) -> Counts {
             let (containers, schemas) = prepared.inputs_of(place, *target);
             let composition = compose(&containers);
             let usable = schemas.iter().filter(|schema| schema.compiled.is_ok());
-            let asked = usable
-                .flat_map(|schema| crate::schema::Asked::of(&schema.text.text, &|_| false).properties.into_keys());
+            let asked = usable.flat_map(|schema| {
+                crate::schema::RequestedValues::of(&schema.text.text, &|_| false).properties.into_keys()
+            });
             let workload = prepared.target(*target).unwrap().target.workload();
             for key in asked.collect::<BTreeSet<_>>() {
                 *counts.entry((workload.to_owned(), key.clone())).or_default() +=

@@ -17,7 +17,7 @@ use super::{
 use crate::explain::shown;
 use crate::invariant::require;
 use crate::redaction;
-use crate::schema::{AskedProperty, Finding, FindingKind, Schema};
+use crate::schema::{Finding, FindingKind, RequestedProperty, Schema};
 use crate::settings::MissingValues;
 
 /// The maximum number of containers that are listed for a key.
@@ -147,7 +147,7 @@ impl Contracts<'_> {
 
     fn ask(&self, id: u32, key: &str, (is_required, places): &(bool, RoaringBitmap)) -> Ask {
         let schema = self.schema(id);
-        let none = AskedProperty::default();
+        let none = RequestedProperty::default();
         let asked = self.checks.asked(id);
         let property = asked.properties.get(key).unwrap_or(&none);
         let of_trigger = || {

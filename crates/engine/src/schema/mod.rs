@@ -1,6 +1,5 @@
 //! JSON schemas of values: compiled once, and checked against many compositions.
 
-mod asked;
 mod bounds;
 mod budget;
 mod coerce;
@@ -15,6 +14,7 @@ pub mod marks;
 mod pattern;
 mod patterns;
 mod references;
+mod requested_values;
 mod schema_error;
 mod unusable;
 mod walk;
@@ -41,11 +41,11 @@ use crate::matching::APPLICATION;
 use crate::settings::{self, MissingValues};
 use crate::target::{Application, SchemaText, Target};
 
-pub(crate) use asked::{Asked, AskedProperty};
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
 use forms::{FormSearch, Verdict};
+pub(crate) use requested_values::{RequestedProperty, RequestedValues};
 use schema_error::SchemaError;
 use unusable::Unusable;
 pub(crate) use walk::requirements;

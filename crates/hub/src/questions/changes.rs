@@ -16,8 +16,8 @@ use hub_api::rollouts::RolloutVersion;
 use hub_api::tokens::Reach;
 use model::rollout::RolloutState;
 
-use super::above::{Above, TARGETS_MAX};
 use super::cursor::Cursor;
+use super::place_folders::{Above, TARGETS_MAX};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, history, promotions, released, rollout_state};
 use crate::ingest::report_places::PLACE_ID;

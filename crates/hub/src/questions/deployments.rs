@@ -6,10 +6,10 @@ use hub_api::deployments::{Deployment, Deployments, TargetNames};
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 
-use super::above::Above;
 use super::below::{self, AssignedBelow};
 use super::cursor::Cursor;
 use super::facts::{self, Below, Fact, ReconcilerPlace};
+use super::place_folders::Above;
 use super::scope::Scope;
 use super::walk::Walk;
 use super::{Question, QuestionError, question, released, rollout_state};

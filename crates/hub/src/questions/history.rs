@@ -11,8 +11,8 @@ use hub_api::rollouts::{ListedRollout, RolloutVersion};
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
-use super::above::{self, Above};
 use super::cursor::Cursor;
+use super::place_folders::{self, Above};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, earlier_names, facts, promotions, question, rollouts};
 use crate::ingest::report_places::{PLACE_ID, PLACE_ID_OF_ROW};
@@ -352,7 +352,7 @@ pub(super) async fn with_versions(
     };
     let folder = |found: &FoundReport| Some((found.endpoint.clone()?, found.reported.commit.clone()?));
     let around = rows.iter().filter(|found| target(found).is_none() && !found.is_application);
-    let changed = above::changed(transaction, around.filter_map(folder).collect()).await?;
+    let changed = place_folders::changed(transaction, around.filter_map(folder).collect()).await?;
     let keys = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));
     let versions = facts::versions(transaction, &keys.collect()).await?;
     for found in &mut rows {

@@ -3,7 +3,6 @@
 //! Totals come from the tallies, at the same cost for any size of the fleet. For a selection of hosts, the database counts the reconcilers. Lists come in
 //! pages, and a page examines a limited number of rows.
 
-mod above;
 mod below;
 mod changes;
 mod compare;
@@ -21,6 +20,7 @@ mod history;
 mod host_kind;
 mod labels;
 mod manifests;
+mod place_folders;
 mod place_states;
 mod promotions;
 mod question;

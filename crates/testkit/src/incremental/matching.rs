@@ -11,7 +11,7 @@ use model::name::{ClusterName, ClusterTypeName, ConfigMapName, PolicyName};
 use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG, PRIORITY};
 use model::object::{AnyObject, ConfigMap, Object, SchedulingPolicy};
 
-use super::seen::same;
+use super::visible_result::same;
 
 /// Checks that the assignments, and the `ConfigMap`s of each assignment, are those that the labels select.
 pub(super) fn check(compiled: &Compiled) -> Result<(), String> {

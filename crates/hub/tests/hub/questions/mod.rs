@@ -1,6 +1,5 @@
 //! Queries over small fleets whose names contain characters with a special meaning in SQL.
 
-mod above;
 mod changes;
 mod compare;
 mod crowd;
@@ -10,6 +9,7 @@ mod environments;
 pub(crate) mod fleet;
 mod history;
 mod many;
+mod place_folders;
 mod place_states;
 mod plans;
 mod releases;
@@ -21,7 +21,7 @@ use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
-        above::trials(),
+        place_folders::trials(),
         changes::trials(),
         compare::trials(),
         deployments::trials(),

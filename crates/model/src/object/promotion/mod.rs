@@ -1,12 +1,12 @@
 //! `Promotion`: when and how changes reach an environment.
 
 mod amount;
+mod display;
 mod gate;
 mod gate_list;
 mod ring;
 mod values;
 mod window;
-mod words;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Names;
-use super::words::{Expected, Words};
+use super::tokens::{Expected, Words};
 use crate::scenario::definition::{Claim, MoveState, When};
 
 /// The forms of claims.

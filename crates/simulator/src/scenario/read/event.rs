@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Names;
 use super::claim;
-use super::words::{Expected, Words};
+use super::tokens::{Expected, Words};
 use crate::scenario::definition::{ClusterGroup, Content, Event, Fault, Part, PersonDecision, PromotionEdit};
 use crate::scenario::names::NamePattern;
 

@@ -4,7 +4,7 @@ mod claim;
 mod event;
 mod fields;
 mod references;
-mod words;
+mod tokens;
 mod workloads;
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use model::yaml::{self, Node};
 
 use self::fields::{Reader, listed, text};
 pub(super) use self::references::remove_unknown;
-use self::words::{Expected, Words};
+use self::tokens::{Expected, Words};
 use self::workloads::{default_workloads, release_of, workloads};
 use super::definition::{
     ClusterGroup, EnvironmentDefinition, Event, Expectation, Happening, Pace, Scenario, When, WorkloadDefinition,

@@ -8,7 +8,7 @@ use model::object::release::RELEASE_KEYS;
 use model::yaml::Node;
 
 use super::fields::{Reader, listed, text};
-use super::words::{Expected, Words};
+use super::tokens::{Expected, Words};
 use crate::scenario::definition::{LabelPair, WorkloadDefinition};
 
 /// The workloads of a scenario that names none.

@@ -3,7 +3,7 @@
 //! A walk is made from its seed alone. A walk that breaks a rule is shown as a scenario, as short as the search finds one.
 
 mod generate;
-mod referee;
+mod rules;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::generate::Setting;
-use self::referee::{Broken, Referee};
+use self::rules::{Broken, RuleChecker};
 use super::definition::{Event, Happening, PersonDecision, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
@@ -152,7 +152,7 @@ struct Walker<'s> {
     setting: &'s Setting,
     names: Names,
     world: World,
-    referee: Referee,
+    referee: RuleChecker,
 }
 
 impl<'s> Walker<'s> {
@@ -164,7 +164,7 @@ impl<'s> Walker<'s> {
         if options.is_killed {
             world.happen(&Event::KillAtEveryStep, "");
         }
-        let referee = Referee::new(&world);
+        let referee = RuleChecker::new(&world);
         Some(Self { options, setting, names, world, referee })
     }
 

@@ -8,10 +8,10 @@ use engine::promotion::gates::UNKNOWN_MAX;
 use engine::promotion::state::{CandidatePhase, Revision};
 use model::object::promotion::{Gate, GateKind, Promotion, Require};
 
-use super::{Checked, Referee, SubjectRecord, broken, failures_hold, is_after, measures_hold};
+use super::{Checked, RuleChecker, SubjectRecord, broken, failures_hold, is_after, measures_hold};
 use crate::scenario::world::World;
 
-impl Referee {
+impl RuleChecker {
     /// Notes since when environments have been good, by the gates of the promotions from them. A step that changes the sources of an environment may see it without
     /// or with the change: the better of both counts.
     pub(super) fn note_environments(&mut self, world: &World) {

@@ -30,7 +30,7 @@ pub(super) struct Broken {
 
 /// The referee of a walk.
 #[derive(Default)]
-pub(super) struct Referee {
+pub(super) struct RuleChecker {
     rollouts: BTreeMap<(usize, usize), RolloutRecord>,
     subjects: BTreeMap<(usize, usize), SubjectRecord>,
     values: BTreeMap<usize, ValuesRecord>,
@@ -117,7 +117,7 @@ fn broken(rule: &'static str, text: impl Into<String>) -> Checked {
     Err(Broken { rule, text: text.into() })
 }
 
-impl Referee {
+impl RuleChecker {
     /// The beginning of a walk: everything is proved.
     pub(super) fn new(world: &World) -> Self {
         let mut referee = Self::default();

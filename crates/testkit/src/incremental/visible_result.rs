@@ -15,7 +15,7 @@ use crate::suite::said;
 
 /// The visible result of a fleet.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct VisibleResult {
     pub(super) assignments: BTreeMap<AssignmentId, Assignment>,
     pub(super) places: Vec<PlaceName>,
     pub(super) unclear: BTreeSet<DeploymentTargetName>,
@@ -36,7 +36,7 @@ pub(super) struct Assignment {
     policies: BTreeSet<PolicyName>,
 }
 
-impl Seen {
+impl VisibleResult {
     /// Collects the visible result. The diagnostics of the files are added to those of the assignments.
     pub(super) fn of(compiled: &Compiled, of_files: &[Diagnostic]) -> Self {
         let seen = |found: engine::compile::Assignment<'_>| {

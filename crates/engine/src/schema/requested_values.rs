@@ -61,8 +61,8 @@ const TEXT_MAX: usize = 200;
 
 /// What a schema asks for.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) properties: BTreeMap<String, AskedProperty>,
+pub(crate) struct RequestedValues {
+    pub(crate) properties: BTreeMap<String, RequestedProperty>,
     /// Keys that are required if another key is given: the other key, and the required ones with their place.
     pub(crate) dependent: Vec<(String, Vec<(String, FieldPath)>)>,
     /// Whether the schema relates several values, so that values alone can be right and together wrong.
@@ -77,7 +77,7 @@ pub(crate) struct Asked {
 
 /// A top-level property.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AskedProperty {
+pub(crate) struct RequestedProperty {
     /// The place of the property in the schema. For a property that is only required, the place of the list.
     pub(crate) path: FieldPath,
     pub(crate) is_required: bool,
@@ -90,7 +90,7 @@ pub(crate) struct AskedProperty {
     pub(crate) is_merge_closed: bool,
 }
 
-impl Asked {
+impl RequestedValues {
     /// Reads a schema. `is_sensitive` tells for a key whether its value is sensitive: then no default is shown, and not the only value that is allowed.
     /// Empty if the text can't be used as a schema.
     pub(crate) fn of(text: &str, is_sensitive: &dyn Fn(&str) -> bool) -> Self {
@@ -126,7 +126,7 @@ struct Reader<'r, 'a> {
     references: &'r References<'a>,
     paths: HashMap<*const Json, FieldPath>,
     is_sensitive: &'r dyn Fn(&str) -> bool,
-    asked: Asked,
+    asked: RequestedValues,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -144,7 +144,7 @@ impl<'a> Reader<'_, 'a> {
         self.asked.takes_any |= schema.get("additionalProperties").is_some_and(Json::is_object);
         for name in names_of(schema.get("required")) {
             let required = path.key("required");
-            let new = || AskedProperty { path: required, ..AskedProperty::default() };
+            let new = || RequestedProperty { path: required, ..RequestedProperty::default() };
             self.asked.properties.entry(name.to_owned()).or_insert_with(new).is_required = true;
         }
         for keyword in ["dependencies", "dependentRequired"] {
@@ -249,7 +249,7 @@ mod tests {
 
     /// Compares the asked keys: `KEY*` if it is required, with its requirements and its place.
     fn check(schema: &str, expected: &[&str]) {
-        let asked = Asked::of(schema, &|_| false);
+        let asked = RequestedValues::of(schema, &|_| false);
         let shown = asked.properties.iter().map(|(key, property)| {
             let star = if property.is_required { "*" } else { "" };
             format!("{key}{star} {} @{}", property.requirements, property.path)
@@ -272,18 +272,19 @@ mod tests {
 
     #[test]
     fn pattern_properties_match_names() {
-        let asked = Asked::of(r#"{"properties": {"A": {}}, "patternProperties": {"^LIMIT_": {}}}"#, &|_| false);
+        let asked =
+            RequestedValues::of(r#"{"properties": {"A": {}}, "patternProperties": {"^LIMIT_": {}}}"#, &|_| false);
         assert!(asked.asks_for("A") && asked.asks_for("LIMIT_X") && !asked.asks_for("B"));
         assert!(!asked.relates_values);
-        assert!(Asked::of(r#"{"anyOf": [{"required": ["A"]}]}"#, &|_| false).relates_values);
-        assert!(Asked::of(r#"{"additionalProperties": {"type": "string"}}"#, &|_| false).asks_for("X"));
+        assert!(RequestedValues::of(r#"{"anyOf": [{"required": ["A"]}]}"#, &|_| false).relates_values);
+        assert!(RequestedValues::of(r#"{"additionalProperties": {"type": "string"}}"#, &|_| false).asks_for("X"));
     }
 
     #[test]
     fn a_sensitive_value_is_not_revealed() {
         let schema =
             r#"{"properties": {"A": {"writeOnly": true, "default": "secret", "const": "secret", "type": "string"}}}"#;
-        let asked = Asked::of(schema, &|_| false);
+        let asked = RequestedValues::of(schema, &|_| false);
         let property = &asked.properties["A"];
         assert_eq!((property.requirements.as_str(), &property.default), ("string", &None));
     }

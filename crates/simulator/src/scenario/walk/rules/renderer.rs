@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checked, Referee, broken};
+use super::{Checked, RuleChecker, broken};
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::world::{Environment, World};
 
@@ -28,7 +28,7 @@ fn published(environment: &Environment) -> Vec<Vec<ContentId>> {
     environment.workloads.iter().map(|rollout| rollout.reconcilers.published.clone()).collect()
 }
 
-impl Referee {
+impl RuleChecker {
     /// An environment renders with another version when its gates held, when people skipped them, or when no folder that it has changes by that. All folders have what one of the
     /// versions renders that rendered its output until now.
     pub(super) fn check_renderer(&mut self, world: &World, number: usize) -> Checked {

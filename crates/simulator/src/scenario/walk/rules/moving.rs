@@ -6,7 +6,7 @@ use engine::promotion::state::{Phase, Position, Proved, Revision, RolloutState};
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
-    Broken, Checked, MoveRecord, Referee, RolloutRecord, broken, is_after, is_compliant, is_released, is_within,
+    Broken, Checked, MoveRecord, RolloutRecord, RuleChecker, broken, is_after, is_compliant, is_released, is_within,
     measures_hold, returns_to, silent_of,
 };
 use crate::scenario::contents::{ContentId, NOTHING};
@@ -154,7 +154,7 @@ impl RolloutRecord {
     }
 }
 
-impl Referee {
+impl RuleChecker {
     /// Notes since when rings have been good.
     pub(super) fn note_goodness(&mut self, world: &World) {
         let is_hub_down = world.is_hub_down();

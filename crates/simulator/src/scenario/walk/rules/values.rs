@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::object::promotion::{ChangeOrigin, Gate, GateKind};
 
-use super::{Checked, Referee, broken};
+use super::{Checked, RuleChecker, broken};
 use crate::scenario::definition::PersonDecision;
 use crate::scenario::world::{VALUES_AUTHOR, World};
 
@@ -22,7 +22,7 @@ pub(super) struct ValuesRecord {
     approvals: BTreeSet<(Arc<str>, Arc<str>)>,
 }
 
-impl Referee {
+impl RuleChecker {
     /// A person decides about the values of an environment.
     pub(in crate::scenario::walk) fn note_values(
         &mut self,
