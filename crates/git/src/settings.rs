@@ -24,6 +24,8 @@ pub struct Settings {
     pub key: Option<Key>,
     /// The base folder for relative local paths.
     pub base: PathBuf,
+    /// The folder in which the program runs, without symbolic links. Paths are shown from there. Empty: they are shown as they are.
+    pub current_dir: PathBuf,
     /// Rewrite rules for URLs, for example for mirrors.
     pub rewrite: Vec<Rewrite>,
     /// Tokens, with the URLs that each of them is sent to.
@@ -123,12 +125,23 @@ pub(crate) enum Location {
 }
 
 impl Settings {
+    /// A path for people: from the current folder, if it is below it.
+    pub fn shown(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.current_dir) {
+            Ok(below) if below.as_os_str().is_empty() => PathBuf::from("."),
+            // A joined empty path leaves a slash at the end.
+            Ok(below) => below.components().collect(),
+            Err(_) => path.to_owned(),
+        }
+    }
+
     /// Settings without rewrite rules, without credentials, and with the default limits.
     pub fn new(cache: impl Into<PathBuf>) -> Self {
         Self {
             cache: cache.into(),
             key: None,
             base: PathBuf::new(),
+            current_dir: PathBuf::new(),
             rewrite: Vec::new(),
             credentials: Vec::new(),
             token_source: None,

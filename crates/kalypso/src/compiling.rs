@@ -8,8 +8,11 @@ use delivery::loaded::Loaded;
 use delivery::memo_file::MemoFile;
 use engine::compile::{Compiled, FolderStore};
 use model::progress::Progress;
+use workbench::branch::Comparison;
+use workbench::change::EnvironmentChange;
 
 use crate::folder_file::FolderFile;
+use crate::progress::Watch;
 use crate::{cache_key, configuration, names};
 
 /// Compiles an environment. Results of earlier runs are used again.
@@ -38,6 +41,11 @@ pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, KnownRes
 /// Compiles two states of an environment for a comparison. Parts that both states have in common are compiled once.
 pub(crate) fn compile_both(earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
     KnownResults::new(file_of(later)).compile_both(earlier, later, progress)
+}
+
+/// Compiles and compares an environment before and after edits.
+pub(crate) fn compare<'a>(change: &'a EnvironmentChange, watch: &Watch) -> anyhow::Result<Comparison<'a>> {
+    Ok(Comparison::new(change, KnownResults::new(file_of(&change.new)), watch.progress())?)
 }
 
 /// A temporary file on the disk of the cache. None if there is no usable cache: then folders are rendered again.

@@ -13,9 +13,9 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 use model::kind::Kind;
+use workbench::listing::kind::ListedKind;
 
 use crate::arguments::Arguments;
-use crate::listing::kind::ListedKind;
 use crate::names::{NameKind, Names, Subject};
 use crate::{cache, terminal};
 

@@ -4,10 +4,10 @@ mod acknowledge;
 mod demo;
 mod host;
 mod hub;
+mod parse_error;
 mod promotion;
 mod service;
 mod variables;
-mod wrong;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ use crate::exit::Failure;
 use crate::{cache, cache_key, secret_file, terminal};
 
 /// The name of the configuration file.
-pub(crate) const FILE_NAME: &str = "kalypso.toml";
+pub(crate) const FILE_NAME: &str = workbench::platform::CONFIGURATION_FILE;
 
 /// The configuration file as it is written.
 #[derive(Debug, Deserialize)]
@@ -246,13 +246,18 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings
 
 /// The settings for a checkout on this machine without a configuration file. They lead to no repository elsewhere.
 pub(crate) fn settings_of_git() -> git::Settings {
-    git::Settings { withheld: withheld_variables(), ..git::Settings::new("") }
+    git::Settings { withheld: withheld_variables(), current_dir: current_dir(), ..git::Settings::new("") }
 }
 
 /// The variables of this process that git does not get.
 fn withheld_variables() -> Vec<OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);
     names.filter(|name| !name.to_str().is_none_or(git::is_kept_variable)).collect()
+}
+
+/// The current folder, without symbolic links. Empty if it can't be read.
+fn current_dir() -> PathBuf {
+    std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default()
 }
 
 /// The settings for access to repositories.
@@ -263,7 +268,8 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
     };
     let key = cache_key::of(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
     let ssh_command = std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
-    let mut git = git::Settings { key, withheld: withheld_variables(), ssh_command, ..git::Settings::new(cache) };
+    let (withheld, current_dir) = (withheld_variables(), current_dir());
+    let mut git = git::Settings { key, withheld, current_dir, ssh_command, ..git::Settings::new(cache) };
     base.clone_into(&mut git.base);
     git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
     for credential in options.credentials {

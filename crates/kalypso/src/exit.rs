@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use delivery::controller::command::CommandError;
-use delivery::error::{AdmissionError, DestinationError, ReadError};
-use model::diagnostic::Diagnostic;
+use delivery::error::ReadError;
+use workbench::FailureKind;
+pub(crate) use workbench::{Failure, destination_failure};
 
+use crate::reporting;
 use crate::visible::message;
 
 /// The exit status.
@@ -104,37 +106,20 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with the exit status of the program.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
-}
-
-impl Failure {
-    /// An error of the user: the input or the arguments are invalid.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, message: message.into(), help: None }
-    }
-
-    /// An error of an external system, such as a repository or a file system.
-    pub(crate) fn outside(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Unreachable, message: message.into(), help: None }
-    }
-
-    /// A request that is refused for a reason that the message gives.
-    pub(crate) fn refused(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Problems, message: message.into(), help: None }
-    }
-
-    /// Adds advice.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
+impl From<FailureKind> for Exit {
+    fn from(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Usage => Self::Usage,
+            FailureKind::Refused => Self::Problems,
+            FailureKind::Outside => Self::Unreachable,
+        }
     }
 }
+
+/// A failure because a time limit was reached.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct LateError(pub(crate) String);
 
 /// Prints an error of the arguments, or the help text that was requested.
 pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
@@ -160,6 +145,8 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     if is_closed_pipe(error) {
         return Exit::Good;
     }
+    // If standard error is closed, there is no other place for this output.
+    let _ = reporting::reasons_to_stderr(error);
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "error: {}", message(&format!("{error:#}")));
     if let Some(help) = failure.as_ref().and_then(|failure| failure.help.as_ref()) {
@@ -170,45 +157,18 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 
 /// The exit status for an error.
 pub(crate) fn status(error: &anyhow::Error) -> Exit {
-    failure(error).map_or(Exit::Unreachable, |failure| failure.exit)
+    if error.is::<LateError>() {
+        return Exit::Late;
+    }
+    failure(error).map_or(Exit::Unreachable, |failure| failure.kind.into())
 }
 
 /// The failure in an error, or the failure for an error of a known type. None for other errors.
 fn failure(error: &anyhow::Error) -> Option<Failure> {
     let failure = error.downcast_ref::<Failure>().cloned();
-    let failure = failure.or_else(|| error.downcast_ref().map(of_reading));
-    failure.or_else(|| error.downcast_ref().and_then(of_destination))
-}
-
-fn of_reading(error: &ReadError) -> Failure {
-    let message = error.to_string();
-    match error {
-        ReadError::Directory(_) => Failure::usage(message),
-        ReadError::NoObjects { .. } => {
-            Failure::refused(message).help("is it the right folder? Only `*.yaml` and `*.yml` files are read")
-        }
-        ReadError::NoEnvironments { .. } => {
-            Failure::refused(message).help("put `Environment` objects into the folder `.environments` of that branch")
-        }
-        ReadError::Declarations(diagnostic) => of_diagnostic(message, diagnostic),
-        ReadError::Admission(AdmissionError::Unreadable { .. }) => Failure::outside(message),
-        ReadError::Admission(AdmissionError::Untrusted(_)) => Failure::refused(message),
-        ReadError::Moving { .. } => Failure::outside(message).help("try again"),
-    }
-}
-
-/// The failure for an error of a destination. None if it has no exit status of its own.
-pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
-    let message = error.to_string();
-    Some(match error {
-        DestinationError::Url { .. } | DestinationError::Path { .. } => Failure::refused(message),
-        DestinationError::NoGitOpsRepo { known, .. } if !known.is_empty() => Failure::refused(message),
-        DestinationError::NoGitOpsRepo { .. } => Failure::refused(message)
-            .help("add a `GitOpsRepo` to the environment; `kalypso schema GitOpsRepo` prints its fields"),
-        DestinationError::Publish(error) => of_diagnostic(message, &error.diagnostic()),
-        DestinationError::LeaseEnded(_) | DestinationError::Rollouts { .. } => Failure::outside(message),
-        DestinationError::Open(_) | DestinationError::Directory => return None,
-    })
+    let failure = failure.or_else(|| error.downcast_ref::<workbench::Error>().and_then(workbench::Error::failure));
+    let failure = failure.or_else(|| error.downcast_ref::<ReadError>().map(Failure::from));
+    failure.or_else(|| error.downcast_ref().and_then(destination_failure))
 }
 
 /// The failure for a decision about a promotion that is not stored.
@@ -220,12 +180,6 @@ pub(crate) fn refusal(error: CommandError) -> Failure {
         }
         _ => Failure::refused(error.to_string()),
     }
-}
-
-/// A failure with the advice of a diagnostic.
-fn of_diagnostic(message: String, diagnostic: &Diagnostic) -> Failure {
-    let make = if diagnostic.code.is_outside() { Failure::outside } else { Failure::refused };
-    Failure { help: diagnostic.help.first().cloned(), ..make(message) }
 }
 
 /// Prints that the program has a bug. The panic message is already printed.

@@ -10,8 +10,8 @@ use model::progress::{Phase, Progress};
 use model::tree::{Child, Entry, Open, Sealed, Tree, closed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use workbench::contained_files;
 
-use crate::beneath;
 use crate::exit::Failure;
 
 /// The file that lists the written files, below the folder. It is written last: if it is missing, a run ended early.
@@ -78,7 +78,7 @@ impl Target<'_> {
 
     /// Writes the files of a tree. The path of each file is added to the list of the run before the file is written.
     fn write_files(&self, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
-        let mut list = beneath::append(self.folder, RUNNING).map_err(|error| self.failed(RUNNING, error))?;
+        let mut list = contained_files::append(self.folder, RUNNING).map_err(|error| self.failed(RUNNING, error))?;
         let writing = options.progress.begin(Phase::Writing);
         writing.expect(options.assignments);
         let open = |sealed: &Sealed| {
@@ -107,12 +107,12 @@ impl Target<'_> {
 
     fn write(&self, path: &str, bytes: serde_json::Result<impl AsRef<[u8]>>) -> Result<(), Failure> {
         let written =
-            bytes.map_err(io::Error::from).and_then(|bytes| beneath::write(self.folder, path, bytes.as_ref()));
+            bytes.map_err(io::Error::from).and_then(|bytes| contained_files::write(self.folder, path, bytes.as_ref()));
         written.map_err(|error| self.failed(path, error))
     }
 
     fn remove(&self, path: &str) -> Result<(), Failure> {
-        beneath::remove(self.folder, path).map_err(|error| self.failed(path, error))
+        contained_files::remove(self.folder, path).map_err(|error| self.failed(path, error))
     }
 
     fn failed(&self, path: &str, error: io::Error) -> Failure {
@@ -134,15 +134,15 @@ fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure
     let mut files = BTreeSet::new();
     let mut is_ours = force;
     for list in [RECEIPT, RUNNING] {
-        let Some(text) = beneath::read(folder, list).map_err(unreadable)? else { continue };
+        let Some(text) = contained_files::read(folder, list).map_err(unreadable)? else { continue };
         let mut text = serde_json::Deserializer::from_slice(&text);
         if let Ok(receipt) = Receipt::<Vec<String>>::deserialize(&mut text) {
             is_ours = true;
             let behind = text.into_iter::<String>().map_while(Result::ok);
-            files.extend(receipt.files.into_iter().chain(behind).filter(|path| beneath::is_inside(path)));
+            files.extend(receipt.files.into_iter().chain(behind).filter(|path| contained_files::is_inside(path)));
         }
     }
-    let is_empty = beneath::is_unused(folder).map_err(unreadable)?;
+    let is_empty = contained_files::is_unused(folder).map_err(unreadable)?;
     if is_empty || is_ours {
         return Ok(files);
     }

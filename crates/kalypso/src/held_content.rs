@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use delivery::loaded::Loaded;
 use delivery::published_content::PublishedContents;
-use delivery::rings::{Held, HeldContent, HeldContents, Origins};
+use delivery::rings::{HeldContent, HeldContents};
 use engine::compile::Prepared;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
 use serde_json::{Value as Json, json};
+use workbench::listing::rows::PublishedContent;
 
 use crate::hub_client::length;
 use crate::terminal;
@@ -70,43 +71,13 @@ pub(crate) fn why(content: &HeldContent, now: Timestamp) -> String {
     format!("{}{}", since.unwrap_or_default(), content.reason)
 }
 
-/// `clinics since 2 h`. `-` if the environment has no rings.
-pub(crate) fn ring(content: &HeldContent, now: Timestamp) -> String {
-    let since = since(content, now).map(|since| format!(" since {since}"));
-    format!("{}{}", content.ring.as_deref().unwrap_or("-"), since.unwrap_or_default())
-}
-
-fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
+/// How long the place has the content. None if that is not known.
+pub(crate) fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
     let since = Timestamp::from_millis(content.since?.as_millisecond());
     Some(length(now.since(since)))
 }
 
-/// The desired release, and the one that is published: `2.4.0 (2.3.0 published)`.
-pub(crate) fn releases(content: &HeldContent) -> String {
-    let desired = content.desired.release.as_deref().unwrap_or("-");
-    let held = match &content.held {
-        Held::Nothing => "nothing",
-        Held::Unknown => "other content",
-        Held::Revision(Origins { release, .. }) if *release == content.desired.release => "earlier content",
-        Held::Revision(Origins { release, .. }) => release.as_deref().unwrap_or("no release"),
-    };
-    format!("{desired} ({held} published)")
-}
-
 /// The same for programs.
 pub(crate) fn json(content: &HeldContent) -> Json {
-    let origins = |Origins { release, main }: &Origins| json!({"release": release.as_deref(), "main": main.map(|main| main.to_string())});
-    let (holds, held) = match &content.held {
-        Held::Nothing => ("nothing", Json::Null),
-        Held::Revision(held) => ("revision", origins(held)),
-        Held::Unknown => ("unknown", Json::Null),
-    };
-    json!({
-        "ring": content.ring.as_deref(),
-        "since": content.since.map(|since| since.to_string()),
-        "reason": &*content.reason,
-        "desired": origins(&content.desired),
-        "holds": holds,
-        "held": held,
-    })
+    json!(PublishedContent::new(content))
 }

@@ -1,18 +1,14 @@
 //! The program: arguments, configuration, construction of its parts, and output.
 
 mod arguments;
-mod beneath;
 mod cache;
 mod cache_key;
-mod change;
 mod commands;
 mod compiling;
 mod completion;
 mod configuration;
-mod control_plane_branch;
 mod demo;
 pub mod diagnostics;
-mod edited_repositories;
 mod exit;
 mod folder;
 mod folder_file;
@@ -25,13 +21,9 @@ mod loading;
 mod names;
 mod not_admitted;
 mod paint;
-mod patch;
 mod places;
-mod platform;
-mod process_lock;
 mod progress;
 mod promotion_steps;
-mod range;
 pub mod reference;
 mod refused_commits;
 mod reporting;
@@ -44,7 +36,6 @@ mod terminal;
 mod times;
 mod unread_changes;
 mod visible;
-mod working_trees;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 use model::diagnostic::Origin;
 use model::locate::Locator;
 use serde_json::{Value as Json, json};
+use workbench::listing::position::SourcePosition;
 
 /// The place of an origin, for people: `control-plane@prod:configs/west.yaml:9`.
 pub(crate) fn shown(origin: &Origin, locator: &mut Locator<'_>) -> String {
@@ -11,14 +12,5 @@ pub(crate) fn shown(origin: &Origin, locator: &mut Locator<'_>) -> String {
 
 /// The place of an origin, for programs. Null if it is not known.
 pub(crate) fn json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
-    let Some(place) = locator.locate(origin) else { return Json::Null };
-    let (position, file) = (locator.position(&place), locator.file(&place));
-    json!({
-        "repository": &*file.source.url,
-        "revision": &*file.source.revision,
-        "commit": file.source.commit.map(|commit| commit.to_string()),
-        "path": &*file.path,
-        "line": position.line,
-        "column": position.column,
-    })
+    json!(SourcePosition::find(origin, locator))
 }

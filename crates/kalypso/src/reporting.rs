@@ -9,6 +9,7 @@ use delivery::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
+use workbench::branch::Comparison;
 
 use crate::diagnostics::{Batch, Format, Report};
 
@@ -36,6 +37,18 @@ pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -
     Batch { diagnostics, assignments: Some(compiled.len()), sensitive, ..Batch::default() }
 }
 
+/// Adds the errors that exist only after edits.
+pub(crate) fn add_new_errors<'a>(report: &mut Report<'a>, comparison: &Comparison<'a>) {
+    let batch = batch(comparison.new_errors(), comparison.compiled());
+    add_all(report, comparison.loaded(), Batch { sensitive: Some(comparison.planned().sensitive()), ..batch });
+}
+
+/// Adds the warnings that exist only after edits. Warnings about objects that other environments may use are left out.
+pub(crate) fn add_new_warnings<'a>(report: &mut Report<'a>, comparison: &Comparison<'a>) {
+    let batch = batch(comparison.new_warnings(), comparison.compiled());
+    add(report, comparison.loaded(), Batch { sensitive: Some(comparison.planned().sensitive()), ..batch });
+}
+
 /// Whether the diagnostics of a report make the program exit with an error.
 pub(crate) fn has_problems(report: &Report<'_>, strict: bool) -> bool {
     let summary = report.summary();
@@ -51,6 +64,15 @@ pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
     let mut stderr = anstream::stderr().lock();
     stderr.write_all(report.render(Format::Human).as_bytes())?;
     stderr.write_all(b"\n")
+}
+
+/// Prints the diagnostics that an error is the consequence of, if there are any: those of an environment that was not read completely.
+pub(crate) fn reasons_to_stderr(error: &anyhow::Error) -> std::io::Result<()> {
+    let Some(workbench::Error::Incomplete(loaded)) = error.downcast_ref() else { return Ok(()) };
+    let mut report = Report::new();
+    let batch = Batch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..Batch::default() };
+    add(&mut report, loaded, batch);
+    to_stderr(&report)
 }
 
 /// A report as JSON, as a part of a larger document.

@@ -8,9 +8,9 @@ use git::checkout::{distance, working_state};
 use git::{Commit, Repositories};
 use model::count::{count, named};
 use model::progress::Progress;
+use workbench::working_trees::{WorkingBranch, WorkingTrees};
 
 use crate::arguments::CurrentBranches;
-use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
 use crate::{loading, terminal};
 
 /// Runs a command. If it reads the branches of the control plane of a configuration file, says afterwards which changes in working trees it did not read:
@@ -58,7 +58,7 @@ impl UnreadChanges {
             differing = since.into_iter().filter(|path| differing.contains(path)).collect();
             commits = far.ahead;
         }
-        let folder = from_here(checkout.root()).display().to_string();
+        let folder = trees.settings().shown(checkout.root()).display().to_string();
         let files = differing.len();
         (files > 0).then(|| Self { folder, branch: head.revision.name(), topic: branch.topic.clone(), commits, files })
     }

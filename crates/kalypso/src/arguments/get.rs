@@ -1,6 +1,7 @@
 //! The command line of lists and descriptions of objects.
 
 use clap::{Args, ValueEnum};
+use workbench::listing::filter::FilterOptions;
 
 use super::{Format, SourceOptions};
 
@@ -74,6 +75,12 @@ pub(crate) struct ListFilter {
     /// Only what this scheduling policy assigns
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,
+}
+
+impl From<ListFilter> for FilterOptions {
+    fn from(ListFilter { selector, cluster_type, of, policy }: ListFilter) -> Self {
+        Self { selector, cluster_type, of, policy }
+    }
 }
 
 /// Which values are listed.

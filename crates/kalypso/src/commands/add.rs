@@ -13,11 +13,11 @@ mod workload;
 use authoring::additions::{AddOptions, Additions, add};
 use authoring::branch_files::Refusal;
 use authoring::new_object::NewObject;
+use workbench::contained_files;
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names, selector};
 use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};
-use crate::beneath;
 use crate::exit::{Exit, Failure};
 
 pub(super) use self::config::{choice as config_choice, finish as config_finish};
@@ -85,7 +85,7 @@ fn path_of(open: &OpenBranch, file: &str) -> Result<String, Failure> {
     let file = file.trim_start_matches("./");
     let folder = open.branch.folder();
     let path = if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") };
-    if !beneath::is_inside(&path) {
+    if !contained_files::is_inside(&path) {
         return Err(Failure::usage(format!("`{file}` is not a path below the environment's folder")));
     }
     if !model::read::is_read(&path) || model::read::is_kustomization(&path) {

@@ -1,9 +1,9 @@
 //! Edits of one branch of the control plane: shows their plans, refuses new errors, then writes, commits or proposes them.
 
 mod answer;
+mod edit_text;
 pub(super) mod pair_changes;
 mod value_effect;
-mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,19 +18,18 @@ use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::selector::LabelSelector;
 use model::source::Source;
+use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditPlace, NewProposal, Proposed};
+use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
-use crate::control_plane_branch::{
-    BranchOf, Changes, Comparison, ControlPlaneBranch, EditPlace, ProposalText, Proposed,
-};
 use crate::diagnostics::{Batch, Report};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::{loading, reporting, terminal};
+use crate::{compiling, configuration, loading, reporting, terminal};
 
 pub(super) use self::answer::{plan, proposal};
+pub(super) use self::edit_text::{body, plan_text};
 pub(super) use self::value_effect::ExpectedValues;
-pub(super) use self::words::{body, plan_text};
 
 /// What is done with the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +89,7 @@ impl OpenBranch {
     ) -> anyhow::Result<Self> {
         let watch = Watch::start();
         let access = loading::access(options.config.as_deref(), watch.progress())?;
-        let environment: Option<EnvironmentName> = environment.map(loading::environment_name).transpose()?;
+        let environment: Option<EnvironmentName> = environment.map(environment_name).transpose()?;
         let of = match (&environment, source) {
             (Some(environment), Some(source)) => BranchOf::Source(environment, source),
             (Some(environment), None) => BranchOf::Environment(environment),
@@ -99,6 +98,7 @@ impl OpenBranch {
         let place =
             if options.propose { EditPlace::Head } else { EditPlace::WorkingTree(options.working_tree.as_deref()) };
         let branch = ControlPlaneBranch::open(&access, of, place)?;
+        branch.topic_note().iter().for_each(|note| terminal::note(note));
         if !options.propose && !options.dry_run {
             branch.check_writable()?;
         }
@@ -136,7 +136,7 @@ impl OpenBranch {
             return self.show((edit, options), &Outcome::of(Done::Nothing, &[], &Changes::default()));
         }
         let changes = self.branch.changes(&edits);
-        let comparisons = changes.changed.iter().map(|change| Comparison::of(change, &self.watch));
+        let comparisons = changes.changed.iter().map(|change| compiling::compare(change, &self.watch));
         let mut comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
         self.watch.end();
         if let (Some(expected), [container]) = (&edit.expected, edit.objects.as_slice())
@@ -164,7 +164,7 @@ impl OpenBranch {
         if options.dry_run {
             return Ok(Done::Shown);
         }
-        let title = options.message.clone().unwrap_or_else(|| words::title(edit));
+        let title = options.message.clone().unwrap_or_else(|| edit_text::title(edit));
         if options.propose {
             let verb = match edit.verb {
                 Verb::Add => "add",
@@ -174,10 +174,11 @@ impl OpenBranch {
             };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
             let of = self.branch.description();
-            let what = words::title(edit);
-            let body = |characters_max| words::body((&what, &of), &edit.files, comparisons, characters_max);
-            let text = ProposalText { branch: &branch, title: &title, body: &body };
-            return Ok(Done::Proposed(self.branch.propose(edits, text, options.config.as_deref())?));
+            let what = edit_text::title(edit);
+            let body = |characters_max| edit_text::body((&what, &of), &edit.files, comparisons, characters_max);
+            let text = NewProposal { edits, branch: &branch, title: &title, body: &body };
+            let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
+            return Ok(Done::Proposed(self.branch.propose(text, hosts.as_ref())?));
         }
         self.branch.write(edits)?;
         if options.commit { Ok(Done::Committed(self.branch.commit(edits, &title)?)) } else { Ok(Done::Written) }
@@ -191,9 +192,9 @@ impl OpenBranch {
     fn show(&self, (edit, options): (&BranchEdit, &EditOptions), outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
             let mut report = Report::new();
-            outcome.comparisons.iter().for_each(|comparison| comparison.add_new_warnings(&mut report));
+            outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
             reporting::to_stderr(&report)?;
-            let text = words::text(&self.branch, edit, outcome);
+            let text = edit_text::text(&self.branch, edit, outcome);
             terminal::answer_fitted(&text, crate::paint::plan)?;
         } else {
             let answer = answer::json(&self.branch, edit, outcome)?;
@@ -238,7 +239,7 @@ pub(super) fn git_edits(files: &FileEdits) -> Edits {
 /// Shows the errors that an edit would add. Nothing is written.
 pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> anyhow::Result<Exit> {
     let mut report = Report::new();
-    comparisons.iter().for_each(|comparison| comparison.add_new_errors(&mut report));
+    comparisons.iter().for_each(|comparison| reporting::add_new_errors(&mut report, comparison));
     refuse_report(&report, format)
 }
 

@@ -19,9 +19,10 @@ use engine::promotion::unguarded;
 use engine::shared_manifests::shared_manifests;
 use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
+use workbench::checkout_paths::CheckoutPaths;
 
 use crate::arguments::Check;
-use crate::diagnostics::{Batch, Checkout, Fallback, Report};
+use crate::diagnostics::{Batch, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -31,7 +32,7 @@ use crate::{compiling, reporting, terminal};
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let ReadStates { environments, checkouts } =
-        states::read(&options.source, (&options.state, ReadAt::Heads), options.environment.as_deref(), &mut watch)?;
+        states::read(&options.source, (&options.state, ReadAt::Heads), options.environment.as_deref(), &watch)?;
     let questions = protection::ask(options, &environments)?;
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let current = if options.state.is_current() { environments.as_slice() } else { &[] };
@@ -125,9 +126,9 @@ fn add_idle<'a>(
 }
 
 /// The paths of files from the working directory: code hosts show annotations at such paths, and people open them.
-fn checkouts(options: &Check, working_trees: Vec<Checkout>) -> Vec<Checkout> {
+fn checkouts(options: &Check, working_trees: Vec<CheckoutPaths>) -> Vec<CheckoutPaths> {
     let Some(directory) = &options.source.from else { return working_trees };
     let here = std::env::current_dir().unwrap_or_default();
     let folder = directory.strip_prefix(&here).unwrap_or(directory).display().to_string();
-    vec![Checkout { folder, ..Checkout::default() }]
+    vec![CheckoutPaths { folder, ..CheckoutPaths::default() }]
 }

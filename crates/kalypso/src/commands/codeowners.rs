@@ -10,6 +10,7 @@ use delivery::code_owners::{self, CodeOwners, Question, Rule};
 use delivery::loaded::Loaded;
 use model::owners::is_owner;
 use serde_json::{Value as Json, json};
+use workbench::source::{complete, unknown_environment};
 
 use crate::arguments::{Codeowners, Format, Notation};
 use crate::exit::{Exit, Failure};
@@ -26,7 +27,7 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     let mut environments = Vec::new();
     for loaded in code_owners::hierarchy(&access)? {
         // Without a part of the hierarchy, folders would have the wrong owners.
-        environments.push(loading::whole(loaded, &mut watch)?);
+        environments.push(complete(loaded)?);
     }
     let (repository, branch) = asked(options, &environments, &access.settings)?;
     let ControlPlaneSettings { repo, branch: main, git, .. } = &access.settings;
@@ -73,7 +74,7 @@ fn asked(
         let declared = named.and_then(|loaded| loaded.fleet.declaration.as_ref());
         let place = declared.map(|object| &object.spec.control_plane).ok_or_else(|| {
             let known: Vec<_> = environments.iter().map(|loaded| loaded.fleet.environment.clone()).collect();
-            loading::unknown_environment(name, &known)
+            unknown_environment(name, &known)
         })?;
         return Ok((place.repo.to_string(), place.branch.to_string()));
     }

@@ -8,11 +8,12 @@ use git::Commit;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use serde_json::json;
+use workbench::branch::ControlPlaneBranch;
+use workbench::change::{EarlierState, EarlierStates, Heads, source_name};
+use workbench::{FailureKind, Source};
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb};
-use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format, SourceOptions};
-use crate::change::{EarlierState, EarlierStates, Heads, source_name};
-use crate::control_plane_branch::ControlPlaneBranch;
+use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{hub_client, loading, table, terminal};
@@ -42,9 +43,9 @@ struct Configuration {
 
 fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let id = loading::parse_assignment(&options.assignment)?;
-    let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
     let mut watch = Watch::start();
-    let states = EarlierStates::read(&source, &options.environment, &mut watch)?;
+    let source = Source::ControlPlane(loading::access(options.config.as_deref(), watch.progress())?);
+    let states = EarlierStates::read(&source, &options.environment)?;
     let versions = versions(&states, &all_names(&states, &id), options.commits, |_| false)?;
     watch.end();
     if versions.iter().all(|found| found.version.is_none()) {
@@ -123,12 +124,12 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     let mut open = OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref())?;
     let commit = match (&id, &options.environment) {
         (Some(id), Some(environment)) => {
-            let source = SourceOptions { config: options.edit.config.clone(), ..SourceOptions::default() };
-            let states = EarlierStates::read(&source, environment, open.watch())?;
+            let access = loading::access(options.edit.config.as_deref(), open.watch().progress())?;
+            let states = EarlierStates::read(&Source::ControlPlane(access), environment)?;
             commit_of_version((&states, environment), (id, &options.to), &open.branch)?
         }
-        _ => open.branch.find_commit(&options.to).map_err(|failure| match failure.exit {
-            Exit::Problems => failure.help(format!(
+        _ => open.branch.find_commit(&options.to).map_err(|failure| match failure.kind {
+            FailureKind::Refused => failure.help(format!(
                 "name a commit of {}: its id or HEAD; a version of `config history` needs `--of PLACE/TARGET`; `--repo NAME` restores in another repository",
                 open.branch.description()
             )),

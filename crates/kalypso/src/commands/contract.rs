@@ -13,6 +13,7 @@ use engine::compile::Prepared;
 use engine::contract::{AskedValue, Contract, Scope, WorkloadContract};
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName};
+use workbench::source::complete;
 
 use crate::arguments::{self, Format, PlanFormat};
 use crate::exit::{Exit, Failure};
@@ -23,8 +24,8 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let environments =
         loading::environments(&options.source, options.environment.as_deref(), ReadAt::Heads, watch.progress())?;
-    let whole = environments.into_iter().map(|loaded| loading::whole(loaded, &mut watch));
-    let environments = whole.collect::<anyhow::Result<Vec<_>>>()?;
+    let whole = environments.into_iter().map(complete);
+    let environments = whole.collect::<Result<Vec<_>, _>>()?;
     let scope = Scope {
         workload: options.workload.as_deref(),
         place: options.cluster_type.as_deref(),

@@ -10,17 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::compile::Prepared;
 use serde_json::json;
+use workbench::listing::filter::nearest;
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::{Listed, objects};
+use workbench::listing::rows::{Row, row};
+use workbench::listing::view::{View, label_pairs};
 
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
 use crate::diagnostics::Report;
 use crate::exit::{Exit, Failure};
 use crate::held_content::HeldAssignments;
-use crate::listing::filter::nearest;
-use crate::listing::kind::ListedKind;
-use crate::listing::object::{Listed, objects};
-use crate::listing::rows::{Row, row};
-use crate::listing::view::{self, View, labels_json};
+use crate::listing::environments;
 use crate::progress::Watch;
 use crate::{compiling, terminal};
 
@@ -43,7 +44,7 @@ struct Description {
 
 pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let environments = view::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let environments = environments::read(&options.source, options.environment.as_deref(), &mut watch)?;
     let prepared: Vec<_> = environments.loaded.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
     let wanted = wanted(&options.objects, &prepared)?;
     let mut answer = Answer { format: options.output, text: String::new(), items: Vec::new(), found: BTreeSet::new() };
@@ -53,7 +54,7 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
             continue;
         }
         let compiled = compiling::compile(loaded, watch.progress());
-        let mut view = View::of(loaded, compiled.prepared());
+        let mut view = View::new(loaded, compiled.prepared());
         let diagnostics = problems::all(loaded, &compiled);
         let mut held = HeldAssignments::read(loaded, compiled.prepared());
         for subject in subjects {
@@ -114,11 +115,11 @@ impl Description {
         let mut fields = self.row.json.clone();
         let mut json = json!({"kind": self.subject.kind.of_objects().map_or("", model::kind::Kind::name)});
         for key in COMMON_FIELDS {
-            json[key] = fields.as_object_mut().and_then(|fields| fields.remove(key)).unwrap_or_default();
+            json[key] = fields.remove(key).unwrap_or_default();
         }
-        json["fields"] = fields;
+        json["fields"] = fields.into();
         json["rollouts"] = json!([]);
-        json["annotations"] = labels_json(&self.subject.listed.annotations());
+        json["annotations"] = json!(label_pairs(&self.subject.listed.annotations()));
         for detail in &self.details {
             json[detail.field] = detail.json.clone();
         }

@@ -1,11 +1,11 @@
 //! `kalypso explain`: the reasons for an assignment, and the origins of its values.
 
 mod assignment;
+mod context;
 mod held;
 mod overview;
 mod overview_json;
 mod value;
-mod words;
 
 use delivery::loaded::Loaded;
 use engine::compile::{Prepared, SingleAssignments};
@@ -17,7 +17,7 @@ use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
 
-use self::words::Words;
+use self::context::ExplanationContext;
 use super::why_not;
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
@@ -77,7 +77,8 @@ fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reaso
         return terminal::structured(&value::json(reason, &mut locator), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
-    let mut words = Words { environment: &options.environment, place_text: &place_text, locator: &mut locator };
+    let mut words =
+        ExplanationContext { environment: &options.environment, place_text: &place_text, locator: &mut locator };
     value::text(reason, id, &mut words)
 }
 
@@ -96,7 +97,8 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
         return Some(terminal::structured(&json, options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
-    let mut words = Words { environment: &options.environment, place_text: &place_text, locator: &mut locator };
+    let mut words =
+        ExplanationContext { environment: &options.environment, place_text: &place_text, locator: &mut locator };
     let text = assignment::text(&explanation, &mut words);
     let other =
         other.map(|other| format!("\n  {}\n", held_content::text(&other, Timestamp::now()))).unwrap_or_default();

@@ -7,16 +7,17 @@ use std::collections::BTreeSet;
 
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
+use workbench::listing::filter::{Filter, advice, is_of_assignments, unknown_label};
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::{Listed, objects};
+use workbench::listing::rows::{self, Row, columns_of};
+use workbench::listing::view::View;
 
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
-use crate::listing::assignments::{COLUMNS as ASSIGNMENT, more_text};
-use crate::listing::filter::{Filter, advice, is_of_assignments, unknown_label};
-use crate::listing::kind::ListedKind;
-use crate::listing::object::{Listed, objects};
+use crate::listing::environments;
 use crate::listing::output::{ListWriter, limit_of};
-use crate::listing::rows::{self, Row, columns_of};
-use crate::listing::view::{self, View};
+use crate::listing::text::more_text;
 use crate::progress::Watch;
 use crate::terminal;
 
@@ -25,17 +26,17 @@ struct Request<'o> {
     options: &'o Get,
     kind: ListedKind,
     names: Vec<&'o str>,
-    filter: Filter<'o>,
+    filter: Filter,
 }
 
 pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
     let request = Request::of(options)?;
     let mut watch = Watch::start();
-    let environments = view::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let environments = environments::read(&options.source, options.environment.as_deref(), &mut watch)?;
     let prepare = |loaded: &Loaded| Prepared::with_progress(&loaded.fleet, watch.progress());
     let prepared: Vec<_> = environments.loaded.iter().map(prepare).collect();
     let mut views: Vec<_> =
-        environments.loaded.iter().zip(&prepared).map(|(loaded, prepared)| View::of(loaded, prepared)).collect();
+        environments.loaded.iter().zip(&prepared).map(|(loaded, prepared)| View::new(loaded, prepared)).collect();
     watch.end();
     if let Some(unknown) = request.filter.unknown(&views) {
         return Err(unknown.into());
@@ -55,15 +56,11 @@ impl<'o> Request<'o> {
         if options.values.key.is_some() && kind != ListedKind::Value {
             return Err(Failure::usage("`--key` is for `kalypso get values`"));
         }
-        Ok(Self { options, kind, names, filter: Filter::of(&options.filter, kind)? })
+        Ok(Self { options, kind, names, filter: Filter::new(options.filter.clone().into(), kind)? })
     }
 
     fn writer(&self) -> ListWriter {
-        let columns = match self.kind {
-            ListedKind::Assignment => ASSIGNMENT,
-            kind => columns_of(kind),
-        };
-        ListWriter::new(self.options.output, columns, self.options.environment.is_none())
+        ListWriter::new(self.options.output, columns_of(self.kind), self.options.environment.is_none())
     }
 
     /// Lists objects of a kind.
@@ -142,9 +139,8 @@ impl<'o> Request<'o> {
         }
         for name in unread.iter().filter(|_| self.names.is_empty()) {
             if takes(name, &mut page) {
-                let (cells, json) =
-                    (vec![name.clone(), "(can't be read)".to_owned()], serde_json::json!({"name": name}));
-                let cells = cells.into_iter().chain(std::iter::repeat_n("-".to_owned(), 8)).collect();
+                let cells = [vec![name.clone(), "(can't be read)".to_owned()], vec!["-".to_owned(); 8]].concat();
+                let json = [("name".to_owned(), name.as_str().into())].into_iter().collect();
                 writer.add(Row { cells, json }, name, &format!("environment/{name}"))?;
             }
         }

@@ -1,22 +1,24 @@
 //! `kalypso init`: the repositories of a new platform.
 
-mod given;
 mod hosting;
+mod init_options;
 mod questions;
 mod summary;
 
 use std::io::IsTerminal as _;
 
-use self::given::Given;
+use workbench::platform::answers::Answers;
+use workbench::platform::{self, GitEnvironment};
+
+use self::init_options::InitOptions;
 use self::questions::Questions;
 use super::{check, plan};
 use crate::arguments::{Check, EnvironmentOrAll, Init, Plan, SourceOptions};
 use crate::exit::Exit;
-use crate::platform::answers::Answers;
-use crate::{configuration, platform, terminal};
+use crate::{configuration, terminal};
 
 pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
-    let given = Given::of(options)?;
+    let given = InitOptions::of(options)?;
     let claim = platform::claim(&options.directory)?;
     let is_asked = claim.earlier().is_none() && !options.yes && std::io::stdin().is_terminal();
     let answers = match claim.earlier() {
@@ -24,13 +26,15 @@ pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
         None if is_asked => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
         None => given.answers(None)?,
     };
-    let token = given::token(&answers)?;
+    let token = init_options::token(&answers)?;
     let created = if options.host.create {
         hosting::create(&answers, token.as_deref(), !options.host.public)?
     } else {
         Vec::new()
     };
-    let mut made = platform::make(&claim, &answers, token.as_deref())?;
+    let variables = configuration::settings_of_git().withheld;
+    let environment = GitEnvironment { variables: &variables, token: token.as_deref() };
+    let mut made = platform::make(&claim, &answers, environment)?;
     made.new.splice(0..0, created);
     let not_given = if claim.earlier().is_none() { given.missing(&answers) } else { Vec::new() };
     let title = if is_asked { "answers" } else { "defaults" };

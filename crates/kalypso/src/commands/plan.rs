@@ -23,17 +23,20 @@ use git::GitRepositories;
 use model::diagnostic::Diagnostic;
 use model::tree::{OpenError, Tree};
 use serde_json::{Value as Json, json};
+use workbench::Source;
+use workbench::change::{self, EnvironmentChange, Side};
+use workbench::source::check_complete;
+use workbench::working_trees::WorkingTrees;
 
 use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format, PlanFormat};
-use crate::change::{self, EnvironmentChange, Side};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::refused_commits;
-use crate::working_trees::WorkingTrees;
+use crate::states::PatchFile;
 use crate::{compiling, configuration, folder, loading, not_admitted, paint, reporting, states, terminal};
 
 /// The maximum length of all plans in Markdown: what the comments of all git hosts can have.
@@ -95,6 +98,7 @@ impl<'a> Plans<'a> {
                     answers.extend(answer);
                 }
                 Err(error) => {
+                    reporting::reasons_to_stderr(&error)?;
                     terminal::warn(&format!("{name} could not be planned: {error}"));
                     answers.push(json!({"environment": name, "error": error.to_string()}));
                     failed.push(name.clone());
@@ -113,27 +117,30 @@ impl<'a> Plans<'a> {
     }
 
     fn names(&self) -> anyhow::Result<Vec<String>> {
-        let Some((_, access)) = &self.trees else { return states::names(&self.options.source, None, &Watch::start()) };
-        Ok(delivery::reading::environment_names(access)?.iter().map(ToString::to_string).collect())
+        let source = match &self.trees {
+            Some((_, access)) => Source::ControlPlane(Arc::clone(access)),
+            None => loading::source(&self.options.source, Watch::start().progress())?,
+        };
+        Ok(source.environment_names()?.iter().map(ToString::to_string).collect())
     }
 
     /// Plans one environment. Returns the answer for programs.
     fn one(&self, environment: &str) -> anyhow::Result<(Exit, Option<Json>)> {
-        let (options, source) = (self.options, &self.options.source);
-        let mut watch = Watch::start();
+        let (options, watch) = (self.options, Watch::start());
+        let source = &loading::source(&options.source, watch.progress())?;
         let side = if options.of.all { Side::Main } else { Side::Any };
         if let Some(text) = &options.commit {
-            let change = change::of_commits(source, (environment, side), text, &mut watch)?;
+            let change = change::of_commits(source, (environment, side), text)?;
             return self.between(&change, watch);
         }
         if let Some(file) = &options.patch {
-            let change = change::of_patch(source, (environment, side), file, &mut watch)?;
+            let change = change::of_patch(source, (environment, side), PatchFile::read(file)?.text())?;
             return self.between(&change, watch);
         }
         if let Some((trees, _)) = &self.trees
-            && states::names(source, None, &watch)?.iter().any(|name| name == environment)
+            && source.environment_names()?.iter().any(|name| name.as_str() == environment)
         {
-            let change = change::of_working_trees(source, environment, trees, &mut watch)?;
+            let change = change::of_working_trees(source, environment, trees)?;
             return self.between(&change, watch);
         }
         self.against_branches(environment, watch)
@@ -179,23 +186,23 @@ impl<'a> Plans<'a> {
     }
 
     /// Reads an environment as `publish` does, if its output is pushed to a branch.
-    fn read(&self, environment: &str, watch: &mut Watch) -> anyhow::Result<Loaded> {
+    fn read(&self, environment: &str, watch: &Watch) -> anyhow::Result<Loaded> {
         let options = self.options;
         if let Some((_, access)) = &self.trees {
             // The environment exists only in a working tree.
-            let name = loading::environment_name(environment)?;
-            return loading::whole(delivery::reading::for_publication(access, &name, None)?, watch);
+            return Ok(Source::ControlPlane(Arc::clone(access)).for_publication(environment, None)?);
         }
         if options.source.from.is_some() || options.against.is_some() || options.head.head {
             return loading::environment(&options.source, environment, options.head.at(), watch);
         }
-        loading::for_publication(&options.source, (environment, options.gitops_repo.as_deref()), watch)
+        let source = loading::source(&options.source, watch.progress())?;
+        Ok(source.for_publication(environment, options.gitops_repo.as_deref())?)
     }
 
     /// Reads two states of the control plane. Both are compiled from their sources.
     fn between(&self, change: &EnvironmentChange, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
-        loading::check_whole(&change.old, &mut watch)?;
-        loading::check_whole(&change.new, &mut watch)?;
+        check_complete(&change.old)?;
+        check_complete(&change.new)?;
         let loaded = &*change.new;
         let [earlier, compiled] = compiling::compile_both(&change.old, loaded, watch.progress());
         let compiled = Arc::new(compiled);
@@ -279,7 +286,7 @@ impl PlanAnswer<'_> {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
                 structured = Some(json!({
                     "environment": self.loaded.fleet.environment.as_str(),
-                    "change": self.change.map(EnvironmentChange::answer),
+                    "change": self.change.map(EnvironmentChange::compared),
                     "plans": plans.collect::<Result<Vec<_>, _>>()?,
                     "notAdmitted": not_admitted::answer(self.not_admitted),
                     "stats": stats::answer(self.compiled),

@@ -22,6 +22,8 @@ use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
+use workbench::Error;
+use workbench::source::environment_name;
 
 use self::override_author::{OverrideAuthor, override_author};
 use self::stepping::Publication;
@@ -46,7 +48,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let run = Run { options, hub: hub.as_ref(), environments: &environments, hosts: hosts.as_ref() };
     match &options.published.environment {
         Some(name) => {
-            let environment = loading::environment_name(name)?;
+            let environment = environment_name(name)?;
             let answer = run.publish(&environment)?;
             let shown = match options.output {
                 Format::Human => terminal::answer(&answer.text),
@@ -270,12 +272,12 @@ pub(super) fn failure(error: PublicationError) -> anyhow::Error {
 fn show(
     (options, environment): (&Publish, &EnvironmentName),
     publication: &Publication,
-    mut watch: Watch,
+    watch: Watch,
 ) -> anyhow::Result<Answer> {
     let outcome = &publication.outcome;
     match &outcome.end {
         End::Complete => finish((options, environment), publication, watch),
-        End::Incomplete(loaded) => Err(loading::incomplete(loaded, &mut watch)),
+        End::Incomplete(loaded) => Err(Error::Incomplete(Arc::clone(loaded)).into()),
         End::LostRaces => {
             if !outcome.places.is_empty() {
                 // A reader that goes away must not hide the error.

@@ -13,13 +13,15 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::similar;
 use serde_json::{Value as Json, json};
+use workbench::branch;
+use workbench::source::environment_name;
 
 use crate::arguments::{
     CreateRelease, DiffReleases, Format, ReleaseOptions, Releases, ReleasesCommand, ShowRelease, SourceOptions,
 };
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::{compiling, control_plane_branch, hub_client, loading, table, terminal};
+use crate::{compiling, hub_client, loading, table, terminal};
 
 pub(super) fn run(options: &Releases) -> anyhow::Result<Exit> {
     match &options.command {
@@ -32,9 +34,9 @@ pub(super) fn run(options: &Releases) -> anyhow::Result<Exit> {
 
 fn create(options: &CreateRelease) -> anyhow::Result<Exit> {
     let access = access(&options.common)?;
-    refuse_moving(&access, &loading::environment_name(&options.environment)?)?;
+    refuse_moving(&access, &environment_name(&options.environment)?)?;
     let release = of_environment(&options.name, &options.environment, (&options.common, &access))?;
-    let author = control_plane_branch::author(&access);
+    let author = branch::author(&access);
     let made = named_releases::make(&access, &release, &author).map_err(failure)?;
     if options.common.output == Format::Human {
         let again = if made == Made::Known { " exists already, with the same versions" } else { "" };
@@ -76,7 +78,7 @@ fn of_environment(
     }
     let compiled = compiling::compile(&loaded, watch.progress());
     watch.end();
-    let by = control_plane_branch::author(access).to_string();
+    let by = branch::author(access).to_string();
     Ok(NamedRelease::of(name, (&loaded, &compiled), (&by, jiff::Timestamp::now())))
 }
 

@@ -14,29 +14,27 @@ use engine::output::{Adoption, Destination, Output, assemble};
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
+use workbench::checkout_paths::CheckoutPaths;
+use workbench::source::check_complete;
 
 use crate::arguments::{Format, Render};
-use crate::diagnostics::{Checkout, Report, reuse_text};
+use crate::diagnostics::{Report, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
-use crate::{compiling, loading, not_admitted, reporting, states, terminal};
+use crate::{compiling, not_admitted, reporting, states, terminal};
 
 /// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
 const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let read = states::read(
-        &options.source,
-        (&options.state, options.head.at()),
-        options.of.environment.as_deref(),
-        &mut watch,
-    )?;
+    let read =
+        states::read(&options.source, (&options.state, options.head.at()), options.of.environment.as_deref(), &watch)?;
     let mut exit = Exit::Good;
     let mut answers = Vec::new();
     for loaded in &read.environments {
-        loading::check_whole(loaded, &mut watch)?;
+        check_complete(loaded)?;
         let (has_problems, answer) = one((options, &read.checkouts), loaded, watch)?;
         exit = exit.unless(has_problems);
         answers.extend(answer);
@@ -52,7 +50,7 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
 
 /// Renders one environment. Returns whether there are problems, and the answer for programs.
 fn one(
-    (options, checkouts): (&Render, &[Checkout]),
+    (options, checkouts): (&Render, &[CheckoutPaths]),
     loaded: &Loaded,
     mut watch: Watch,
 ) -> anyhow::Result<(bool, Option<Json>)> {

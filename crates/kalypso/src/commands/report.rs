@@ -38,12 +38,7 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
         let part = hub.report(body, lines.is_some(), patience).map_err(|error| {
             match lines.as_ref().and_then(|lines| lines.first()) {
                 Some(line) if before > 0 => {
-                    let help = error.help.clone();
-                    Failure {
-                        help,
-                        message: format!("{error}; the reports before line {line} have arrived"),
-                        exit: error.exit,
-                    }
+                    Failure { message: format!("{error}; the reports before line {line} have arrived"), ..error }
                 }
                 _ => error,
             }

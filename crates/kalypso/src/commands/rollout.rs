@@ -11,12 +11,13 @@ use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, R
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 use serde_json::json;
+use workbench::FailureKind;
 
 use super::deployments;
 use super::promotion::commit_wait;
 use super::status::{bar, of, others};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, LateError};
 use crate::hub_client::{self, Hub, Lookup};
 use crate::times::duration;
 use crate::{paint, table, terminal};
@@ -229,12 +230,12 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 }
             }
             // The hub was reachable before, so it is probably restarting.
-            Err(failure) if is_reached && failure.exit == Exit::Unreachable => Some(failure.message),
+            Err(failure) if is_reached && failure.kind == FailureKind::Outside => Some(failure.message),
             Err(failure) => return Err(failure.into()),
         };
         if let Some(reason) = reason {
             if is_late {
-                return Err(Failure { exit: Exit::Late, ..Failure::refused(reason) }.into());
+                return Err(LateError(reason).into());
             }
             if told.as_ref() != Some(&reason) {
                 terminal::note(&format!("{}: waiting", hub_client::plain(&reason)));

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use delivery::access::ControlPlaneSettings;
 use git::GitRepositories;
 use service::{PromotionHub, ServiceHost, ServiceSettings};
+use workbench::process_lock;
 
 use super::hub::run::{Beginning, Beside, HubOfService, run_with};
 use crate::arguments::Serve;
 use crate::configuration::{self, DemoConfiguration, Host, ServiceConfiguration};
 use crate::demo::{DemoGitHost, Followers};
 use crate::exit::{Exit, Failure};
-use crate::process_lock;
 
 pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     use_small_pages();

@@ -11,7 +11,7 @@ use model::source::Positions;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{FILE_NAME, wrong};
+use super::{FILE_NAME, parse_error};
 use crate::exit::Failure;
 
 /// An entry as it is written.
@@ -36,7 +36,7 @@ struct Part {
 pub(crate) fn in_directory(directory: &Path) -> Result<Vec<Entry>, Failure> {
     let path = directory.join(FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(Vec::new()) };
-    let part: Part = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
+    let part: Part = toml::from_str(&text).map_err(|error| parse_error::file(&path, &text, &error))?;
     entries(&part.acknowledge, (&path, &text))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::wrong;
+use super::parse_error;
 use crate::exit::Failure;
 
 /// The sections with their keys. Tables in lists have no variables of their own: the variable of the list replaces all of them.
@@ -179,7 +179,7 @@ impl Configured {
 
     /// The values of the file, without the variables.
     pub(super) fn parse_file<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        toml::from_str(&self.text).map_err(|error| wrong::file(&self.path, &self.text, &error))
+        toml::from_str(&self.text).map_err(|error| parse_error::file(&self.path, &self.text, &error))
     }
 
     /// The values of the file and of the variables. Those of the variables take precedence.
@@ -195,8 +195,8 @@ impl Configured {
         let merged = toml::to_string(&table).map_err(|error| self.failure(&error.to_string()))?;
         toml::from_str(&merged).map_err(|error| match toml::from_str::<T>(&self.text) {
             // The mistake is in the file.
-            Err(own) if own.message() == error.message() => wrong::file(&self.path, &self.text, &own),
-            _ => self.failure(&wrong::without_values(error.message())),
+            Err(own) if own.message() == error.message() => parse_error::file(&self.path, &self.text, &own),
+            _ => self.failure(&parse_error::without_values(error.message())),
         })
     }
 

@@ -4,9 +4,12 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use workbench::contained_files;
+
 use super::repositories;
 use crate::exit::Failure;
-use crate::{beneath, configuration};
+
+use crate::configuration;
 
 /// The file that marks the folder as complete. It is written last.
 const RECEIPT: &str = ".kalypso/demo.json";
@@ -85,7 +88,7 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
     let running = folder.join(RUNNING);
     let unwritable = |error: io::Error| Failure::outside(format!("`{}` can't be written: {error}", running.display()));
     // Fails if there is a symbolic link at this path, because creating the file would follow it.
-    beneath::read(folder, RUNNING).map_err(unwritable)?;
+    contained_files::read(folder, RUNNING).map_err(unwritable)?;
     fs::create_dir_all(running.parent().unwrap_or(folder)).map_err(unwritable)?;
     let mark = File::create(&running).map_err(unwritable)?;
     match mark.try_lock() {
@@ -121,7 +124,7 @@ pub(super) fn finish(folder: &Path) -> Result<(), Failure> {
 /// Writes a file of the folder completely or not at all.
 pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let failed = |error| Failure::outside(format!("`{}` can't be written: {error}", folder.join(name).display()));
-    beneath::write(folder, name, text.as_bytes()).map_err(failed)
+    contained_files::write(folder, name, text.as_bytes()).map_err(failed)
 }
 
 /// Writes new secrets. Only the user can read them.

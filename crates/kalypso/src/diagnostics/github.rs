@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use model::diagnostic::Severity;
 
 use super::Report;
+use super::affected_text;
 use super::finding::{Finding, Mark, Reach, Spot};
-use super::words;
 use crate::visible::visible;
 
 pub(super) fn render(report: &Report<'_>) -> String {
@@ -30,7 +30,7 @@ fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Str
     let properties: Vec<_> = properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
     let mut lines = vec![finding.message.clone()];
     lines.extend(finding.marks.iter().skip(usize::from(shows_first)).filter_map(described));
-    lines.extend(words::facts(finding, reaches, report.environments.len() > 1));
+    lines.extend(affected_text::facts(finding, reaches, report.environments.len() > 1));
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

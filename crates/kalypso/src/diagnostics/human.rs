@@ -9,10 +9,10 @@ use model::diagnostic::Severity;
 use model::source::{File, Positions};
 
 use super::Report;
+use super::affected_text;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
 use super::hidden::HiddenBytes;
-use super::words;
 use crate::visible::visible;
 
 /// The maximum number of positions that are shown for a diagnostic.
@@ -47,7 +47,7 @@ fn group(
         Severity::Note => Level::NOTE,
     };
     let title = level.primary_title(visible(&finding.message).into_owned()).id(finding.code.id());
-    let consequences = words::all_consequences(finding, reaches, report.environments.len() > 1);
+    let consequences = affected_text::all_consequences(finding, reaches, report.environments.len() > 1);
     Group::with_title(title)
         .elements(places(report, &finding.marks, hidden))
         .elements(finding.notes.iter().map(|note| fact(note)))

@@ -1,5 +1,6 @@
 //! Diagnostics of the inputs, in formats for people and for programs.
 
+mod affected_text;
 mod excerpt;
 mod finding;
 mod folding;
@@ -8,7 +9,6 @@ mod hidden;
 mod human;
 mod json;
 mod sarif;
-mod words;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,7 @@ use hidden::HiddenBytes;
 
 use crate::visible::escaped_json;
 
+use workbench::checkout_paths::CheckoutPaths;
 pub use yaml::to_yaml;
 
 /// The output format of a report.
@@ -88,39 +89,6 @@ struct Acknowledgement {
     is_in_source: bool,
 }
 
-/// A checkout: which files are on this machine, and at which paths. Code hosts and people find diagnostics at these paths.
-///
-/// By default, the checkout is a plain directory that is equal to the working directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checkout {
-    /// The URL of the repository, as in [`Source::url`].
-    pub url: Arc<str>,
-    /// The branch, as in [`Source::revision`].
-    pub revision: Arc<str>,
-    /// The commit, as in [`Source::commit`], if it is a working tree whose content was read as this commit. None: all files of the branch are in it.
-    pub commit: Option<GitId>,
-    /// The root folder of the repository, relative to the working directory. May be empty.
-    pub folder: String,
-}
-
-impl Checkout {
-    /// The path of `file` from the working directory. None if the file is not in the checkout.
-    fn path(&self, file: &File) -> Option<String> {
-        let source = &file.source;
-        let is_in_it = match self.commit {
-            // The repository may have several URLs.
-            Some(_) => self.commit == source.commit && !source.is_pinned,
-            None => self.url == source.url,
-        };
-        if !is_in_it || self.revision != source.revision {
-            return None;
-        }
-        let folder = self.folder.trim_start_matches("./").trim_end_matches('/');
-        let is_here = matches!(folder, "" | ".");
-        Some(if is_here { file.path.to_string() } else { format!("{folder}/{}", file.path) })
-    }
-}
-
 /// All diagnostics with their positions. A diagnostic that several environments share is contained once.
 #[derive(Debug, Default)]
 pub struct Report<'a> {
@@ -129,7 +97,7 @@ pub struct Report<'a> {
     environments: BTreeSet<EnvironmentName>,
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
     /// The checkouts. None: that of a plain directory.
-    checkouts: Vec<Checkout>,
+    checkouts: Vec<CheckoutPaths>,
     reuse: Option<Reuse>,
     /// The paths of values that are not shown.
     sensitive: BTreeSet<FieldPath>,
@@ -181,7 +149,7 @@ impl<'a> Report<'a> {
 
     /// Sets other checkouts: a file is shown at its path in the first one that has it.
     #[must_use]
-    pub fn checked_out(mut self, checkouts: Vec<Checkout>) -> Self {
+    pub fn checked_out(mut self, checkouts: Vec<CheckoutPaths>) -> Self {
         self.checkouts = checkouts;
         self
     }
@@ -189,7 +157,7 @@ impl<'a> Report<'a> {
     /// The path of a file from the working directory. None if it is in no checkout.
     fn path(&self, file: &File) -> Option<String> {
         if self.checkouts.is_empty() {
-            return Checkout::default().path(file);
+            return CheckoutPaths::default().path(file);
         }
         self.checkouts.iter().find_map(|checkout| checkout.path(file))
     }

@@ -7,8 +7,8 @@ use model::diagnostic::Code;
 use model::source::Source;
 use serde_json::{Map, Value, json};
 
+use super::affected_text;
 use super::finding::{Finding, Mark, Reach, Spot};
-use super::words;
 use super::{Acknowledgement, Report};
 
 /// The base id for the root of the checkout, which SARIF readers know.
@@ -70,7 +70,7 @@ fn suppression(Acknowledgement { reason, until, is_in_source }: &Acknowledgement
 
 fn result(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Value {
     let mut lines = vec![finding.message.clone()];
-    lines.extend(words::facts(finding, reaches, report.environments.len() > 1));
+    lines.extend(affected_text::facts(finding, reaches, report.environments.len() > 1));
     let mut places = finding.marks.iter().filter_map(|mark| place(report, mark));
     let mut location = places.next().unwrap_or_default();
     let logical = logical(reaches);

@@ -1,10 +1,5 @@
-//! Lists of objects, of assignments and of values, for people and for programs.
+//! Lists on the command line: reads what is listed, and writes rows.
 
-pub(crate) mod assignments;
-pub(crate) mod filter;
-pub(crate) mod kind;
-pub(crate) mod object;
+pub(crate) mod environments;
 pub(crate) mod output;
-pub(crate) mod rows;
-pub(crate) mod values;
-pub(crate) mod view;
+pub(crate) mod text;

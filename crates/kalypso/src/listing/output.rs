@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+use workbench::listing::rows::{Columns, Row};
 
-use super::rows::{Columns, Row};
 use crate::arguments::ListFormat;
 use crate::visible::{escaped_json, visible};
 use crate::{diagnostics, table, terminal};
@@ -57,8 +57,8 @@ impl ListWriter {
     pub(crate) fn add(&mut self, row: Row, environment: &str, name: &str) -> std::io::Result<()> {
         match self.format {
             ListFormat::Human | ListFormat::Wide => self.rows.push(self.shown(row.cells, environment)),
-            ListFormat::Json => self.add_json(&row.json),
-            ListFormat::Yaml => self.add_yaml(&row.json),
+            ListFormat::Json => self.add_json(row.json),
+            ListFormat::Yaml => self.add_yaml(row.json),
             // The same object can be in several environments.
             ListFormat::Name if self.names.insert(name.to_owned()) || !self.has_environments => {
                 self.text.push_str(&visible(name));
@@ -128,13 +128,15 @@ impl ListWriter {
         environment.into_iter().chain(cells.into_iter().take(count)).collect()
     }
 
-    fn add_json(&mut self, json: &Json) {
+    fn add_json(&mut self, json: Map<String, Json>) {
+        let json = Json::Object(json);
         let text = escaped_json(format!("{json:#}")).replace('\n', "\n    ");
         self.text.push_str(if self.has_items { ",\n    " } else { "\n    " });
         self.text.push_str(&text);
     }
 
-    fn add_yaml(&mut self, json: &Json) {
+    fn add_yaml(&mut self, json: Map<String, Json>) {
+        let json = Json::Object(json);
         if !self.has_items {
             self.text.push('\n');
         }

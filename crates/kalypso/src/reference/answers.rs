@@ -12,16 +12,15 @@ pub type Field = (String, String);
 /// The fields of commands' output with `-o json`. `[]` stands for each item of a list. The fields inside of `report` are on the page of diagnostics.
 ///
 /// Answers of the hub are described once, by their types: their fields are those of the hub's OpenAPI description.
-pub fn answers() -> Vec<(&'static str, Vec<Field>)> {
+pub fn answers() -> Vec<(String, Vec<Field>)> {
     let schemas = schema::Schemas::of_hub();
-    let of_commands = COMMANDS.iter().map(|(title, fields)| (*title, owned(fields)));
+    let of_commands = COMMANDS.iter().map(|(title, fields)| ((*title).to_owned(), owned(fields)));
     let of_hub = HUB.iter().map(|answer| {
         let mut fields = schemas.fields(answer.schema, answer.prefix);
         fields.extend(owned(answer.more));
-        (answer.title, fields)
+        (answer.title.to_owned(), fields)
     });
-    let of_lists = listing::LISTS.iter().map(|(title, fields)| (*title, owned(fields)));
-    of_commands.chain(of_lists).chain(of_hub).collect()
+    of_commands.chain(listing::lists()).chain(of_hub).collect()
 }
 
 /// The fields of all counts: the numbers of reconcilers by state.

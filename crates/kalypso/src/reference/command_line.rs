@@ -83,7 +83,7 @@ fn statuses() -> String {
 }
 
 /// The title of an output, and its fields.
-type Answer = (&'static str, Vec<Field>);
+type Answer = (String, Vec<Field>);
 
 /// The section of a command, and the sections of its subcommands.
 fn sections(command: &Command, name: &str, answers: &[Answer]) -> String {

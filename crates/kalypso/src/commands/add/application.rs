@@ -10,11 +10,11 @@ use authoring::file_edits::FileEdits;
 use git::checkout::{Checkout, CheckoutError, Committed, checkout_at, repository_above};
 use model::read::is_read;
 use model::source::Source;
+use workbench::branch::{not_committed, unfinished_operation};
+use workbench::contained_files;
 
-use crate::beneath;
-use crate::control_plane_branch::{not_committed, unfinished_operation};
+use crate::configuration;
 use crate::exit::Failure;
-use crate::working_trees::from_here;
 
 /// The maximum number of files and folders that are looked at.
 const ENTRIES_MAX: usize = 100_000;
@@ -26,6 +26,7 @@ pub(super) struct Application {
     /// The root of the repository, or the folder itself if it is in none.
     root: PathBuf,
     files: BTreeMap<Arc<str>, Arc<[u8]>>,
+    settings: git::Settings,
 }
 
 impl Application {
@@ -58,7 +59,7 @@ impl Application {
                 }
             }
         }
-        Ok(Self { root, files })
+        Ok(Self { root, files, settings: configuration::settings_of_git() })
     }
 
     /// The files with their objects.
@@ -73,7 +74,7 @@ impl Application {
         for (path, _) in &files {
             let failed =
                 |error: std::io::Error| Failure::outside(format!("`{}` can't be read: {error}", self.shown(path)));
-            let present = beneath::read(&self.root, path).map_err(failed)?;
+            let present = contained_files::read(&self.root, path).map_err(failed)?;
             if present.as_deref() != self.files.get(*path).map(|bytes| &**bytes) {
                 let message = format!("`{}` changed while it was edited", self.shown(path));
                 return Err(Failure::refused(message).help("try again"));
@@ -81,7 +82,7 @@ impl Application {
         }
         let failed =
             |error: std::io::Error| Failure::outside(format!("`{}` can't be changed: {error}", self.root.display()));
-        beneath::replace_all(&self.root, &files).map_err(failed)
+        contained_files::replace_all(&self.root, &files).map_err(failed)
     }
 
     /// The working tree, if edits of it can be committed.
@@ -89,13 +90,13 @@ impl Application {
     /// # Errors
     /// If the folder is in no repository, or if an operation of git waits there for an end.
     pub(super) fn committable(&self) -> Result<Checkout, Failure> {
-        let shown = from_here(&self.root);
+        let shown = self.settings.shown(&self.root);
         let failed = |error: CheckoutError| {
             Failure::refused(format!("`{}` can't be committed: {error}", shown.display()))
                 .help("name a clone of the application's repository with --checkout DIR, or leave out --commit")
         };
         let checkout = checkout_at(&self.root).map_err(failed)?;
-        unfinished_operation(&checkout).map_or(Ok(checkout), Err)
+        unfinished_operation(&checkout, &self.settings).map_or(Ok(checkout), Err)
     }
 
     /// Commits exactly the edited files with `git commit`: with the user's identity, settings and hooks. Other staged changes stay staged.
@@ -110,12 +111,12 @@ impl Application {
     ) -> Result<Committed, Failure> {
         let paths: Vec<_> = edits.iter().map(|(path, _)| &**path).collect();
         let committed = git::checkout::commit(settings, checkout, &paths, message);
-        committed.map_err(|error| not_committed(&self.root, &error))
+        committed.map_err(|error| not_committed(&self.settings.shown(&self.root), &error))
     }
 
     /// The path of a file for people.
     pub(super) fn shown(&self, path: &str) -> String {
-        from_here(&self.root.join(path)).display().to_string()
+        self.settings.shown(&self.root.join(path)).display().to_string()
     }
 
     /// The path of a file below a folder of the checkout, from the root. None if it is not below the root.

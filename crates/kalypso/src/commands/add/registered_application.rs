@@ -14,11 +14,12 @@ use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
 use model::similar;
 use model::source::Source;
+use workbench::branch::{NewProposal, Proposed, propose};
+use workbench::change::{EditedStates, EnvironmentChange};
+use workbench::edited_repositories::{EditedRepositories, Next};
+use workbench::source::{environment_name, unknown_environment};
 
-use crate::change::EnvironmentChange;
 use crate::commands::branch_edit::git_edits;
-use crate::control_plane_branch::{ProposalText, Proposed, propose};
-use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::Failure;
 use crate::progress::Watch;
 use crate::{configuration, loading};
@@ -50,12 +51,12 @@ impl RegisteredApplication {
             return Ok(Err(failure.help("name that of the control plane with --config FILE")));
         }
         let access = loading::access(config, watch.progress())?;
-        let name = loading::environment_name(environment)?;
+        let name = environment_name(environment)?;
         let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
         let environments = snapshot.environments();
         if !environments.names.contains(&name) {
             let known = in_promotion_order(&environments, &access);
-            return Err(loading::unknown_environment(environment, &known).into());
+            return Err(unknown_environment(environment, &known).into());
         }
         let old = Arc::new(Loaded::new(snapshot.load(&name), None, Some(&access)));
         let files = BTreeMap::new();
@@ -92,17 +93,13 @@ impl RegisteredApplication {
         let read = Snapshot::new(&edited, self.access.control_plane()).load(environment);
         let new = Arc::new(Loaded::new(read, None, Some(&self.access)));
         let (branch, from) = (self.branch(), environment.to_string());
-        EnvironmentChange::of_edits((Arc::clone(&self.old), new), (&branch, from), &edits)
+        EnvironmentChange::of_edits(EditedStates { old: Arc::clone(&self.old), new, branch: &branch, from }, &edits)
     }
 
     /// Proposes edits: see [`propose`].
-    pub(super) fn propose(
-        &self,
-        files: &FileEdits,
-        text: ProposalText<'_>,
-        config: Option<&Path>,
-    ) -> anyhow::Result<Proposed> {
-        propose((&self.access, &self.head), &git_edits(files), text, config)
+    pub(super) fn propose(&self, text: NewProposal<'_>, config: Option<&Path>) -> anyhow::Result<Proposed> {
+        let hosts = configuration::read_hosts(config)?.for_deliveries();
+        Ok(propose((&self.access, &self.head), text, hosts.as_ref())?)
     }
 
     /// The branch that is registered.

@@ -8,6 +8,8 @@ use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange};
 use git::checkout::Committed;
 use serde_json::json;
+use workbench::branch::{Comparison, NewProposal, Proposed};
+use workbench::source::environment_name;
 
 use super::application::Application;
 use super::labels;
@@ -16,16 +18,15 @@ use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetT
 use crate::commands::branch_edit;
 use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
 use crate::configuration;
-use crate::control_plane_branch::{Comparison, ProposalText, Proposed};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::{loading, terminal};
+use crate::{compiling, terminal};
 
 pub(super) fn run(options: &AddTarget) -> anyhow::Result<Exit> {
     let some = |pairs: authoring::objects::LabelList| (!pairs.is_empty()).then_some(pairs);
     let target = NewTarget {
         name: checked(&options.name)?.into(),
-        environment: loading::environment_name(&options.environment)?,
+        environment: environment_name(&options.environment)?,
         labels: some(labels(&options.labels)?),
         manifests: some(manifests(&options.manifests)?),
     };
@@ -36,7 +37,7 @@ pub(super) fn run(options: &AddTarget) -> anyhow::Result<Exit> {
 
 pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
     let SetTarget { workload, name, environment, .. } = options;
-    let of = loading::environment_name(environment)?;
+    let of = environment_name(environment)?;
     let labels = label_changes(&options.labels)?;
     let manifests = pair_changes(options.manifests.iter().map(String::as_str), manifests)?;
     if labels.is_empty() && manifests.is_empty() {
@@ -49,7 +50,7 @@ pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
 
 pub(in crate::commands) fn remove(options: &RemoveTarget) -> anyhow::Result<Exit> {
     let RemoveTarget { workload, name, environment, .. } = options;
-    let of = loading::environment_name(environment)?;
+    let of = environment_name(environment)?;
     let what = What { verb: Verb::Remove, workload, name, environment, notes: Vec::new() };
     edit(&options.application, &what, |files| targets::remove(files, workload, (name, &of)))
 }
@@ -171,7 +172,7 @@ fn edit(
         Place::Head(registered) => Some(registered),
     };
     let change = registered.map(|registered| registered.change(&edits));
-    let comparison = change.as_ref().map(|change| Comparison::of(change, &watch)).transpose()?;
+    let comparison = change.as_ref().map(|change| compiling::compare(change, &watch)).transpose()?;
     watch.end();
     if let Some(comparison) = comparison.as_ref().filter(|comparison| !comparison.new_errors().is_empty()) {
         return branch_edit::refuse_errors(std::slice::from_ref(comparison), options.output);
@@ -203,8 +204,9 @@ impl Outcome<'_> {
                 let (of, branch) = (registered.description(), what.branch());
                 let plans = self.comparison.map(std::slice::from_ref).unwrap_or_default();
                 let body = |characters_max| branch_edit::body((&what.title(), &of), self.edits, plans, characters_max);
-                let text = ProposalText { branch: &branch, title: &title, body: &body };
-                return Ok(Done::Proposed(registered.propose(self.edits, text, options.config.as_deref())?));
+                let edits = branch_edit::git_edits(self.edits);
+                let text = NewProposal { edits: &edits, branch: &branch, title: &title, body: &body };
+                return Ok(Done::Proposed(registered.propose(text, options.config.as_deref())?));
             }
         };
         let checkout = options.commit.then(|| application.committable()).transpose()?;

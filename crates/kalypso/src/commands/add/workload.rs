@@ -11,13 +11,14 @@ use authoring::targets::{self, NewTarget};
 use git::{RepositoryUrl, UrlError};
 use model::kind::Kind;
 use serde_json::json;
+use workbench::source::environment_name;
 
 use super::application::Application;
 use super::target::{checked, manifests};
 use super::{NewObjects, OpenBranch, finish, labels, name};
 use crate::arguments::{AddWorkload, Format};
 use crate::exit::{Exit, Failure};
-use crate::{loading, terminal};
+use crate::terminal;
 
 /// The name of the file with a new workload.
 const FILE: &str = "workload.yaml";
@@ -113,7 +114,7 @@ fn new_target(text: &str, places: &LabelList) -> Result<NewTarget, Failure> {
     let manifests = places.iter().map(|(key, value)| (Arc::clone(key), filled(value).into())).collect();
     Ok(NewTarget {
         name: checked(target)?.into(),
-        environment: loading::environment_name(environment)?,
+        environment: environment_name(environment)?,
         labels: Some(labels(&[of_target.to_owned()])?),
         manifests: Some(manifests),
     })

@@ -3,18 +3,18 @@
 use authoring::file_edits::FileEdit;
 use delivery::pull_requests::Proposal;
 use serde_json::{Value as Json, json};
+use workbench::branch::{Comparison, ControlPlaneBranch, Proposed};
 
-use super::words::is_shown;
+use super::edit_text::is_shown;
 use super::{BranchEdit, Done, Outcome, Verb};
 use crate::commands::plan::selection::View;
-use crate::control_plane_branch::{Comparison, ControlPlaneBranch, Proposed};
 use crate::diagnostics::Report;
 use crate::reporting;
 
 /// The answer of an edit.
 pub(super) fn json(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Json> {
     let mut report = Report::new();
-    outcome.comparisons.iter().for_each(|comparison| comparison.add_new_warnings(&mut report));
+    outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
     let plans = outcome.comparisons.iter().map(plan).collect::<anyhow::Result<Vec<_>>>()?;
     let objects = edit
         .objects

@@ -12,8 +12,7 @@ use model::label::Labels;
 use model::name::ConfigMapName;
 use model::object::config_map::{IGNORED_LABELS, PLATFORM_CONFIG};
 use model::object_key::ObjectKey;
-
-use crate::control_plane_branch::Comparison;
+use workbench::branch::Comparison;
 
 /// The maximum number of overriding values that a message shows.
 const OVERRIDING_MAX: usize = 3;

@@ -13,9 +13,9 @@ use model::count::count;
 use model::excerpt;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
+use workbench::listing::rows::{VALUE_CHARS_MAX, shown_value};
 
 use crate::arguments::{Compare, SourceOptions};
-use crate::listing::values::{SHOWN_MAX, shown};
 use crate::progress::Watch;
 use crate::{configuration, hub_client, loading, terminal};
 
@@ -142,8 +142,11 @@ fn have_same_places(sides: &[(&Inventory<'_>, &AssignmentSet); 2], held: &[Vec<H
 fn placed(inventory: &Inventory<'_>, held: &[HeldValue], is_sensitive: bool) -> Values {
     let mut values: Vec<PlacedValue> = Vec::new();
     for one in held {
-        let value =
-            if is_sensitive && !one.is_sensitive { one.shown.as_ref().map(|_| HIDDEN.to_owned()) } else { shown(one) };
+        let value = if is_sensitive && !one.is_sensitive {
+            one.shown.as_ref().map(|_| HIDDEN.to_owned())
+        } else {
+            shown_value(one)
+        };
         let places = inventory.counts(&one.set).places();
         let named = inventory.assignments(&one.set, None).take(PLACES_OF_PROGRAMS_MAX);
         let named: Vec<_> = named.map(|one| one.place.name().to_string()).collect();
@@ -184,7 +187,7 @@ fn shown_sides(sides: &[Values; 2]) -> [String; 2] {
     if let [[PlacedValue { value: Some(from), .. }], [PlacedValue { value: Some(to), .. }]] =
         sides.each_ref().map(Vec::as_slice)
     {
-        let (from, to) = excerpt::differing(from, to, SHOWN_MAX);
+        let (from, to) = excerpt::differing(from, to, VALUE_CHARS_MAX);
         return [from, to];
     }
     sides.each_ref().map(values_text)
@@ -193,7 +196,7 @@ fn shown_sides(sides: &[Values; 2]) -> [String; 2] {
 /// The values of one side: `"info"`, or `"info" on 4 places, "warning" on chicago-edge`.
 fn values_text(values: &Values) -> String {
     let text = |value: &PlacedValue| {
-        value.value.as_deref().map_or_else(|| "(none)".to_owned(), |text| excerpt::first(text, SHOWN_MAX))
+        value.value.as_deref().map_or_else(|| "(none)".to_owned(), |text| excerpt::first(text, VALUE_CHARS_MAX))
     };
     match values.as_slice() {
         [] => "(none)".to_owned(),

@@ -7,9 +7,9 @@ use model::fleet::Fleet;
 use model::object::promotion::Ring;
 use model::object::{AnyObject, Object, Promotion, Template, Workload};
 use serde_json::{Value as Json, json};
+use workbench::listing::object::Listed;
+use workbench::listing::view::View;
 
-use crate::listing::object::Listed;
-use crate::listing::view::View;
 use crate::places;
 use crate::terminal::count;
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use engine::compile::{Assignment, Compiled};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
+use workbench::listing::view::View;
 
 use super::Subject;
 use super::details::Detail;
 use super::reach;
 use crate::held_content::{self, HeldAssignments};
-use crate::listing::view::View;
 use crate::terminal::count;
 
 /// The held contents of an object's assignments, with the number of assignments of each. None: all have the desired content, or an object of this kind reaches none.

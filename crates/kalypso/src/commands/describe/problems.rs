@@ -7,12 +7,12 @@ use engine::output::destination_problems;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin};
 use model::fleet::Fleet;
 use model::object_key::ObjectKey;
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::Listed;
+use workbench::listing::view::View;
 
 use super::Subject;
 use crate::diagnostics::{Batch, Fallback, Report};
-use crate::listing::kind::ListedKind;
-use crate::listing::object::Listed;
-use crate::listing::view::View;
 use crate::reporting;
 
 /// All diagnostics of an environment.

@@ -7,11 +7,11 @@ use engine::inventory::{AssignmentSet, Counts, Inventory};
 use model::diagnostic::Origin;
 use model::object::AnyObject;
 use serde_json::{Value as Json, json};
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::{Listed, objects};
+use workbench::listing::view::View;
 
 use super::Subject;
-use crate::listing::kind::ListedKind;
-use crate::listing::object::{Listed, objects};
-use crate::listing::view::View;
 use crate::places;
 
 /// How many assignments are shown as examples.

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use model::excerpt;
+use workbench::listing::kind::ListedKind;
+use workbench::listing::rows::columns_of;
+use workbench::listing::view::View;
 
 use super::reach::{Reach, Reaching};
 use super::{Description, details::Detail};
 use crate::diagnostics::{Format, Report};
-use crate::listing::assignments::{counts_text, more_text};
-use crate::listing::kind::ListedKind;
-use crate::listing::rows::columns_of;
-use crate::listing::view::View;
+use crate::listing::text::{counts_text, more_text};
 use crate::table;
 use crate::terminal::{count, thousands};
 
@@ -81,7 +81,7 @@ fn field(text: &mut String, title: &str, lines: &[String]) {
 fn pairs(labels: &model::label::Labels) -> Vec<String> {
     let pairs: Vec<_> = labels
         .iter()
-        .map(|(key, value)| crate::listing::view::one_line(&model::credential::without(&format!("{key}={value}"))))
+        .map(|(key, value)| workbench::listing::view::one_line(&model::credential::without(&format!("{key}={value}"))))
         .collect();
     if pairs.is_empty() { vec!["-".to_owned()] } else { pairs }
 }

@@ -11,14 +11,14 @@ use model::object::release_pin::MANIFESTS;
 use model::object::{Object, ReleasePin};
 use serde_json::{Map, Value as Json, json};
 
+use super::context::ExplanationContext;
 use super::value;
-use super::words::Words;
 use crate::{places, terminal};
 
 /// The maximum length of a value, in characters.
 const SHOWN_MAX: usize = 36;
 
-pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> String {
+pub(super) fn text(explanation: &Explanation, words: &mut ExplanationContext<'_, '_>) -> String {
     let Explanation { id, policies, values, .. } = explanation;
     let mut lines = vec![format!(
         "{} runs on {} in {} because {} so",
@@ -65,7 +65,7 @@ pub(super) fn text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     lines.join("\n") + "\n"
 }
 
-fn pin_lines(pin: &Object<ReleasePin>, words: &mut Words<'_, '_>) -> Vec<String> {
+fn pin_lines(pin: &Object<ReleasePin>, words: &mut ExplanationContext<'_, '_>) -> Vec<String> {
     let ReleasePin { manifests, reason, expires, .. } = &pin.spec;
     let place = words.place(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)));
     let manifests: Vec<_> = manifests.iter().map(|(key, value)| format!("{key}={}", without(value))).collect();

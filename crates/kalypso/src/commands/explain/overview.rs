@@ -8,11 +8,11 @@ use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, WorkloadName};
+use workbench::listing::filter::advice;
 
 use super::overview_json;
 use crate::arguments::{Explain, Format};
 use crate::exit::Failure;
-use crate::listing::filter::advice;
 use crate::{places, terminal};
 
 /// The maximum number of assignments, `ConfigMap`s or policies that are named.

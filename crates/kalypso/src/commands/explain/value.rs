@@ -7,7 +7,7 @@ use model::field_path::FieldPath;
 use model::locate::Locator;
 use serde_json::{Value as Json, json};
 
-use super::words::Words;
+use super::context::ExplanationContext;
 use crate::exit::Failure;
 use crate::{places, terminal};
 
@@ -42,7 +42,7 @@ pub(super) fn unknown_key(
     Failure::refused(message).help(help)
 }
 
-pub(super) fn text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>) -> String {
+pub(super) fn text(reason: &ValueReason, id: &AssignmentId, words: &mut ExplanationContext<'_, '_>) -> String {
     let environment = words.environment;
     let whose = format!("in {environment}, {}, target {}", words.place_text, id.target);
     let mut rows: Vec<[String; 2]> = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_
 }
 
 /// The parts of a value that several `ConfigMap`s define, in the order in which they are merged.
-fn pieces_rows(pieces: &[ValuePart], words: &mut Words<'_, '_>) -> Vec<[String; 2]> {
+fn pieces_rows(pieces: &[ValuePart], words: &mut ExplanationContext<'_, '_>) -> Vec<[String; 2]> {
     let mut rows = Vec::new();
     for ValuePart { path, source } in pieces.iter().take(PIECES_MAX) {
         let value = format!("   {path} = {}", source.shown);
@@ -96,7 +96,7 @@ fn pieces_rows(pieces: &[ValuePart], words: &mut Words<'_, '_>) -> Vec<[String; 
     rows
 }
 
-fn source_text(source: &ValueSource, with_value: bool, words: &mut Words<'_, '_>) -> String {
+fn source_text(source: &ValueSource, with_value: bool, words: &mut ExplanationContext<'_, '_>) -> String {
     let value = if with_value { format!("   {}", source.shown) } else { String::new() };
     format!("ConfigMap {}   {}{value}", source.container, words.place(&source.origin))
 }
@@ -109,7 +109,7 @@ fn matches_text(matches: &[String]) -> String {
     }
 }
 
-fn not_used_text(other: &UnusedContainer, words: &mut Words<'_, '_>) -> String {
+fn not_used_text(other: &UnusedContainer, words: &mut ExplanationContext<'_, '_>) -> String {
     format!("ConfigMap {}   {}   {}", other.container, words.place(&other.origin), other.unmet_conditions.join("; "))
 }
 

@@ -6,14 +6,16 @@ use engine::compile::SingleAssignments;
 use engine::inventory::Assigned;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
+use workbench::listing::rows::{AssignmentRow, Row};
+use workbench::listing::view::View;
 
 use super::{Page, Request};
 use crate::arguments::ListFormat;
 use crate::exit::Exit;
+use crate::held_content;
 use crate::held_content::HeldAssignments;
-use crate::listing::assignments::{counts_text, row};
 use crate::listing::output::ListWriter;
-use crate::listing::view::View;
+use crate::listing::text::counts_text;
 use crate::loading::parse_assignment;
 
 /// How many assignments are looked up in the GitOps branches at once.
@@ -71,7 +73,9 @@ fn write<'p>(
         for (assigned, id) in part.iter().zip(&ids) {
             let name = id.to_string();
             listed(&name);
-            writer.add(row(assigned, view.environment(), (found.get(id), now)), view.environment(), &name)?;
+            let held = found.get(id).map(|held| (held, held_content::since(held, now)));
+            let row = AssignmentRow::new(assigned, view.environment(), held);
+            writer.add(Row::new(&row), view.environment(), &name)?;
             page.last = name;
         }
         page.listed += part.len();

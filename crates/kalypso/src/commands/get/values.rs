@@ -3,26 +3,27 @@
 use std::collections::BTreeSet;
 
 use engine::inventory::{AssignmentSet, HeldValue};
+use workbench::listing::filter::{Filter, environments, nearest};
+use workbench::listing::kind::ListedKind;
+use workbench::listing::rows::{KeyRow, KindFields as _, Row, ValueRow, columns_of};
+use workbench::listing::view::View;
 
 use super::is_for_programs;
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
-use crate::listing::assignments::{counts_text, more_text};
-use crate::listing::filter::{Filter, environments, nearest};
 use crate::listing::output::{ListWriter, limit_of};
-use crate::listing::values::{COLUMNS, KEYS, key_row, row};
-use crate::listing::view::View;
+use crate::listing::text::{counts_text, more_text};
 use crate::{table, terminal};
 
 /// How many different values a note names.
 const VALUES_NAMED_MAX: usize = 5;
 
-pub(super) fn list(options: &Get, filter: &Filter<'_>, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
+pub(super) fn list(options: &Get, filter: &Filter, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
     let Some(key) = options.values.key.as_deref() else { return keys(options, filter, views) };
     if !views.iter().any(|view| view.inventory.has_key(key)) {
         return Err(unknown_key(key, views).into());
     }
-    let mut writer = ListWriter::new(options.output, COLUMNS, options.environment.is_none());
+    let mut writer = ListWriter::new(options.output, columns_of(ListedKind::Value), options.environment.is_none());
     let mut others = BTreeSet::new();
     for view in views.iter_mut() {
         let set = filter.assignments(view).unwrap_or_default();
@@ -66,7 +67,7 @@ fn add(
     writer.count(values.len(), values.len() > limit && !is_of_names);
     if !is_of_names {
         for value in values.iter().take(limit) {
-            writer.add(row(key, value, view), &environment, "")?;
+            writer.add(Row::new(&ValueRow::new(key, value, view)), &environment, "")?;
         }
     }
     if values.len() > limit && !is_for_programs(options.output) {
@@ -92,7 +93,7 @@ fn list_assignments(
     let ids = view.inventory.assignments(&value.set, after.as_ref()).take(limit).map(|one| one.id().to_string());
     if options.output == ListFormat::Name {
         for id in ids {
-            writer.add(crate::listing::rows::Row::default(), view.environment(), &id)?;
+            writer.add(Row::default(), view.environment(), &id)?;
         }
         return Ok(());
     }
@@ -112,8 +113,8 @@ fn list_assignments(
 }
 
 /// Lists all keys, without `--key`.
-fn keys(options: &Get, filter: &Filter<'_>, views: &[View<'_>]) -> anyhow::Result<Exit> {
-    let mut writer = ListWriter::new(options.output, KEYS, options.environment.is_none());
+fn keys(options: &Get, filter: &Filter, views: &[View<'_>]) -> anyhow::Result<Exit> {
+    let mut writer = ListWriter::new(options.output, KeyRow::COLUMNS, options.environment.is_none());
     let limit = limit_of(options.limit, options.output);
     for view in views {
         let is_filtered = filter.is_by_assignments() || !filter.selector().requirements.is_empty();
@@ -123,7 +124,9 @@ fn keys(options: &Get, filter: &Filter<'_>, views: &[View<'_>]) -> anyhow::Resul
         let behind = |key: &str| options.after.as_deref().is_none_or(|after| key > after);
         let rest: Vec<_> = all.iter().filter(|(key, _)| behind(key)).collect();
         for (key, config_maps) in rest.iter().take(limit) {
-            writer.add(key_row(key, **config_maps, view.environment()), view.environment(), key)?;
+            let (environment, key) = (view.environment().to_owned(), key.to_string());
+            let row = KeyRow { environment, key: key.clone(), configs: **config_maps };
+            writer.add(Row::new(&row), view.environment(), &key)?;
         }
         writer.count(all.len(), rest.len() > limit);
         if rest.len() > limit {

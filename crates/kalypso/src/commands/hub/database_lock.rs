@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hub::store::DatabaseUrl;
+use workbench::process_lock;
 
 use crate::exit::Failure;
-use crate::process_lock;
 
 /// Refuses a second hub with the same SQLite database. The lock ends with the process. Several hubs may share PostgreSQL.
 pub(super) fn take(database: &DatabaseUrl) -> Result<Option<File>, Failure> {

@@ -5,9 +5,9 @@ use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::secret::Secret;
 use git_host::settings::{HostSettings, Wait};
 use git_host::{GitHost, HostKind, HostRepository, hosts};
+use workbench::platform::answers::{Answers, HostAnswer, RepositoryAnswer};
 
 use crate::exit::Failure;
-use crate::platform::answers::{Answers, HostAnswer, RepositoryAnswer};
 use crate::stopping;
 
 /// Creates the repositories that do not exist. Returns the URLs of the new ones.

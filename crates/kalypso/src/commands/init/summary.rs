@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use authoring::scaffold::{Pack, PackRole};
+use workbench::platform::Made;
+use workbench::platform::answers::Answers;
 
 use crate::demo::trying;
-use crate::platform::Made;
-use crate::platform::answers::Answers;
 
 /// What was made, what was kept, and the options that were not given.
 pub(super) fn made(folder: &Path, made: &Made, (title, not_given): (&str, &[String])) -> String {

@@ -7,10 +7,10 @@ use delivery::selection::Selection as Selected;
 use engine::compile::{Compiled, Prepared};
 use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;
+use workbench::listing::filter::{advice, label_failure};
 
 use crate::arguments;
 use crate::exit::Failure;
-use crate::listing::filter::{advice, label_failure};
 
 /// The options that select changes of a plan.
 #[derive(Clone, Debug, Default)]

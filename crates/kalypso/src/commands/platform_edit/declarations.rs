@@ -4,8 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use authoring::scaffold::environment_copy::Contents;
-
-use crate::control_plane_branch::ControlPlaneBranch;
+use workbench::branch::ControlPlaneBranch;
 
 /// Reads the files with `Environment` objects. In a working tree, uncommitted changes count.
 pub(super) fn read(main: &ControlPlaneBranch) -> anyhow::Result<Contents> {

@@ -22,16 +22,17 @@ use model::diagnostic::{Diagnostic, merged};
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use serde_json::json;
+use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
+use workbench::edited_repositories::{EditedRepositories, Next};
+use workbench::platform::branch_copy::{self, NewCopy};
+use workbench::source::{complete, environment_name, unknown_environment};
 
 use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
 use crate::commands::branch_edit::{git_edits, refuse};
 use crate::commands::plan::selection::View;
-use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
 use crate::diagnostics::Report;
-use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::{Exit, Failure};
-use crate::platform::branch_copy::{self, NewCopy};
 use crate::progress::Watch;
 use crate::{compiling, loading, paint, reporting, terminal};
 
@@ -43,7 +44,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
         Ok(edits) => edits,
         Err(refusal) => return refuse(watch, &refusal, options.edit.output),
     };
-    let loaded = Arc::new(loading::whole(request.loaded(&access, &edits), &mut watch)?);
+    let loaded = Arc::new(complete(request.loaded(&access, &edits))?);
     let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
     let compiled = Arc::new(compiled);
     let problems = errors(&loaded, &compiled);
@@ -107,7 +108,7 @@ impl<'a> Request<'a> {
                 .help("leave out --propose; push the new branch, and propose the change of main by hand")
                 .into());
         }
-        let (to, from) = (loading::environment_name(&options.name)?, loading::environment_name(&options.after)?);
+        let (to, from) = (environment_name(&options.name)?, environment_name(&options.after)?);
         check_environment(&to).map_err(|error| Failure::usage(error.to_string()))?;
         let place = EditPlace::WorkingTree(options.edit.working_tree.as_deref());
         let main = ControlPlaneBranch::open(access, BranchOf::Main, place)?;
@@ -131,7 +132,7 @@ impl<'a> Request<'a> {
         let heads = [resolve(&main)?, resolve(&source)?];
         let declared = main.environments().places.get(&from).cloned();
         let known = || delivery::reading::in_promotion_order(main.environments(), access);
-        let place = declared.ok_or_else(|| loading::unknown_environment(from.as_str(), &known()))?;
+        let place = declared.ok_or_else(|| unknown_environment(from.as_str(), &known()))?;
         let is_local = branch_copy::is_local(main.root(), main.url(), &access.settings.git);
         Ok(Self { options, access, to, from, main, source, place, heads, is_local })
     }
@@ -217,8 +218,10 @@ impl<'a> Request<'a> {
             from: (&self.source.name(), self.heads[1].id),
             to: self.to.as_str(),
             message: &format!("The environment {}, from {}\n", self.to, self.from),
+            edits: &edits.copy.edits,
+            variables: &self.access.settings.git.withheld,
         };
-        let working_tree = branch_copy::make(root, &copy, &edits.copy.edits)?;
+        let working_tree = branch_copy::make(root, &copy)?;
         let main = git_edits(&edits.main);
         self.main.write(&main)?;
         let commit = if self.options.edit.commit {
@@ -254,7 +257,7 @@ impl<'a> Request<'a> {
         let mut text = format!("{verb} environment {to} after {from}\n");
         let _ = writeln!(text, "  branch {to}, a copy of {}", self.source.name());
         if let Some(path) = &done.working_tree {
-            let _ = writeln!(text, "  {}, its working tree", crate::working_trees::from_here(path).display());
+            let _ = writeln!(text, "  {}, its working tree", self.access.settings.git.shown(path).display());
         }
         let _ = writeln!(text, "  {}", files.join(", "));
         if !edits.copy.values.is_empty() {
@@ -280,7 +283,7 @@ impl<'a> Request<'a> {
         if self.options.edit.dry_run {
             return "\nNothing is written: this was a dry run\n".to_owned();
         }
-        let root = self.main.root().map(crate::working_trees::from_here).unwrap_or_default();
+        let root = self.main.shown_root();
         let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
         let main = self.main.name();
         let mut text = match &done.commit {

@@ -5,6 +5,7 @@ use authoring::scaffold::environment::NewEnvironment;
 use authoring::scaffold::environment_copy::Declarations;
 use delivery::reading::ReadAt;
 use model::kind::Kind;
+use workbench::source::environment_name;
 
 use super::declarations;
 use crate::arguments::{RemoveEnvironment, SourceOptions};
@@ -15,7 +16,7 @@ use crate::terminal::count;
 use crate::{compiling, loading};
 
 pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result<Exit> {
-    let name = loading::environment_name(&options.name)?;
+    let name = environment_name(&options.name)?;
     let open = OpenBranch::of(&options.edit, None)?;
     let contents = declarations::read(&open.branch)?;
     let files = match Declarations(&contents).without(&name) {

@@ -16,11 +16,11 @@ use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Start};
 use model::object::release::shown;
 use serde_json::{Value as Json, json};
+use workbench::source::environment_name;
 
 use super::local::LocalController;
-use super::what::Wanted;
+use super::subject::Wanted;
 use crate::exit::{self, Failure};
-use crate::loading;
 
 /// A step of a commit into an environment.
 pub(super) struct PlannedStep {
@@ -50,7 +50,7 @@ pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str))
     let plane = Plane::read(&controller.access).map_err(|error| outside(&error))?;
     let revision = match &wanted.subject {
         Some(workload) => {
-            let (to, requested) = (loading::environment_name(to)?, Revision(wanted.revision.as_str().into()));
+            let (to, requested) = (environment_name(to)?, Revision(wanted.revision.as_str().into()));
             requested_release(&plane, (&to, workload), &requested).map_err(exit::refusal)?
         }
         None => plane.line.find(&wanted.revision).cloned().map_err(|found| no_commit(&wanted.revision, found))?,

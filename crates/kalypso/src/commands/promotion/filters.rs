@@ -69,8 +69,8 @@ mod tests {
             names.iter().map(|name| SubjectStatus::new(Some(name), SubjectKind::Release)).collect::<Vec<_>>()
         };
         vec![
-            super::super::what::tests::status("stage", subjects(&["checkout", "search"])),
-            super::super::what::tests::status("prod", subjects(&["search"])),
+            super::super::subject::tests::status("stage", subjects(&["checkout", "search"])),
+            super::super::subject::tests::status("prod", subjects(&["search"])),
         ]
     }
 

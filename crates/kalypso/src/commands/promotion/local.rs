@@ -19,13 +19,15 @@ use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, P
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
+use workbench::FailureKind;
+use workbench::branch::decider;
+use workbench::source::unknown_environment;
 
 use crate::arguments::{HubConnection, RolloutRestore};
-use crate::control_plane_branch::decider;
-use crate::exit::{self, Exit, Failure, refusal};
+use crate::configuration;
+use crate::exit::{Exit, Failure, destination_failure, refusal};
 use crate::hub_client::Hub;
 use crate::promotion_steps::{SteppedPublication, Steps};
-use crate::{configuration, loading};
 
 /// A control plane whose promotions are moved by this process.
 pub(super) struct LocalController {
@@ -69,7 +71,7 @@ impl LocalController {
         let plane = Plane::read(&self.access).map_err(|error| Failure::outside(error.to_string()))?;
         let Some(named) = named else { return Ok(plane.graph.order().to_vec()) };
         let found = plane.graph.order().iter().find(|name| name.as_str() == named);
-        let found = found.ok_or_else(|| loading::unknown_environment(named, plane.graph.order()))?;
+        let found = found.ok_or_else(|| unknown_environment(named, plane.graph.order()))?;
         Ok(vec![found.clone()])
     }
 
@@ -185,7 +187,7 @@ impl LocalStep {
             Ok((outcome, failure)) => (outcome.unwrap_or_default(), failure),
             Err(error) => {
                 let status = PromotionStatus { problem: Some(format!("{error:#}")), ..environment.status.clone() };
-                return Self { status: Some(status), exit: exit::status(&error), warnings };
+                return Self { status: Some(status), exit: crate::exit::status(&error), warnings };
             }
         };
         warnings.extend(outcome.warnings);
@@ -199,7 +201,7 @@ impl LocalStep {
         if let Some(failure) = failure {
             let status = status.get_or_insert_with(|| environment.status.clone());
             status.problem.get_or_insert(failure.message);
-            exit = exit.and(failure.exit);
+            exit = exit.and(failure.kind.into());
         }
         Self { status, exit, warnings }
     }
@@ -225,8 +227,8 @@ fn unpublished(outcome: &Outcome) -> Option<Failure> {
     }
     let DestinationFailure { gitops_repo, error } = outcome.failures.first()?;
     let message = format!("nothing is published to {gitops_repo}: {error}");
-    let exit = exit::of_destination(error).map_or(Exit::Unreachable, |failure| failure.exit);
-    Some(Failure { exit, ..Failure::outside(message) })
+    let kind = destination_failure(error).map_or(FailureKind::Outside, |failure| failure.kind);
+    Some(Failure { kind, ..Failure::outside(message) })
 }
 
 fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {

@@ -6,7 +6,7 @@ mod failed_hosts;
 mod filters;
 mod graph_text;
 mod local;
-mod what;
+mod subject;
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use self::failed_hosts::FailedHosts;
 use self::local::LocalController;
-use self::what::Wanted;
+use self::subject::Wanted;
 
 use crate::arguments::{
     Abort, Approve, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry,
@@ -76,10 +76,10 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
         controller.names(Some(&options.to))?;
     }
     let status = || Ok(graph(&options.connection, Some(&options.to))?.0);
-    let wanted = match (&controller, what::plain(options)) {
+    let wanted = match (&controller, subject::plain(options)) {
         // The service finds out whether it has such a commit or workload.
         (Err(_), Some(plain)) if !options.dry_run && service(&options.connection)?.is_some() => vec![plain],
-        (Ok(controller), _) => what::wanted(&controller.access, options, status)?,
+        (Ok(controller), _) => subject::wanted(&controller.access, options, status)?,
         (Err(_), _) => Vec::new(),
     };
     if options.dry_run || wanted.is_empty() {

@@ -5,8 +5,8 @@ use delivery::controller::command::{Confirmed, note_confirmation};
 use delivery::publish::{Outcome, PlaceOutcome};
 use delivery::push::Delivered;
 use model::name::EnvironmentName;
+use workbench::branch;
 
-use crate::control_plane_branch;
 use crate::terminal;
 
 /// Notes which words of the command line and which labels of pull requests confirmed removals that were delivered. An environment without states has no such
@@ -14,7 +14,7 @@ use crate::terminal;
 pub(super) fn note(access: &RepositoryAccess, environment: &EnvironmentName, (outcome, words): (&Outcome, &[String])) {
     let at = jiff::Timestamp::now();
     let by_word = outcome.places.iter().filter_map(|place| delivered_word(place, words));
-    let by_word = by_word.map(|word| Confirmed { word, by: control_plane_branch::decider(access).1, at });
+    let by_word = by_word.map(|word| Confirmed { word, by: branch::decider(access).1, at });
     for confirmed in by_word.chain(Confirmed::by_labels(outcome, at)) {
         if let Err(error) = note_confirmation(access, environment, &confirmed, None) {
             terminal::warn(&format!("the history does not name the person who confirmed the removals: {error}"));

@@ -7,10 +7,12 @@ use delivery::access::RepositoryAccess;
 use git::Person;
 use git::publish::AUTHOR_EMAIL;
 use hub_api::tokens::{Caller, Scope};
+use workbench::branch;
 
 use crate::exit::Failure;
 use crate::hub_client::Hub;
-use crate::{configuration, control_plane_branch, terminal};
+
+use crate::{configuration, terminal};
 
 /// The person who overrides.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ fn proof(config: Option<&Path>, access: &RepositoryAccess, hub: Option<&Hub>) ->
     if let Some(hub) = hub {
         return Ok(Proof::Hub(hub.ask(hub.client.caller())?));
     }
-    let none = || Proof::None(control_plane_branch::author(access));
+    let none = || Proof::None(branch::author(access));
     // The git host of the demo runs only with the demo, and its company trusts all of its accounts.
     if configuration::read_demo(config)?.is_some() {
         return Ok(none());

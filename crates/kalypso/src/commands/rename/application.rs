@@ -14,11 +14,11 @@ use model::label;
 use model::name::WorkloadName;
 use model::object::environment::RepositoryPlace;
 use model::similar;
+use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace};
 
 use super::joint::{JointEdit, Part};
 use crate::arguments::{EditOptions, RenameTarget, RenameWorkload};
 use crate::commands::branch_edit::{git_edits, name, objects, refuse};
-use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace};
 use crate::exit::{Exit, Failure};
 use crate::loading;
 use crate::progress::Watch;
@@ -95,7 +95,7 @@ impl Request<'_> {
         }
         match ControlPlaneBranch::open(access, of, EditPlace::WorkingTree(folder)) {
             Ok(branch) => Ok((branch, None)),
-            Err(closed) => Ok((at_head()?, Some(closed))),
+            Err(closed) => Ok((at_head()?, Some(closed.into()))),
         }
     }
 

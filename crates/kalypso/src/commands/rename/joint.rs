@@ -10,15 +10,15 @@ use git::checkout::Committed;
 use git::{Edit, Edits};
 use model::kind::Kind;
 use serde_json::{Value as Json, json};
+use workbench::branch::{Comparison, ControlPlaneBranch, NewProposal, Proposed};
 
 use crate::arguments::{EditOptions, Format};
 use crate::commands::branch_edit::{plan, plan_text, proposal, refuse_errors};
-use crate::control_plane_branch::{Comparison, ControlPlaneBranch, ProposalText, Proposed};
 use crate::diagnostics::Report;
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::terminal::{count, named};
-use crate::{paint, reporting, terminal, working_trees};
+use crate::{compiling, configuration, paint, reporting, terminal};
 
 /// The maximum number of files that are listed.
 const LISTED_MAX: usize = 20;
@@ -68,7 +68,7 @@ impl JointEdit<'_> {
         let branches: Vec<_> = self.parts.iter().map(|part| (&part.branch, &part.edits)).collect();
         let main = self.parts.get(self.main);
         let changes = main.map(|main| main.branch.joint_changes(&branches)).unwrap_or_default();
-        let comparisons = changes.iter().map(|change| Comparison::of(change, &watch));
+        let comparisons = changes.iter().map(|change| compiling::compare(change, &watch));
         let comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
         watch.end();
         if comparisons.iter().any(|comparison| !comparison.new_errors().is_empty()) {
@@ -118,8 +118,9 @@ impl JointEdit<'_> {
             }
             model::excerpt::first(&text, characters_max)
         };
-        let text = ProposalText { branch: &branch, title: &title, body: &body };
-        let proposed = part.branch.propose(&part.edits, text, self.options.config.as_deref())?;
+        let text = NewProposal { edits: &part.edits, branch: &branch, title: &title, body: &body };
+        let hosts = configuration::read_hosts(self.options.config.as_deref())?.for_deliveries();
+        let proposed = part.branch.propose(text, hosts.as_ref())?;
         Ok(Done { committed: None, proposed: Some(proposed) })
     }
 
@@ -146,7 +147,7 @@ impl JointEdit<'_> {
 
     fn show(&self, comparisons: &[Comparison<'_>], done: &[Done]) -> anyhow::Result<()> {
         let mut report = Report::new();
-        comparisons.iter().for_each(|comparison| comparison.add_new_warnings(&mut report));
+        comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
         if self.options.output != Format::Human {
             let answer = self.answer(comparisons, done, &report)?;
             terminal::answer(&terminal::structured(&answer, self.options.output))?;
@@ -196,7 +197,7 @@ impl JointEdit<'_> {
                     let _ = write!(text, "\nCommitted to {name} as {id}{}\n{}", self.of(part), committed.messages);
                 }
                 Done { .. } => {
-                    let root = part.branch.root().map(working_trees::from_here).unwrap_or_default();
+                    let root = part.branch.shown_root();
                     let git =
                         if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
                     let _ = write!(text, "\nNot committed yet: `{git} add --all && {git} commit`\n");

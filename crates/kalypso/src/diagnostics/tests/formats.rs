@@ -10,8 +10,9 @@ use model::locate::Locator;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::source::{File, Files, Source};
 use model::yaml::Span;
+use workbench::checkout_paths::CheckoutPaths;
 
-use super::super::{Batch, Checkout, Fallback, Format, Report};
+use super::super::{Batch, Fallback, Format, Report};
 
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
@@ -65,7 +66,7 @@ fn rendered(format: Format) -> String {
     let mut files = Files::default();
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
     let url = "https://git.example/acme/control-plane".into();
-    let checkout = Checkout { url, revision: "prod".into(), commit: None, folder: "./platform/".to_owned() };
+    let checkout = CheckoutPaths { url, revision: "prod".into(), commit: None, folder: "./platform/".to_owned() };
     let mut report = Report::new().checked_out(vec![checkout]);
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let missing = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! The fields of the hub's answers, read from its OpenAPI description.
 
 use serde_json::{Map, Value};
+use workbench::listing::rows;
 
 use super::Field;
 
@@ -8,8 +9,12 @@ use super::Field;
 pub(super) struct Schemas(Map<String, Value>);
 
 /// Nested schemas whose fields are in another table.
-const ELSEWHERE: [(&str, &str); 2] =
-    [("Counts", "Counts (below)."), ("Deployment", "The same as `deployments` lists.")];
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("Counts", "Counts (below)."),
+    ("Deployment", "The same as `deployments` lists."),
+    ("SourcePosition", "A place (below)."),
+    ("PublishedContent", "The same as `rollout` of `explain`."),
+];
 
 /// A field with its descriptions.
 struct FoundField {
@@ -27,6 +32,12 @@ impl Schemas {
             Value::Object(schemas) => Self(schemas),
             _ => Self(Map::new()),
         }
+    }
+
+    /// The schemas of lists.
+    pub(super) fn of_lists() -> Self {
+        let schemas = rows::schemas().into_iter();
+        Self(schemas.map(|(name, schema)| (name, serde_json::json!(schema))).collect())
     }
 
     /// The fields of a schema and of its nested schemas, each with a prefix.

@@ -1,0 +1,221 @@
+//! Edits in words: what is added, what it changes, and what to do next.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use authoring::config_values::ValueChange;
+use authoring::file_edits::FileEdits;
+use delivery::changes::markdown::{self, PlanText};
+use model::excerpt;
+use model::field_path::FieldPath;
+use model::kind::Kind;
+use workbench::branch::{Comparison, ControlPlaneBranch};
+
+use super::{BranchEdit, Done, Outcome, Verb};
+use crate::commands::plan::selection::View;
+use crate::terminal::{count, named};
+
+/// The maximum number of files or objects that are listed.
+const LISTED_MAX: usize = 10;
+/// The maximum number of paths in a command.
+const PATHS_MAX: usize = 3;
+/// The maximum length of a value, in characters.
+const VALUE_CHARS_MAX: usize = 60;
+
+/// The first line of a commit message.
+pub(super) fn title(edit: &BranchEdit) -> String {
+    let verb = match edit.verb {
+        Verb::Add => "Add",
+        Verb::Change => "Change",
+        Verb::Remove => "Remove",
+        Verb::Rename => return format!("Rename {}", objects(edit)),
+    };
+    if edit.values.is_empty() || edit.objects.len() != 1 {
+        return format!("{verb} {}", objects(edit));
+    }
+    let keys: Vec<_> = edit.values.iter().map(|value| value.key.to_string()).collect();
+    let all = |is: fn(&ValueChange) -> bool| edit.values.iter().all(is);
+    let verb = match edit.verb {
+        Verb::Change if all(|value| value.old.is_none()) => "Add",
+        Verb::Change if all(|value| value.new.is_none()) => "Remove",
+        Verb::Change => "Set",
+        _ => verb,
+    };
+    format!("{verb} {} in {}", named(&keys), objects(edit))
+}
+
+/// The renamed objects, with both names: the only value of each is its name.
+fn renaming(edit: &BranchEdit) -> String {
+    let (objects, values) = (edit.objects.iter(), edit.values.iter());
+    let parts = objects.zip(values).map(|(object, value)| {
+        format!("{} {} to {}", object.kind, value.old.as_deref().unwrap_or_default(), object.name)
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The body of a pull request into the branch `of`, of at most `characters_max` characters: the files, and the plan for each environment.
+pub(in crate::commands) fn body(
+    (title, of): (&str, &str),
+    files: &FileEdits,
+    comparisons: &[Comparison<'_>],
+    characters_max: usize,
+) -> String {
+    let mut text = format!("{title} in {of}.\n\nFiles:\n");
+    for (path, _) in files.iter().take(LISTED_MAX) {
+        let _ = writeln!(text, "- {}", markdown::code(path));
+    }
+    if let Some(more) = files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+        let _ = writeln!(text, "- and {more} more");
+    }
+    let rest = characters_max.saturating_sub(text.chars().count());
+    for comparison in comparisons {
+        let (loaded, planned) = (comparison.loaded(), comparison.planned());
+        let title = format!("\n## Plan for `{}`\n\n", loaded.fleet.environment);
+        let changes: Vec<_> = planned.plan.changes.iter().collect();
+        let plan = PlanText { loaded, planned, changes: &changes, diagnostics: comparison.new_warnings() };
+        let plan = plan.markdown((rest / comparisons.len()).saturating_sub(title.chars().count()));
+        text.push_str(&title);
+        text.push_str(&plan);
+    }
+    text
+}
+
+/// The objects of an edit: `ClusterType large`, or `75 Clusters: store-001, store-002 and 73 more`.
+fn objects(edit: &BranchEdit) -> String {
+    if edit.verb == Verb::Rename {
+        return renaming(edit);
+    }
+    let mut by_kind: BTreeMap<Kind, Vec<String>> = BTreeMap::new();
+    for object in &edit.objects {
+        by_kind.entry(object.kind).or_default().push(object.name.to_string());
+    }
+    let words = by_kind.iter().map(|(kind, names)| match names.as_slice() {
+        [name] => format!("{kind} {name}"),
+        names => format!("{}: {}", count(names.len(), kind.name()), named(names)),
+    });
+    words.collect::<Vec<_>>().join(" and ")
+}
+
+/// The whole answer for people.
+pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> String {
+    if let Done::Nothing = outcome.done {
+        return format!("Nothing to change: {} is so already\n", objects(edit));
+    }
+    let mut text = headline(branch, edit, outcome);
+    for note in &edit.notes {
+        let _ = writeln!(text, "  {note}");
+    }
+    if edit.verb != Verb::Rename {
+        text.push_str(&values(edit, outcome.comparisons));
+    }
+    outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
+    text.push_str(&pinned(branch, outcome));
+    if outcome.comparisons.is_empty() && outcome.changes.pinned.is_empty() {
+        text.push_str("\nno environment reads this branch yet\n");
+    }
+    text.push_str(&next(branch, edit, &outcome.done));
+    text
+}
+
+fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> String {
+    let is_only_shown = matches!(outcome.done, Done::Shown);
+    let verb = match (edit.verb, is_only_shown) {
+        (Verb::Add, false) => "Added",
+        (Verb::Add, true) => "Would add",
+        (Verb::Change, false) => "Changed",
+        (Verb::Change, true) => "Would change",
+        (Verb::Remove, false) => "Removed",
+        (Verb::Remove, true) => "Would remove",
+        (Verb::Rename, false) => "Renamed",
+        (Verb::Rename, true) => "Would rename",
+    };
+    let place = if edit.verb == Verb::Remove { "from" } else { "in" };
+    let paths: BTreeSet<_> = edit.files.iter().map(|(path, _)| path).collect();
+    let shown: Vec<_> = paths.iter().take(LISTED_MAX).map(|path| branch.shown(path)).collect();
+    match shown.as_slice() {
+        [path] => format!("{verb} {} {place} {path}\n", objects(edit)),
+        paths_shown => {
+            let more = paths.len() - paths_shown.len();
+            let more = if more == 0 { String::new() } else { format!("  … and {more} more\n") };
+            let lines = paths_shown.iter().map(|path| format!("  {path}\n")).collect::<String>();
+            format!("{verb} {} {place} {}\n{lines}{more}", objects(edit), count(paths.len(), "file"))
+        }
+    }
+}
+
+/// The plan for one environment.
+pub(in crate::commands) fn plan_text(comparison: &Comparison<'_>) -> String {
+    let summary = View::whole(comparison.planned()).summary(comparison.loaded());
+    let (title, environment) = (comparison.change().title(), &comparison.loaded().fleet.environment);
+    // An edit of the main branch changes several environments.
+    let of = if title.starts_with(&format!("{environment}@")) { String::new() } else { format!("{environment}: ") };
+    format!("\n{of}{title}\n\n{}\n", summary.trim_end())
+}
+
+/// The values that change. A value is shown only if it is known that no schema marks it as sensitive.
+fn values(edit: &BranchEdit, comparisons: &[Comparison<'_>]) -> String {
+    let width = edit.values.iter().map(|value| value.key.chars().count()).max().unwrap_or_default();
+    let mut text = String::new();
+    for value in &edit.values {
+        let shown = if is_shown(value, comparisons) { transition(value) } else { "(not shown)".to_owned() };
+        let _ = writeln!(text, "  {:width$}  {shown}", value.key);
+    }
+    text
+}
+
+/// Whether a value may be shown.
+pub(super) fn is_shown(value: &ValueChange, comparisons: &[Comparison<'_>]) -> bool {
+    let path = FieldPath::default().key(value.key.clone());
+    let is_hidden = |comparison: &Comparison<'_>| {
+        let sensitive = comparison.planned().sensitive();
+        sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path))
+    };
+    !comparisons.is_empty() && !comparisons.iter().any(is_hidden)
+}
+
+fn transition(value: &ValueChange) -> String {
+    let line = |text: &str| text.replace('\n', "⏎");
+    let short = |text: &str| excerpt::first(&line(text), VALUE_CHARS_MAX);
+    match (&value.old, &value.new) {
+        (None, Some(new)) => format!("(new) {}", short(new)),
+        (Some(old), Some(new)) => {
+            let (old, new) = excerpt::differing(&line(old), &line(new), VALUE_CHARS_MAX);
+            format!("{old} → {new}")
+        }
+        (Some(old), None) => format!("{} → (removed)", short(old)),
+        (None, None) => String::new(),
+    }
+}
+
+/// The environments that use a fixed commit of the branch.
+fn pinned(branch: &ControlPlaneBranch, outcome: &Outcome<'_>) -> String {
+    let pinned = &outcome.changes.pinned;
+    if pinned.is_empty() {
+        return String::new();
+    }
+    let shown = pinned.iter().map(|(name, commit)| format!("{name} ({})", commit.short())).collect::<Vec<_>>();
+    let (are, them, they) = if pinned.len() == 1 { ("is", "it", "it is") } else { ("are", "them", "they are") };
+    format!(
+        "\n{} {are} built on a fixed commit of {}: the change reaches {them} when {they} promoted\n",
+        shown.join(", "),
+        branch.name()
+    )
+}
+
+fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &Done) -> String {
+    match done {
+        Done::Nothing => String::new(),
+        Done::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
+        Done::Proposed(proposed) => format!("\n{}", proposed.text()),
+        Done::Committed(committed) => {
+            format!("\nCommitted to {} as {}\n{}", branch.committed_to(), committed.id.short(), committed.messages)
+        }
+        Done::Written => {
+            let root = branch.shown_root();
+            let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+            let paths: Vec<_> = edit.files.iter().map(|(path, _)| &**path).collect();
+            let paths = if paths.len() > PATHS_MAX { "--all".to_owned() } else { paths.join(" ") };
+            format!("\nNot committed yet: `{git} add {paths} && {git} commit`\n")
+        }
+    }
+}

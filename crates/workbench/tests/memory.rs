@@ -1,0 +1,195 @@
+//! Lists objects, plans an edit and proposes it, through this crate alone, on repositories in memory.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use std::sync::Arc;
+
+use delivery::access::{ControlPlaneSettings, RepositoryAccess, SharedRepositories, StateKeys};
+use delivery::compilation::KnownResults;
+use delivery::reading::ReadAt;
+use engine::compile::Prepared;
+use git::{Commit, Edits, MemoryRepositories, Person, Push, Repositories, RepositoryUrl, Revision};
+use model::name::EnvironmentName;
+use model::progress::Progress;
+use model::rollout::EnvironmentOrder;
+use model::tree::Tree;
+use serde_json::json;
+use workbench::branch::{BranchOf, Comparison, ControlPlaneBranch, EditPlace, NewProposal};
+use workbench::listing::filter::{Filter, FilterOptions};
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::objects;
+use workbench::listing::rows::{columns_of, row};
+use workbench::listing::view::View;
+use workbench::states::{self, State};
+use workbench::{Failure, Source};
+
+const URL: &str = "https://git.example/acme/control-plane";
+
+const ENVIRONMENT: &str = "
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata: {name: dev}
+spec: {controlPlane: {repo: 'https://git.example/acme/control-plane', branch: dev, path: .}}
+";
+
+const PLATFORM: &str = "
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: edge, labels: {region: west}}
+spec: {reconciler: any, namespaceService: any, configType: values}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata: {name: all}
+spec:
+  deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}
+  clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: any}
+spec: {type: reconciler, manifests: ['a: 1']}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: values}
+spec: {type: config, manifests: ['{{ toYaml .ConfigData }}']}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: shop}
+spec:
+  deploymentTargets:
+    - name: shop-web
+      labels: {purpose: test}
+      environment: dev
+      manifests: {repo: 'https://git.example/acme/shop', branch: main, path: .}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: GitOpsRepo
+metadata: {name: gitops}
+spec: {repo: 'https://git.example/acme/gitops', branch: dev, path: .}
+";
+
+/// A control plane in memory, with environment `dev`.
+struct ControlPlane {
+    repositories: Arc<MemoryRepositories>,
+    access: Arc<RepositoryAccess>,
+}
+
+impl ControlPlane {
+    fn new() -> Self {
+        let repositories = Arc::new(MemoryRepositories::default());
+        let repo = RepositoryUrl::from_configuration(URL).unwrap();
+        repositories.create(&repo);
+        push(&repositories, "main", (".environments/dev.yaml", ENVIRONMENT));
+        push(&repositories, "dev", ("platform.yaml", PLATFORM));
+        let settings = ControlPlaneSettings {
+            repo,
+            branch: "main".to_owned(),
+            environment_order: EnvironmentOrder::default(),
+            git: git::Settings::new(""),
+            acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
+        };
+        let shared = Arc::clone(&repositories) as SharedRepositories;
+        let access = Arc::new(RepositoryAccess::with(settings, shared, Progress::default()));
+        Self { repositories, access }
+    }
+
+    fn source(&self) -> Source {
+        Source::ControlPlane(Arc::clone(&self.access))
+    }
+
+    fn dev(&self) -> ControlPlaneBranch {
+        let name = EnvironmentName::new("dev").unwrap();
+        ControlPlaneBranch::open(&self.access, BranchOf::Environment(&name), EditPlace::Head).unwrap()
+    }
+
+    fn head(&self, branch: &str) -> Commit {
+        self.repositories.resolve(&self.access.settings.repo, &Revision::branch(branch)).unwrap()
+    }
+}
+
+fn push(repositories: &MemoryRepositories, branch: &str, (path, text): (&str, &str)) {
+    let url = &RepositoryUrl::from_configuration(URL).unwrap();
+    let mut tree = Tree::default();
+    tree.write(path, text.as_bytes());
+    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+    let (open, message) = (&model::tree::closed, "Begin");
+    let commit = git::NewCommit { parents: &[], tree: &tree, open, message, author: &author, seconds: 0, signer: None };
+    let progress = &Progress::default();
+    repositories.push(url, &Push { branch, expected: None, commit: Some(commit), progress }).unwrap();
+}
+
+/// A `ConfigMap` with one value, as a new file.
+fn config(name: &str, data: &str) -> Edits {
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, labels: {{platform-config: 'true'}}}}\ndata: {data}\n"
+    );
+    [("configs/new.yaml".into(), Some(text.as_bytes().into()))].into_iter().collect()
+}
+
+#[test]
+fn rows_have_the_fields_and_cells_of_their_kind() {
+    let plane = ControlPlane::new();
+    let loaded = plane.source().environment("dev", ReadAt::Heads).unwrap();
+    let prepared = Prepared::new(&loaded.fleet);
+    let mut view = View::new(&loaded, &prepared);
+    let listed: Vec<_> = objects(ListedKind::ClusterType, &prepared).collect();
+    let row = row(&listed[0], &mut view);
+    assert_eq!(
+        row.cells,
+        ["edge", "any", "values", "0", "1", "any", "region=west", "control-plane@dev:platform.yaml:4"]
+    );
+    let columns = columns_of(ListedKind::ClusterType);
+    assert_eq!(row.cells.len(), columns.always.len() + columns.wide.len());
+    assert_eq!((&row.json["reconciler"], &row.json["ownAssignments"]), (&json!("any"), &json!(1)));
+    assert_eq!((&row.json["name"], &row.json["place"]["line"]), (&json!("edge"), &json!(4)));
+}
+
+#[test]
+fn unknown_names_of_a_filter_get_a_suggestion() {
+    let plane = ControlPlane::new();
+    let loaded = plane.source().environment("dev", ReadAt::Heads).unwrap();
+    let prepared = Prepared::new(&loaded.fleet);
+    let options = FilterOptions { of: Some("shopp".to_owned()), ..FilterOptions::default() };
+    let filter = Filter::new(options, ListedKind::Assignment).unwrap();
+    let Failure { message, help, .. } = filter.unknown(&[View::new(&loaded, &prepared)]).unwrap();
+    assert_eq!(message, "dev has no workload or deployment target `shopp`");
+    assert_eq!(help.unwrap(), "did you mean `shop`?");
+}
+
+#[test]
+fn edits_are_compared_and_proposed_without_a_working_tree() {
+    let plane = ControlPlane::new();
+    let (dev, edits) = (plane.dev(), config("common", "{COLOR: red}"));
+    let changes = dev.changes(&edits);
+    let comparison = Comparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
+    assert_eq!(comparison.new_errors(), []);
+    assert_eq!(comparison.planned().plan.changes.len(), 1);
+    let before = plane.head("dev").id;
+    let text = NewProposal {
+        edits: &edits,
+        branch: "add/config-common",
+        title: "Add config common",
+        body: &|_| String::new(),
+    };
+    let proposed = dev.propose(text, None).unwrap();
+    assert_eq!((proposed.base.as_str(), plane.head("dev").id), ("dev", before));
+    let head = plane.head("add/config-common");
+    assert_eq!(head.id, proposed.change.commit);
+    // The proposal is a state that can be read, before it is merged.
+    let dev = EnvironmentName::new("dev").unwrap();
+    let read = states::read(&plane.source(), State::Commit("add/config-common"), Some(&dev)).unwrap();
+    assert!(read[0].fleet.config_maps.contains_key("common"));
+}
+
+#[test]
+fn edits_with_errors_name_them_before_anything_is_pushed() {
+    let plane = ControlPlane::new();
+    let changes = plane.dev().changes(&config("common", "{COLOR: [}"));
+    let comparison = Comparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
+    let codes: Vec<_> = comparison.new_errors().iter().map(|error| error.code.id()).collect();
+    assert_eq!(codes, ["K0101"]);
+}
