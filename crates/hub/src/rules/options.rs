@@ -331,11 +331,14 @@ mod tests {
             |rule| rule.secret_env = Some("OTHER".to_owned()),
             "hub.rule `r`: secret-env: the variable `OTHER` is not set",
         );
-        check(|rule| rule.secret_file = Some("x".into()), "hub.rule `r`: secret-file: either");
+        check(
+            |rule| rule.secret_file = Some("x".into()),
+            "hub.rule `r`: secret-file: set exactly one of `secret-file` and `secret-env`",
+        );
         check(|rule| rule.url = Some("ftp://chat.example/hush".into()), "hub.rule `r`: url: it does not begin with");
         check(|rule| rule.url = Some("https://me:hush@chat.example".into()), "hub.rule `r`: url: it has a user");
-        check(|rule| rule.url = None, "hub.rule `r`: url: one of `url`, `url-file` and `url-env`");
-        check(|rule| rule.url_env = Some("URL".into()), "hub.rule `r`: url: one of");
+        check(|rule| rule.url = None, "hub.rule `r`: url: set exactly one of `url`, `url-file` and `url-env`");
+        check(|rule| rule.url_env = Some("URL".into()), "hub.rule `r`: url: set exactly one of");
         check(|rule| rule.format = FormatName::Slack, "hub.rule `r`: secret-env: the URL is the secret");
         check(|rule| rule.format = FormatName::PagerDuty, "hub.rule `r`: secret-env: it holds no integration key");
         check(|rule| rule.condition = Condition::Drifting, "hub.rule `r`: longer-than: `drifting` needs it");

@@ -129,7 +129,7 @@ fn a_new_environment_reads_its_own_folders_of_other_repositories() {
     platform.kalypso("check --strict").ends(0);
     platform.add("qa --after dev --commit").ends(0).says(&[
         "sources that are read from folder ./qa now: BaseRepo germany",
-        "warning: BaseRepo `brazil` of qa reads folder `./dev` of https://git.example/platform/brazil, like dev: no folder `./qa` is there",
+        "warning: BaseRepo `brazil` of qa reads folder `./dev` of https://git.example/platform/brazil, like dev: no folder `./qa` exists",
         "create it, then name it in `brazil.yaml` on branch `qa`",
     ]);
     let germany = fs::read_to_string(platform.path("environments/qa/germany.yaml")).unwrap();
