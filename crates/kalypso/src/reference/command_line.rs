@@ -108,8 +108,10 @@ fn section(command: &Command, name: &str, answers: &[Answer]) -> String {
         let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start_matches("  "));
         let _ = write!(text, "\n```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
     }
-    for (title, fields) in answers.iter().filter(|(title, _)| answers_to(title, name)) {
-        text.push_str(&answer(title, fields));
+    for (title, fields) in answers {
+        if let Some(arguments) = arguments_of(title, command, name) {
+            text.push_str(&answer(&arguments, fields));
+        }
     }
     if name == "check" {
         text.push_str("\nWhat `-o json` prints is on the page of [diagnostics](diagnostics.md#for-programs).\n");
@@ -117,17 +119,14 @@ fn section(command: &Command, name: &str, answers: &[Answer]) -> String {
     text
 }
 
-/// Whether an output is of a command.
-fn answers_to(title: &str, name: &str) -> bool {
-    split(title).0 == name
-}
-
-/// Splits a title into the command's name and the arguments for this output: an option, or a value in capitals.
-fn split(title: &str) -> (String, String) {
-    let words: Vec<_> = title.split(' ').collect();
-    let is_argument = |word: &&str| word.starts_with('-') || word.chars().all(char::is_uppercase);
-    let (name, arguments) = words.split_at(words.iter().position(is_argument).unwrap_or(words.len()));
-    (name.join(" "), arguments.join(" "))
+/// The arguments of a command for an output. None: the output is not of this command. A title can name several commands.
+fn arguments_of(title: &str, command: &Command, name: &str) -> Option<String> {
+    title.split(", ").find_map(|part| {
+        let arguments = part.strip_prefix(name)?;
+        let first = arguments.strip_prefix(' ').map(|arguments| arguments.split(' ').next().unwrap_or_default());
+        let is_of_it = arguments.is_empty() || first.is_some_and(|word| command.find_subcommand(word).is_none());
+        is_of_it.then(|| arguments.trim_start().to_owned())
+    })
 }
 
 fn row(argument: &Arg) -> String {
@@ -159,8 +158,7 @@ fn row(argument: &Arg) -> String {
     format!("| `{name}`{required} | {meaning}{default} |\n")
 }
 
-fn answer(title: &str, fields: &[Field]) -> String {
-    let (_, arguments) = split(title);
+fn answer(arguments: &str, fields: &[Field]) -> String {
     let with = if arguments.is_empty() { String::new() } else { format!(" with `{arguments}`") };
     format!("\n`-o json`{with} prints:\n\n{}", table(fields))
 }

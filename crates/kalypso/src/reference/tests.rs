@@ -241,6 +241,13 @@ fn names_in_answers_of_commands_are_in_camel_case() {
 }
 
 #[test]
+fn every_answer_is_in_the_section_of_its_commands() {
+    let titles: Vec<_> = super::answers::answers().into_iter().map(|(title, _)| title).collect();
+    let expected: usize = titles.iter().map(|title| title.split(", ").count()).sum();
+    assert_eq!(super::command_line::command_line().matches(" prints:\n\n|").count(), expected, "{titles:?}");
+}
+
+#[test]
 fn every_answer_of_the_hub_has_a_schema_with_descriptions() {
     for (title, fields) in super::answers::answers() {
         assert!(!fields.is_empty(), "{title}");
