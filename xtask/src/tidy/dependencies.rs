@@ -20,18 +20,21 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     without
         .map(|(name, manifest)| {
             let message = format!("dependency law: say in a comment above `{name}` why it is needed");
-            Finding::new(manifest, super::line_of(workspace.text(manifest), name), message)
+            let line = workspace.text(manifest).lines().position(|line| is_of_crate(line, name));
+            Finding::new(manifest, line.map_or(1, |index| index + 1), message)
         })
         .collect()
 }
 
 /// Whether a comment is directly above the line of a crate.
 fn has_reason(manifest: &str, name: &str) -> bool {
-    let is_of_crate = |line: &str| {
-        let rest = line.strip_prefix(name).unwrap_or_default();
-        rest.starts_with('.') || rest.trim_start().starts_with('=')
-    };
-    manifest.lines().zip(manifest.lines().skip(1)).any(|(above, line)| above.starts_with("# ") && is_of_crate(line))
+    let mut lines = manifest.lines().zip(manifest.lines().skip(1));
+    lines.any(|(above, line)| above.starts_with("# ") && is_of_crate(line, name))
+}
+
+fn is_of_crate(line: &str, name: &str) -> bool {
+    let rest = line.strip_prefix(name).unwrap_or_default();
+    rest.starts_with('.') || rest.trim_start().starts_with('=')
 }
 
 #[cfg(test)]
