@@ -27,7 +27,7 @@ fn export(options: &ExportAudit) -> anyhow::Result<Exit> {
     let period = Period { from: instant(from), until: instant(until) };
     let mut watch = Watch::start();
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
-    let loaded = loading::environment(&source, &options.environment, ReadAt::Heads, &mut watch)?;
+    let loaded = loading::environment(&source, &options.environment, ReadAt::Heads, &watch)?;
     let rows = rows(&loaded, period).map_err(failure)?;
     watch.end();
     match options.output {

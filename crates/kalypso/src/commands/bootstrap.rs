@@ -40,7 +40,7 @@ struct PulledFolder<'a> {
 
 pub(super) fn run(options: &Bootstrap) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let loaded = loading::environment(&options.source, &options.environment, ReadAt::Admitted, &mut watch)?;
+    let loaded = loading::environment(&options.source, &options.environment, ReadAt::Admitted, &watch)?;
     watch.end();
     let place = place(&loaded, &options.place)?;
     let destination = destination(&loaded, options)?;

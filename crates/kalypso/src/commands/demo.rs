@@ -37,7 +37,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let _lock = without_service(folder, &config)?;
     let source = SourceOptions { from: None, config: Some(config), strict: false };
     let mut watch = Watch::start();
-    let load = |name: &&str| loading::environment(&source, name, ReadAt::Admitted, &mut watch).map(Arc::new);
+    let load = |name: &&str| loading::environment(&source, name, ReadAt::Admitted, &watch).map(Arc::new);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
     let begin = |loaded: &Arc<Loaded>| {

@@ -44,7 +44,7 @@ struct Description {
 
 pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let environments = environments::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let environments = environments::read(&options.source, options.environment.as_deref(), &watch)?;
     let prepared: Vec<_> = environments.loaded.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
     let wanted = wanted(&options.objects, &prepared)?;
     let mut answer = Answer { format: options.output, text: String::new(), items: Vec::new(), found: BTreeSet::new() };

@@ -29,7 +29,7 @@ use crate::{paint, terminal};
 
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let loaded = loading::environment(&options.source, &options.environment, options.head.at(), &mut watch)?;
+    let loaded = loading::environment(&options.source, &options.environment, options.head.at(), &watch)?;
     if options.output == Format::Human {
         not_admitted::note(&loaded);
     }

@@ -32,7 +32,7 @@ struct Request<'o> {
 pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
     let request = Request::of(options)?;
     let mut watch = Watch::start();
-    let environments = environments::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let environments = environments::read(&options.source, options.environment.as_deref(), &watch)?;
     let prepare = |loaded: &Loaded| Prepared::with_progress(&loaded.fleet, watch.progress());
     let prepared: Vec<_> = environments.loaded.iter().map(prepare).collect();
     let mut views: Vec<_> =

@@ -149,7 +149,7 @@ impl<'a> Plans<'a> {
     /// Compares an environment with its GitOps branches.
     fn against_branches(&self, environment: &str, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
         let options = self.options;
-        let loaded = self.read(environment, &mut watch)?;
+        let loaded = self.read(environment, &watch)?;
         let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
         let compiled = Arc::new(compiled);
         let not_admitted = enforcement::not_admitted(&loaded);

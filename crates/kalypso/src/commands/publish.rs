@@ -114,6 +114,8 @@ impl Run<'_> {
                 Err(error) => (json!({ "environment": environment.as_str() }), Err(error)),
             };
             if let Err(error) = result {
+                // If standard error is closed, there is no other place for this output.
+                let _ = reporting::reasons_to_stderr(&error);
                 terminal::warn(&format!("{environment} could not be published: {error}"));
                 json["error"] = error.to_string().into();
                 failed.push(environment.to_string());

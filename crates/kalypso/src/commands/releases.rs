@@ -71,7 +71,7 @@ fn of_environment(
 ) -> anyhow::Result<NamedRelease> {
     let mut watch = Watch::start();
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
-    let loaded = loading::environment(&source, environment, ReadAt::Admitted, &mut watch)?;
+    let loaded = loading::environment(&source, environment, ReadAt::Admitted, &watch)?;
     if !loaded.is_complete {
         let message = format!("not all sources of {environment} can be read");
         return Err(Failure::outside(message).help(format!("`kalypso check -e {environment}` shows why")).into());

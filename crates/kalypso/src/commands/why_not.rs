@@ -58,7 +58,7 @@ pub(super) fn run(options: &WhyNot) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let words = question::parse(&options.subject)?;
     let loaded = match &options.environment {
-        Some(name) => vec![loading::environment(&options.source, name, ReadAt::Heads, &mut watch)?],
+        Some(name) => vec![loading::environment(&options.source, name, ReadAt::Heads, &watch)?],
         None => loading::environments(&options.source, None, ReadAt::Heads, watch.progress())?,
     };
     let prepared: Vec<_> =

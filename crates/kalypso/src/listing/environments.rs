@@ -18,7 +18,7 @@ pub(crate) struct Environments {
 }
 
 /// Reads one environment, or all. Says what is wrong with their files. Environments that can't be read are left out, if there are others.
-pub(crate) fn read(options: &SourceOptions, name: Option<&str>, watch: &mut Watch) -> anyhow::Result<Environments> {
+pub(crate) fn read(options: &SourceOptions, name: Option<&str>, watch: &Watch) -> anyhow::Result<Environments> {
     if let Some(name) = name {
         let loaded = vec![loading::environment(options, name, ReadAt::Heads, watch)?];
         let exit = note_errors(&loaded, Exit::Good);

@@ -17,7 +17,7 @@ use workbench::listing::rows::{VALUE_CHARS_MAX, shown_value};
 
 use crate::arguments::{Compare, SourceOptions};
 use crate::progress::Watch;
-use crate::{configuration, hub_client, loading, terminal};
+use crate::{configuration, hub_client, loading, reporting, terminal};
 
 /// How many places with a value are named.
 const PLACES_NAMED_MAX: usize = 2;
@@ -57,6 +57,8 @@ pub(super) fn differences(options: &Compare, rows: &[ComparedTarget]) -> Option<
     match read(options) {
         Ok(environments) => Some(of_environments(environments.each_ref(), rows)),
         Err(error) => {
+            // If standard error is closed, there is no other place for this output.
+            let _ = reporting::reasons_to_stderr(&error);
             terminal::note(&format!("note: values are not compared by key: {error}"));
             None
         }
@@ -66,7 +68,7 @@ pub(super) fn differences(options: &Compare, rows: &[ComparedTarget]) -> Option<
 fn read(options: &Compare) -> anyhow::Result<[Loaded; 2]> {
     let source = SourceOptions { config: options.connection.config.clone(), ..SourceOptions::default() };
     let mut watch = Watch::start();
-    let mut one = |name: &str| loading::environment(&source, name, ReadAt::Admitted, &mut watch);
+    let one = |name: &str| loading::environment(&source, name, ReadAt::Admitted, &watch);
     let environments = [one(&options.from)?, one(&options.to)?];
     watch.end();
     Ok(environments)
