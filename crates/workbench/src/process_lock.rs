@@ -9,6 +9,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Locks a file until it is dropped. Returns false if another process holds the lock.
+///
+/// # Errors
+/// If the file system has no locks, or fails.
 pub fn lock(file: &File) -> io::Result<bool> {
     let start = Instant::now();
     loop {

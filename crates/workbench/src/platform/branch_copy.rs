@@ -28,6 +28,9 @@ pub struct NewCopy<'a> {
 
 /// Makes the branch in the repository of a working tree. If the other branch has a working tree with its own name, the new one gets one beside it; its folder is returned.
 /// What an interrupted run made is used.
+///
+/// # Errors
+/// If git fails, or if there is such a branch with other files.
 pub fn make(root: &Path, copy: &NewCopy<'_>) -> Result<Option<PathBuf>, Failure> {
     let git = Git::new(root, copy.variables, None)?;
     let (from, head) = copy.from;

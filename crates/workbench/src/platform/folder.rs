@@ -28,6 +28,9 @@ pub struct Claim {
 }
 
 /// Claims an empty folder, or the folder of an earlier run.
+///
+/// # Errors
+/// If the folder has other files, if another run uses it, or if it can't be read or written.
 pub fn claim(folder: &Path) -> Result<Claim, Failure> {
     let shown = folder.display();
     let unreadable = |error: io::Error| match error.kind() {

@@ -44,6 +44,9 @@ impl Hosted<'_> {
 }
 
 /// Finds the repositories from the URLs of the control plane and the GitOps repository, if they are given.
+///
+/// # Errors
+/// If a URL can't be used.
 pub fn locations(
     (control_plane, gitops): (Option<&str>, Option<&str>),
     base_url: Option<&str>,

@@ -40,7 +40,7 @@ impl ConfigFields {
         Self {
             takes_part: true,
             conditions: condition_pairs(&facts.conditions),
-            priority: facts.priority.map(Into::into),
+            priority: facts.priority,
             keys: keys.into_iter().map(str::to_owned).collect(),
             assignments: view.inventory.len(&facts.set),
         }

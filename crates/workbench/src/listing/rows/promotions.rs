@@ -91,7 +91,7 @@ impl PromotionFields {
         }
     }
 
-    fn from_text(&self) -> String {
+    fn environments_before(&self) -> String {
         let any = if self.require == "any" && self.from.len() > 1 { "any of " } else { "" };
         if self.from.is_empty() { "(main)".to_owned() } else { format!("{any}{}", self.from.join(", ")) }
     }
@@ -106,7 +106,7 @@ impl KindFields for PromotionFields {
         let gates: Vec<_> = self.gates.iter().map(|gate| gate.condition.as_str()).collect();
         let rings: Vec<_> = self.rings.iter().map(|ring| ring.name.as_str()).collect();
         let words = [self.start, self.delivery, self.newer, self.on_failure].map(str::to_owned);
-        let first = [self.from_text(), self.to.clone(), joined(&gates, ", "), joined(&rings, " > ")];
+        let first = [self.environments_before(), self.to.clone(), joined(&gates, ", "), joined(&rings, " > ")];
         first.into_iter().chain(words).collect()
     }
 }
