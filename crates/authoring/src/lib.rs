@@ -4,7 +4,7 @@
 //! meaning is not exactly the intended one. So an edit that can't be done safely changes nothing.
 
 // This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::iter_over_hash_type))]
 
 pub mod additions;
 pub mod branch_files;

@@ -1,7 +1,7 @@
 //! The decisions of Kalypso, as pure functions: schedule, compose, validate, render, diff, explain, promote.
 
 // This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::iter_over_hash_type))]
 
 pub mod assignment_folders;
 mod canary;

@@ -14,7 +14,7 @@
 //! ```
 
 // The crate uses no I/O, clock, environment or randomness. The workspace's clippy.toml contains the bans, each with its reason.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::iter_over_hash_type))]
 
 mod argument_taints;
 pub mod budget;

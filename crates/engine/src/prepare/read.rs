@@ -234,10 +234,10 @@ impl Prepared {
         };
         let found: HashMap<_, _> = fleet.cluster_types.values().map(find).collect();
         let before = std::mem::replace(&mut self.by_cluster_type, found);
-        for (name, found) in &self.by_cluster_type {
-            let is_same = match (before.get(name), found) {
-                (Some(Ok(old)), Ok(new)) => old.is_same(new),
-                (Some(Err(old)), Err(new)) => old == new,
+        for name in fleet.cluster_types.values().map(|object| object.name.as_arc()) {
+            let is_same = match (before.get(name), self.by_cluster_type.get(name)) {
+                (Some(Ok(old)), Some(Ok(new))) => old.is_same(new),
+                (Some(Err(old)), Some(Err(new))) => old == new,
                 _ => false,
             };
             if !is_same {
