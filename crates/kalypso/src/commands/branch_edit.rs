@@ -12,6 +12,7 @@ use authoring::additions::PlacedObject;
 use authoring::branch_files::{BranchFiles, Refusal};
 use authoring::config_values::ValueChange;
 use authoring::file_edits::FileEdits;
+use delivery::access::RepositoryAccess;
 use git::Edits;
 use git::checkout::Committed;
 use model::locate::Locator;
@@ -97,8 +98,7 @@ impl OpenBranch {
         };
         let place =
             if options.propose { EditPlace::Head } else { EditPlace::WorkingTree(options.working_tree.as_deref()) };
-        let branch = ControlPlaneBranch::open(&access, of, place)?;
-        branch.topic_note().iter().for_each(|note| terminal::note(note));
+        let branch = open(&access, of, place)?;
         if !options.propose && !options.dry_run {
             branch.check_writable()?;
         }
@@ -215,6 +215,17 @@ impl<'a> Outcome<'a> {
     fn of(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
         Self { done, comparisons, changes }
     }
+}
+
+/// Opens a branch, and prints a note if a topic branch is edited instead of it.
+pub(super) fn open(
+    access: &Arc<RepositoryAccess>,
+    of: BranchOf<'_>,
+    place: EditPlace<'_>,
+) -> anyhow::Result<ControlPlaneBranch> {
+    let branch = ControlPlaneBranch::open(access, of, place)?;
+    branch.topic_note().iter().for_each(|note| terminal::note(note));
+    Ok(branch)
 }
 
 /// Files of a branch with their objects.

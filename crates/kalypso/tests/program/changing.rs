@@ -79,7 +79,10 @@ fn a_commit_on_another_branch_is_named() {
     let edited = Edited::new();
     git(&edited.path("dev"), &["switch", "--quiet", "--create", "topic"]);
     let ran = edited.run("set cluster-type west -e dev -l wave=1 --commit").ends(0);
-    ran.says(&["Committed to topic, which must be merged into dev, as "]);
+    ran.says(&[
+        "note: branch `topic` in dev stands for `dev`",
+        "Committed to topic, which must be merged into dev, as ",
+    ]);
 }
 
 #[test]

@@ -43,6 +43,15 @@ fn a_renamed_cluster_type_is_published_as_a_rename() {
 }
 
 #[test]
+fn topic_branch_of_a_renamed_workload_is_named() {
+    let edited = Edited::new();
+    with_application(&edited);
+    git(&edited.path("dev"), &["switch", "--quiet", "--create", "topic"]);
+    let ran = edited.run("rename workload shop store --checkout shop-checkout --dry-run").ends(0);
+    ran.says(&["note: branch `topic` in dev stands for `dev`, which it began at"]);
+}
+
+#[test]
 fn a_workload_is_renamed_in_all_repositories_that_name_it() {
     let edited = Edited::new();
     with_application(&edited);

@@ -29,7 +29,7 @@ use workbench::source::{complete, environment_name, unknown_environment};
 
 use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
-use crate::commands::branch_edit::{git_edits, refuse};
+use crate::commands::branch_edit::{git_edits, open, refuse};
 use crate::commands::plan::selection::View;
 use crate::diagnostics::Report;
 use crate::exit::{Exit, Failure};
@@ -111,14 +111,14 @@ impl<'a> Request<'a> {
         let (to, from) = (environment_name(&options.name)?, environment_name(&options.after)?);
         check_environment(&to).map_err(|error| Failure::usage(error.to_string()))?;
         let place = EditPlace::WorkingTree(options.edit.working_tree.as_deref());
-        let main = ControlPlaneBranch::open(access, BranchOf::Main, place)?;
+        let main = open(access, BranchOf::Main, place)?;
         if !options.edit.dry_run {
             main.check_writable()?;
         }
         if main.environments().names.contains(&to) {
             return Err(Failure::refused(format!("there is an environment `{to}`")).into());
         }
-        let source = ControlPlaneBranch::open(access, BranchOf::Environment(&from), EditPlace::Head)?;
+        let source = open(access, BranchOf::Environment(&from), EditPlace::Head)?;
         if source.url() != main.url() {
             let message = format!("the objects of `{from}` are in another repository: {}", source.url());
             return Err(Failure::refused(message)

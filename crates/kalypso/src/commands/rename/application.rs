@@ -18,7 +18,7 @@ use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace};
 
 use super::joint::{JointEdit, Part};
 use crate::arguments::{EditOptions, RenameTarget, RenameWorkload};
-use crate::commands::branch_edit::{git_edits, name, objects, refuse};
+use crate::commands::branch_edit::{git_edits, name, objects, open, refuse};
 use crate::exit::{Exit, Failure};
 use crate::loading;
 use crate::progress::Watch;
@@ -89,13 +89,13 @@ impl Request<'_> {
     }
 
     fn open(&self, access: &Arc<RepositoryAccess>, of: BranchOf<'_>, folder: Option<&Path>) -> anyhow::Result<Opened> {
-        let at_head = || ControlPlaneBranch::open(access, of, EditPlace::Head);
+        let at_head = || open(access, of, EditPlace::Head);
         if self.edit.propose {
             return Ok((at_head()?, None));
         }
-        match ControlPlaneBranch::open(access, of, EditPlace::WorkingTree(folder)) {
+        match open(access, of, EditPlace::WorkingTree(folder)) {
             Ok(branch) => Ok((branch, None)),
-            Err(closed) => Ok((at_head()?, Some(closed.into()))),
+            Err(closed) => Ok((at_head()?, Some(closed))),
         }
     }
 
