@@ -69,17 +69,20 @@ struct Plans<'a> {
     selection: Selection,
     /// The working trees, and access to the control plane with their content.
     trees: Option<(WorkingTrees, Arc<RepositoryAccess>)>,
+    /// The patch. It is read once, because standard input ends.
+    patch: Option<PatchFile>,
 }
 
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
         let selection = Selection::of(options)?;
-        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None }) };
+        let patch = options.patch.as_deref().map(PatchFile::read).transpose()?;
+        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, patch }) };
         let watch = Watch::start();
         let access = loading::access(options.source.config.as_deref(), watch.progress())?;
         let trees = states::working_trees(&access, folder.as_deref())?;
         let with_trees = trees.access(&access);
-        Ok(Self { options, selection, trees: Some((trees, with_trees)) })
+        Ok(Self { options, selection, trees: Some((trees, with_trees)), patch })
     }
 
     /// Plans all environments. An error of one of them does not affect the others.
@@ -133,8 +136,8 @@ impl<'a> Plans<'a> {
             let change = change::of_commits(source, (environment, side), text)?;
             return self.between(&change, watch);
         }
-        if let Some(file) = &options.patch {
-            let change = change::of_patch(source, (environment, side), PatchFile::read(file)?.text())?;
+        if let Some(patch) = &self.patch {
+            let change = change::of_patch(source, (environment, side), patch.text())?;
             return self.between(&change, watch);
         }
         if let Some((trees, _)) = &self.trees
@@ -143,13 +146,12 @@ impl<'a> Plans<'a> {
             let change = change::of_working_trees(source, environment, trees)?;
             return self.between(&change, watch);
         }
-        self.against_branches(environment, watch)
+        self.against_branches(self.read(source, environment)?, watch)
     }
 
     /// Compares an environment with its GitOps branches.
-    fn against_branches(&self, environment: &str, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
+    fn against_branches(&self, loaded: Loaded, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
         let options = self.options;
-        let loaded = self.read(environment, &watch)?;
         let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
         let compiled = Arc::new(compiled);
         let not_admitted = enforcement::not_admitted(&loaded);
@@ -186,16 +188,15 @@ impl<'a> Plans<'a> {
     }
 
     /// Reads an environment as `publish` does, if its output is pushed to a branch.
-    fn read(&self, environment: &str, watch: &Watch) -> anyhow::Result<Loaded> {
+    fn read(&self, source: &Source, environment: &str) -> anyhow::Result<Loaded> {
         let options = self.options;
         if let Some((_, access)) = &self.trees {
             // The environment exists only in a working tree.
             return Ok(Source::ControlPlane(Arc::clone(access)).for_publication(environment, None)?);
         }
         if options.source.from.is_some() || options.against.is_some() || options.head.head {
-            return loading::environment(&options.source, environment, options.head.at(), watch);
+            return Ok(source.environment(environment, options.head.at())?);
         }
-        let source = loading::source(&options.source, watch.progress())?;
         Ok(source.for_publication(environment, options.gitops_repo.as_deref())?)
     }
 

@@ -147,6 +147,28 @@ fn a_new_environment_reads_its_own_folders_of_other_repositories() {
 }
 
 #[test]
+fn topic_branch_that_stands_for_main_is_named() {
+    let platform = Platform::new();
+    git(&platform.path("control-plane"), &["switch", "--quiet", "--create", "topic"]);
+    let ran = platform.add("qa --after dev --dry-run").ends(0);
+    ran.says(&["note: branch `topic` in control-plane stands for `main`, which it began at"]);
+}
+
+#[test]
+fn patch_from_standard_input_is_planned_for_all_environments() {
+    let platform = Platform::new();
+    let patch = "diff --git a/x.yaml b/x.yaml\nnew file mode 100644\n--- /dev/null\n+++ b/x.yaml\n@@ -0,0 +1,4 @@\n\
+        +apiVersion: v1\n+kind: ConfigMap\n+metadata: {name: x, labels: {platform-config: \"true\"}}\n+data: {X: \"1\"}\n";
+    fs::write(platform.path("x.patch"), patch).unwrap();
+    let mut command = kalypso(platform.0.path());
+    command.current_dir(platform.path("")).stdin(fs::File::open(platform.path("x.patch")).unwrap());
+    let plans = Ran::of(command.args(["plan", "--all", "--patch", "-", "-o", "json"])).ends(0).json();
+    let changes: Vec<_> =
+        plans["environments"].as_array().unwrap().iter().map(|plan| &plan["change"]["files"]).collect();
+    assert_eq!(changes, [&serde_json::json!(["x.yaml"]), &serde_json::json!(["x.yaml"])]);
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let platform = Platform::new();
     platform.add("qa --after dev --dry-run").ends(0).says(&["Would add environment qa", "a new branch", "dry run"]);
