@@ -32,7 +32,7 @@ pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
     } else {
         Vec::new()
     };
-    let variables = configuration::settings_of_git().withheld;
+    let variables: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     let environment = GitEnvironment { variables: &variables, token: token.as_deref() };
     let mut made = platform::make(&claim, &answers, environment)?;
     made.new.splice(0..0, created);

@@ -8,7 +8,7 @@ const INTRODUCTION: &str = "\
 What can be wrong with inputs, by code. A code keeps its meaning; the text of a message may change. This page is generated from the codes.
 
 An **error** stops only the assignments that it affects: they keep their last published output. A **warning** stops nothing, but something is probably
-a mistake; `--strict` lets warnings count as problems, except for those that are [acknowledged](../how-to/keep-check-strict-clean.md). A **note** is a hint: it never counts as a problem,
+a mistake; with `--strict`, warnings count as problems, unless they are [acknowledged](../how-to/keep-check-strict-clean.md). A **note** is a hint: it never counts as a problem,
 and only `check` shows it. The fields of objects are in the [reference of kinds](kinds.md).
 
 ## For programs

@@ -151,7 +151,7 @@ pub fn schema_name(kind: ListedKind) -> Cow<'static, str> {
     with_all_kinds!(name_of_kind)
 }
 
-/// The schemas of all rows, with those that they refer to, by name.
+/// The schemas of all rows and of the types in them, by name.
 pub fn schemas() -> BTreeMap<String, RefOr<Schema>> {
     fn add<T: ToSchema>(found: &mut Vec<(String, RefOr<Schema>)>) {
         found.push((T::name().into_owned(), T::schema()));

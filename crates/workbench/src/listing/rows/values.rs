@@ -46,9 +46,9 @@ pub struct ValueRow {
     pub set_by: Vec<SetBy>,
     /// The first 10 of these assignments.
     pub examples: Vec<String>,
-    /// The same `ConfigMap`s with their files and lines, for people.
+    /// The same `ConfigMap`s, for people.
     #[serde(skip)]
-    sources: Vec<String>,
+    sources: String,
 }
 
 /// A `ConfigMap` that sets a value or a part of it.
@@ -95,17 +95,6 @@ impl ValueRow {
         let more = self.assignments.saturating_sub(EXAMPLES_MAX);
         if more > 0 { format!("{shown} and {} more", thousands(more)) } else { shown }
     }
-
-    fn sources_text(&self) -> String {
-        if self.sources.is_empty() {
-            return "-".to_owned();
-        }
-        let mut shown: Vec<_> = self.sources.iter().take(ORIGINS_MAX).cloned().collect();
-        if let Some(more) = self.sources.len().checked_sub(ORIGINS_MAX).filter(|more| *more > 0) {
-            shown.push(format!("{} more", thousands(more)));
-        }
-        shown.join(" + ")
-    }
 }
 
 impl KindFields for ValueRow {
@@ -120,7 +109,7 @@ impl KindFields for ValueRow {
             thousands(self.assignments),
             thousands(self.cluster_types + self.clusters),
             thousands(self.workloads),
-            self.sources_text(),
+            self.sources.clone(),
             self.examples_text(),
             thousands(self.cluster_types),
             thousands(self.clusters),
@@ -149,20 +138,20 @@ impl KindFields for KeyRow {
     }
 }
 
-/// The `ConfigMap`s that set a value, each with the file and line of its first part: `web control-plane@prod:web.yaml:9`.
-fn sources(value: &HeldValue, view: &mut View<'_>) -> Vec<String> {
+/// The `ConfigMap`s that set a value, each with the file and line of its first part: `web control-plane@prod:web.yaml:9 + 2 more`.
+fn sources(value: &HeldValue, view: &mut View<'_>) -> String {
     let mut origins: Vec<&ValueOrigin> = Vec::new();
     for by in &value.set_by {
         if !origins.iter().any(|other| other.config_map == by.config_map) {
             origins.push(by);
         }
     }
-    let shown = |(position, by): (usize, &&ValueOrigin)| {
-        // Only the named ones are read.
-        let source = if position < ORIGINS_MAX { view.source(&by.origin) } else { String::new() };
-        format!("{} {source}", by.config_map)
-    };
-    origins.iter().enumerate().map(shown).collect()
+    let named = origins.iter().take(ORIGINS_MAX);
+    let mut shown: Vec<_> = named.map(|by| format!("{} {}", by.config_map, view.source(&by.origin))).collect();
+    if let Some(more) = origins.len().checked_sub(ORIGINS_MAX).filter(|more| *more > 0) {
+        shown.push(format!("{} more", thousands(more)));
+    }
+    if shown.is_empty() { "-".to_owned() } else { shown.join(" + ") }
 }
 
 /// A value without credentials. None: there is no value.
