@@ -152,7 +152,7 @@ struct Walker<'s> {
     setting: &'s Setting,
     names: Names,
     world: World,
-    referee: RuleChecker,
+    checker: RuleChecker,
 }
 
 impl<'s> Walker<'s> {
@@ -164,8 +164,8 @@ impl<'s> Walker<'s> {
         if options.is_killed {
             world.happen(&Event::KillAtEveryStep, "");
         }
-        let referee = RuleChecker::new(&world);
-        Some(Self { options, setting, names, world, referee })
+        let checker = RuleChecker::new(&world);
+        Some(Self { options, setting, names, world, checker })
     }
 
     /// All kept steps, and the end. The error has the number of the last step.
@@ -187,13 +187,13 @@ impl<'s> Walker<'s> {
             && let Some(number) = self.world.number(environment)
         {
             if subject.as_ref().is_some_and(|name| **name == *VALUES) {
-                self.referee.note_values(&self.world, number, (by, decision));
+                self.checker.note_values(&self.world, number, (by, decision));
             }
             let about = (number, self.world.subject_called(subject.as_deref()));
             match decision {
-                PersonDecision::Skip(gate, _) => self.referee.note_skip(&self.world, about, gate),
-                PersonDecision::Override => self.referee.note_override(&self.world, about),
-                PersonDecision::Approve => self.referee.note_approval(&self.world, about, by),
+                PersonDecision::Skip(gate, _) => self.checker.note_skip(&self.world, about, gate),
+                PersonDecision::Override => self.checker.note_override(&self.world, about),
+                PersonDecision::Approve => self.checker.note_approval(&self.world, about, by),
                 _ => {}
             }
         }
@@ -207,11 +207,11 @@ impl<'s> Walker<'s> {
             // Without the service, nothing is measured and nothing decided.
             let is_watched = !self.world.is_service_down();
             if is_watched {
-                self.referee.before(&self.world);
+                self.checker.before(&self.world);
             }
             self.world.perform_next(until);
             if is_watched {
-                self.referee.after(&self.world)?;
+                self.checker.after(&self.world)?;
             }
         }
         self.world.now = until;

@@ -28,7 +28,7 @@ pub(super) struct Broken {
     pub(super) text: String,
 }
 
-/// The referee of a walk.
+/// Checks the rules in every step of a walk.
 #[derive(Default)]
 pub(super) struct RuleChecker {
     rollouts: BTreeMap<(usize, usize), RolloutRecord>,
@@ -40,7 +40,7 @@ pub(super) struct RuleChecker {
     skew: i64,
 }
 
-/// What the referee knows of a rollout.
+/// The record of a rollout.
 #[derive(Default)]
 struct RolloutRecord {
     /// The content of each place when all rings proved a revision last.
@@ -70,7 +70,7 @@ struct RolloutRecord {
     interrupted: Option<MoveRecord>,
 }
 
-/// What the referee knows of a move.
+/// The record of a move.
 #[derive(Default)]
 struct MoveRecord {
     /// The revision, and whether it goes ahead of another one.
@@ -86,7 +86,7 @@ struct MoveRecord {
     skipped: BTreeSet<Arc<str>>,
 }
 
-/// What the referee knows of a subject on its way into an environment.
+/// The record of a subject on its way into an environment.
 #[derive(Default)]
 struct SubjectRecord {
     /// Before the step.
@@ -120,23 +120,23 @@ fn broken(rule: &'static str, text: impl Into<String>) -> Checked {
 impl RuleChecker {
     /// The beginning of a walk: everything is proved.
     pub(super) fn new(world: &World) -> Self {
-        let mut referee = Self::default();
+        let mut checker = Self::default();
         for (number, environment) in world.environments.iter().enumerate() {
             for (workload, rollout) in environment.workloads.iter().enumerate() {
                 let stable = rollout.state.stable.as_ref().map(|stable| stable.revision.clone());
                 let proved = rollout.reconcilers.published.clone();
                 let contents = stable.iter().map(|stable| (stable.clone(), proved.clone())).collect();
                 let record = RolloutRecord { proved, stable, contents, ..RolloutRecord::default() };
-                referee.rollouts.insert((number, workload), record);
+                checker.rollouts.insert((number, workload), record);
             }
-            referee.renderers.insert(number, RendererRecord::of(environment));
+            checker.renderers.insert(number, RendererRecord::of(environment));
             for subject in 0..=world.renderer_subject() {
                 let at = world.revision_of(number, subject);
                 let proved = at.iter().cloned().collect();
-                referee.subjects.insert((number, subject), SubjectRecord { proved, ..SubjectRecord::default() });
+                checker.subjects.insert((number, subject), SubjectRecord { proved, ..SubjectRecord::default() });
             }
         }
-        referee
+        checker
     }
 
     /// Sees the world before a step of the controller.

@@ -13,7 +13,7 @@ use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::world::{ChangedPlaces, World};
 
-/// A move as the referee sees it: columns by place.
+/// A move as the checker sees it: columns by place.
 struct Seen<'a> {
     fleet: &'a Fleet,
     rings: &'a [Ring],

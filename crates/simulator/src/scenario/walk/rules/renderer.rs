@@ -6,7 +6,7 @@ use super::{Checked, RuleChecker, broken};
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::world::{Environment, World};
 
-/// What the referee knows of the versions in an environment.
+/// What the checker knows of the versions in an environment.
 #[derive(Default)]
 pub(super) struct RendererRecord {
     /// The version that renders, as the number of versions up to it.

@@ -9,7 +9,7 @@ use super::{Checked, RuleChecker, broken};
 use crate::scenario::definition::PersonDecision;
 use crate::scenario::world::{VALUES_AUTHOR, World};
 
-/// What the referee knows of the values of an environment.
+/// What the checker knows of the values of an environment.
 #[derive(Default)]
 pub(super) struct ValuesRecord {
     /// The number of commits that the output follows.
