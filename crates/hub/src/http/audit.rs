@@ -3,16 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use hub_api::audit::{AuditEntries, AuditFilter};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::extract::Query;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::audit::{self, AuditError};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(entries))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; entries)
 }
 
 /// Show the audit log

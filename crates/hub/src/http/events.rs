@@ -14,11 +14,10 @@ use hub_api::tokens::Reach;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
 use super::caller::authorization;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::question_request::QuestionRequest;
 use crate::authority::Refusal;
@@ -30,8 +29,8 @@ use crate::tokens::prune;
 /// The header in which a browser that reconnects sends the `id` of the last event that it received.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(events))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; events)
 }
 
 /// The position at which the stream begins.

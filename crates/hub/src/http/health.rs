@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 
 /// How long the database may take to answer before the hub counts as not ready.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(livez)).routes(routes!(readyz))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; healthz, livez, readyz)
 }
 
 /// Check that the process is alive

@@ -9,21 +9,15 @@ use hub_api::hosts::{ApartFilter, ApartReports, HostPage, HostRegistration, Host
 use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::extract::{Body, Path, Query};
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(register))
-        .routes(routes!(retire))
-        .routes(routes!(restore))
-        .routes(routes!(apart))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; list, register, retire, restore, apart)
 }
 
 /// The parameters of requests that retire or restore.

@@ -12,9 +12,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::operations::{Routes, operations};
 use super::rollout_metrics::RolloutMetrics;
 use super::{App, Reader, health};
 use crate::ingest::Outcome;
@@ -170,8 +169,8 @@ impl Metrics {
     }
 }
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(metrics))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; metrics)
 }
 
 /// Metrics for Prometheus

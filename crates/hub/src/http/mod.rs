@@ -11,6 +11,7 @@ mod hosts;
 mod layers;
 pub mod metrics;
 mod openapi;
+mod operations;
 mod otlp;
 mod problem;
 mod promotion_events;
@@ -44,7 +45,7 @@ pub use caller::{Administrator, Manager, Reader};
 #[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;
 pub use metrics::Metrics;
-pub use openapi::description;
+pub use openapi::DESCRIPTION;
 pub use problem::{Kind, ProblemResponse};
 
 /// The state that the handlers of all routes share.
@@ -136,9 +137,9 @@ impl App {
 
 /// All routes.
 pub fn router(app: App) -> Router {
-    let (routes, description) = openapi::parts();
-    let routes = routes
-        .merge(openapi::route(&description))
+    let routes = openapi::routes()
+        .into_router()
+        .merge(openapi::route())
         .merge(syncs::webhooks())
         .fallback(layers::not_found)
         .method_not_allowed_fallback(layers::method_not_allowed)

@@ -14,10 +14,9 @@ use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, 
 use prost::Message as _;
 use tokio::time::timeout;
 use tonic::codec::CompressionEncoding;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::metrics::Source;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
@@ -28,8 +27,8 @@ use crate::tokens::Identity;
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(logs))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; logs)
 }
 
 /// Receive log records of OpenTelemetry

@@ -4,19 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use hub_api::limits::PROMOTION_EVENTS_MAX;
 use hub_api::promotions::{PromotionEvent, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
 use super::caller::LimitedReader;
 use super::extract::Query;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::promotions::{RecordError, record};
 use crate::questions;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(record_events, list_events))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; record_events, list_events)
 }
 
 /// Append events to the history of promotions

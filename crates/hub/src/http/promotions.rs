@@ -11,19 +11,18 @@ use hub_api::limits::{MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::promotions::{PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus};
 use hub_api::tokens::Reach;
 use serde_json::json;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
 use super::caller::{Decider, LimitedReader, workload_of};
 use super::extract::{Body, Path};
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use crate::audit::{self, AuditRecord};
 use crate::questions::workspaces_of_workloads;
 use crate::store::{Database, DatabaseError};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(promotions)).routes(routes!(promotion)).routes(routes!(command))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; promotions, promotion, command)
 }
 
 /// Show the promotions of all environments

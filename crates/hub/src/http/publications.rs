@@ -4,19 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use hub_api::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
 use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
 use super::caller::{self, Publisher};
 use super::extract::Query;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::publications::{PublicationSink, PublishError};
 use crate::tokens::{self, PublishingError};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(publish, state))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; publish, state)
 }
 
 /// Publish the desired content of places of a branch

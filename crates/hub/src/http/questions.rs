@@ -14,22 +14,20 @@ use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoParams, IntoResponses};
-use utoipa_axum::router::OpenApiRouter;
 
-use super::App;
+use super::operations::Routes;
 use super::problem::{Kind, ProblemResponse};
 use crate::limits::COUNT_WAIT;
 use crate::questions::{QuestionError, labels_hint};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .merge(deployments::routes())
-        .merge(environments::routes())
-        .merge(rollouts::routes())
-        .merge(compare::routes())
-        .merge(history::routes())
-        .merge(drift::routes())
-        .merge(places::routes())
+pub(super) fn routes(routes: Routes) -> Routes {
+    let routes = deployments::routes(routes);
+    let routes = environments::routes(routes);
+    let routes = rollouts::routes(routes);
+    let routes = compare::routes(routes);
+    let routes = history::routes(routes);
+    let routes = drift::routes(routes);
+    places::routes(routes)
 }
 
 /// The parameters of a question that has none of its own.

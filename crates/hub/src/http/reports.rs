@@ -10,11 +10,10 @@ use hub_api::report::generic;
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
 use tokio::time::timeout;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::App;
 use super::metrics::Source;
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::ingest::Outcome;
@@ -25,8 +24,8 @@ use crate::tokens::{self, Identity};
 /// The `Retry-After` of a request whose reports are not stored yet.
 const LATE_RETRY: Duration = Duration::from_secs(5);
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(report)).routes(routes!(report_flux)).routes(routes!(report_argocd))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; report, report_flux, report_argocd)
 }
 
 /// Report the state of reconcilers

@@ -3,15 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use hub_api::rules::RuleState;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::operations::{Routes, operations};
 use super::problem::ProblemResponse;
 use super::{App, Reader};
 use crate::rules;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(rules))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; rules)
 }
 
 /// Show the rules of the configuration

@@ -18,20 +18,15 @@ use hub_api::syncs::{
 use hub_api::tokens::Act;
 use serde_json::json;
 use tokio::sync::Semaphore;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::caller::{Decider, LimitedReader};
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{Administrator, App, Reader};
 use crate::audit::{self, AuditRecord};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(syncs))
-        .routes(routes!(sync_detail))
-        .routes(routes!(request_sync))
-        .routes(routes!(confirm))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; syncs, sync_detail, request_sync, confirm)
 }
 
 /// The number of webhooks that are received at the same time. Git hosts repeat a webhook that is refused, and polling finds the change anyway.

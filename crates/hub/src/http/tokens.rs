@@ -6,17 +6,16 @@ use http::StatusCode;
 use hub_api::tokens::{
     Act, Caller, CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens,
 };
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::caller::Anyone;
 use super::extract::{Body, Path};
+use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::tokens::{self, Identity, NewToken, TokenError};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(caller)).routes(routes!(list)).routes(routes!(create)).routes(routes!(revoke))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; caller, list, create, revoke)
 }
 
 /// Show the caller

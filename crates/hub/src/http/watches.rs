@@ -5,15 +5,14 @@ use axum::extract::State;
 use http::StatusCode;
 use hub_api::tokens::Act;
 use hub_api::watches::WatchState;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::caller::Decider;
+use super::operations::{Routes, operations};
 use super::problem::ProblemResponse;
 use super::{App, Reader};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(watches)).routes(routes!(refresh))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; watches, refresh)
 }
 
 /// Show the watched branches

@@ -221,7 +221,7 @@ fn names_in(description: &Value, place: &str, found: &mut Vec<(String, String)>)
 #[test]
 fn names_in_answers_of_the_hub_are_in_camel_case() {
     let mut found = Vec::new();
-    names_in(&serde_json::json!(hub::http::description()), "", &mut found);
+    names_in(&serde_json::from_str(hub::http::DESCRIPTION).unwrap(), "", &mut found);
     let is_foreign = |place: &str| FOREIGN_NAMES.iter().any(|foreign| place.starts_with(foreign));
     let wrong: Vec<_> = found.iter().filter(|(place, name)| !is_camel_case(name) && !is_foreign(place)).collect();
     assert!(found.len() > 150 && wrong.is_empty(), "{} names: {wrong:?}", found.len());

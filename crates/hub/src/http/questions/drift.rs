@@ -6,18 +6,17 @@ use hub_api::deployments::Deployments;
 use hub_api::drift::Drift;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::extract::Path;
+use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(drift)).routes(routes!(drift_hosts))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; drift, drift_hosts)
 }
 
 /// Show where the reported content is not the desired content

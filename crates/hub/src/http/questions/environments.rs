@@ -5,17 +5,16 @@ use axum::response::Response;
 use hub_api::environments::{EnvironmentTargets, Environments};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered, Nothing};
 use crate::questions;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(environments)).routes(routes!(environment_targets))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; environments, environment_targets)
 }
 
 /// Show the state of all environments

@@ -5,17 +5,16 @@ use axum::response::Response;
 use hub_api::filter::Filter;
 use hub_api::history::{History, HistorySelection};
 use hub_api::page::Page;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::NotAnswered;
 use crate::questions;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(history))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; history)
 }
 
 /// Show the history

@@ -4,17 +4,16 @@ use axum::extract::State;
 use axum::response::Response;
 use hub_api::filter::Filter;
 use hub_api::places::{PlacePage, PlaceStates};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::operations::{Routes, operations};
 use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(place_states))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; place_states)
 }
 
 /// Show the state of places

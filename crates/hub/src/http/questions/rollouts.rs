@@ -9,23 +9,18 @@ use hub_api::deployments::Deployments;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::rollouts::{Rollout, Rollouts};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::caller::Reader;
 use super::super::extract::Path;
+use super::super::operations::{Routes, operations};
 use super::super::problem::{Kind, ProblemResponse};
 use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
 
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(rollouts))
-        .routes(routes!(rollout))
-        .routes(routes!(rollout_hosts))
-        .routes(routes!(deployment_state))
+pub(super) fn routes(routes: Routes) -> Routes {
+    operations!(routes; rollouts, rollout, rollout_hosts, deployment_state)
 }
 
 /// List the commits that changed desired content, the newest first

@@ -27,7 +27,7 @@ struct FoundField {
 impl Schemas {
     /// The schemas of this program's version of the hub.
     pub(super) fn of_hub() -> Self {
-        let mut description = serde_json::json!(hub::http::description());
+        let mut description: Value = serde_json::from_str(hub::http::DESCRIPTION).unwrap_or_default();
         match description["components"]["schemas"].take() {
             Value::Object(schemas) => Self(schemas),
             _ => Self(Map::new()),
