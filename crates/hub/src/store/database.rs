@@ -262,7 +262,7 @@ fn sqlite_options() -> SqliteConnectOptions {
 /// Migrates in one transaction that has the write lock from its beginning: sqlx locks only PostgreSQL against concurrent migrations.
 async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
     let mut transaction = pool.begin_with("begin immediate").await?;
-    migrations::migrator(&migrations::SQLITE).run(&mut *transaction).await.map_err(of_migration)?;
+    migrations::migrate_sqlite(&mut transaction).await.map_err(of_migration)?;
     Ok(transaction.commit().await?)
 }
 
@@ -270,7 +270,7 @@ async fn open_postgres(url: SecretSource) -> Result<Database, DatabaseError> {
     let used = url.current();
     let pool = PgPoolOptions::new().max_connections(READERS + 4).acquire_timeout(ACQUIRE_TIMEOUT);
     let pool = pool.connect_with(postgres_options(&used)?).await?;
-    migrations::migrator(&migrations::POSTGRES).run(&pool).await.map_err(of_migration)?;
+    migrations::migrate_postgres(&mut *pool.acquire().await?).await.map_err(of_migration)?;
     Ok(Database(Pools::Postgres(PostgresPool { pool, url, used: Arc::new(Mutex::new(used)) })))
 }
 
@@ -302,6 +302,13 @@ impl PostgresPool {
 fn of_migration(error: sqlx::migrate::MigrateError) -> DatabaseError {
     match error {
         sqlx::migrate::MigrateError::Execute(error) => error.into(),
+        sqlx::migrate::MigrateError::VersionMissing(version) if version < migrations::FIRST => {
+            let first = migrations::FIRST;
+            let text = format!(
+                "they are of a build before 0.1.0. Start a build whose tables have version {first} once: it upgrades the database"
+            );
+            DatabaseError::Tables(text)
+        }
         error => DatabaseError::Tables(error.to_string()),
     }
 }

@@ -2,14 +2,24 @@
 //!
 //! The macro of sqlx for this would compile the drivers of both databases a second time, to run inside the compiler.
 
+use data_encoding::HEXLOWER;
 use include_dir::{Dir, include_dir};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, PgConnection, SqlSafeStr as _, SqliteConnection};
 
 /// The migrations of SQLite: `VERSION_DESCRIPTION.sql`.
 pub(super) static SQLITE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/sqlite");
 /// The migrations of PostgreSQL.
 pub(super) static POSTGRES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/postgres");
+
+/// The version of the first migration. Builds before 0.1.0 made the same tables with 28 migrations, up to this version.
+pub(super) const FIRST: i64 = 29;
+
+/// Replaces the records of the 28 migrations by the record of the first one. Changes nothing in other databases.
+const ADOPT: &str = "update _sqlx_migrations set description = 'schema', checksum = {checksum} where version = {first} \
+     and exists (select 1 from _sqlx_migrations where version < {first}); \
+     delete from _sqlx_migrations where version < {first} \
+     and exists (select 1 from _sqlx_migrations where version = {first})";
 
 /// The migrator for the migrations of a folder, in the order of their versions.
 pub(super) fn migrator(folder: &'static Dir<'static>) -> Migrator {
@@ -24,6 +34,41 @@ fn migration(file: &'static include_dir::File<'static>) -> Option<Migration> {
     Some(Migration::new(version.parse().ok()?, description, MigrationType::Simple, sql, false))
 }
 
+/// Migrates a database.
+///
+/// # Errors
+///
+/// The database can't be written, or has the tables of another version.
+pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<(), sqlx::migrate::MigrateError> {
+    let migrator = migrator(&SQLITE);
+    let is_known = "select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')";
+    if sqlx::query_scalar(is_known).fetch_one(&mut *connection).await? {
+        let statements = adopting(&migrator, |checksum| format!("x'{checksum}'"));
+        sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *connection).await?;
+    }
+    migrator.run(connection).await
+}
+
+/// Migrates a database.
+///
+/// # Errors
+///
+/// The database can't be written, or has the tables of another version.
+pub(super) async fn migrate_postgres(connection: &mut PgConnection) -> Result<(), sqlx::migrate::MigrateError> {
+    let migrator = migrator(&POSTGRES);
+    if sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null").fetch_one(&mut *connection).await? {
+        // Several statements of one request are one transaction.
+        let statements = adopting(&migrator, |checksum| format!(r"'\x{checksum}'::bytea"));
+        sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *connection).await?;
+    }
+    migrator.run(connection).await
+}
+
+fn adopting(migrator: &Migrator, literal: impl Fn(&str) -> String) -> String {
+    let checksum = migrator.iter().next().map(|first| HEXLOWER.encode(&first.checksum)).unwrap_or_default();
+    ADOPT.replace("{checksum}", &literal(&checksum)).replace("{first}", &FIRST.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,17 +80,25 @@ mod tests {
             let files = std::fs::read_dir(path).unwrap().count();
             let mut versions: Vec<_> = migrator(folder).iter().map(|migration| migration.version).collect();
             versions.dedup();
-            assert_eq!(versions.len(), files, "{name}");
+            assert_eq!((versions.len(), versions[0]), (files, FIRST), "{name}");
         }
     }
 
     #[test]
     fn checksums_match_existing_databases() {
-        let migrator = migrator(&SQLITE);
-        let first = migrator.iter().next().unwrap();
-        assert_eq!((first.version, &*first.description), (1, "the hub"));
-        let expected =
-            "7a60b0d2bb6bd288c8db56c0fbcdf7440daed4f8023fd1da4f5ee2646cea56fba0b1034da1acb04a6cc67185f4887503";
-        assert_eq!(data_encoding::HEXLOWER.encode(&first.checksum), expected);
+        for (folder, expected) in [
+            (
+                &SQLITE,
+                "7085469c6d77dacd5112d6316f652b63b3b4c42b4df1e03cfc2861fd76f8b9bc135f0fe7afcb7976c294968c0b6198e2",
+            ),
+            (
+                &POSTGRES,
+                "ab5a3f845f92d3180e16db93244fdcc3a6237a1bf9ac4736ecc51647cdbc6c426981c76d9bb9d6bd392ab0a32cbb755a",
+            ),
+        ] {
+            let migrator = migrator(folder);
+            let first = migrator.iter().next().unwrap();
+            assert_eq!((HEXLOWER.encode(&first.checksum).as_str(), &*first.description), (expected, "schema"));
+        }
     }
 }

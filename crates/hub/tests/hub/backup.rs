@@ -5,7 +5,6 @@ use hub::promotions::record;
 use hub::store::{Database, tables};
 use hub::writer::Writer;
 use hub_api::promotions::PromotionEvent;
-use sha2::{Digest as _, Sha256};
 
 use crate::sample::{HOSTS, fill, report};
 use crate::twins::Ground;
@@ -15,7 +14,6 @@ twins![
     restored_database_accepts_reports,
     only_an_empty_database_is_filled,
     a_damaged_backup_restores_nothing,
-    a_backup_of_the_previous_tables_is_restored,
     a_backup_of_earlier_tables_is_refused;
     backup_round_trips_between_sqlite_and_postgres,
 ];
@@ -104,43 +102,9 @@ async fn a_damaged_backup_restores_nothing(ground: Ground) {
     }
 }
 
-/// A backup in the format of the version before migration 20.
-fn of_previous_tables(backup: &[u8]) -> Vec<u8> {
-    let mut text = String::from_utf8(backup.to_vec()).unwrap();
-    let end = text.trim_end().rfind('\n').unwrap() + 1;
-    let mut last: serde_json::Value = serde_json::from_str(&text[end..]).unwrap();
-    text.truncate(end);
-    for (name, former) in [
-        ("{\"kalypso_hub_backup\":29}", "{\"kalypso_hub_backup\":19}"),
-        ("\"desired_revision_id\"", "\"wanted_revision_id\""),
-        ("\"desired_on\"", "\"wanted_on\""),
-        ("\"desired_commit_id\"", "\"wanted_commit_id\""),
-        ("\"evaluated_on\"", "\"looked_on\""),
-    ] {
-        assert_eq!(text.matches(name).count(), 1, "{name}");
-        text = text.replace(name, former);
-    }
-    last["sha256"] = data_encoding::HEXLOWER.encode(&Sha256::digest(&text)).into();
-    format!("{text}{last}\n").into_bytes()
-}
-
-async fn a_backup_of_the_previous_tables_is_restored(ground: Ground) {
-    fill(&ground.database).await;
-    let mut transaction = ground.database.begin().await.unwrap();
-    let at = ground.database.dialect().instant("$1");
-    let sql =
-        format!("insert into rule_state (name, phase, since_on, evaluated_on) values ('r', 'firing', {at}, {at})");
-    transaction.execute(&sql, vec![1_000.into()]).await.unwrap();
-    transaction.commit().await.unwrap();
-    let bytes = backup(&ground.database).await;
-    let other = another(&ground).await;
-    restore(&other.database, &mut of_previous_tables(&bytes).as_slice()).await.unwrap();
-    assert_eq!(sorted(&backup(&other.database).await), sorted(&bytes));
-}
-
 async fn a_backup_of_earlier_tables_is_refused(ground: Ground) {
-    let refused = restore(&ground.database, &mut b"{\"kalypso_hub_backup\":18}\n".as_slice()).await;
-    assert!(matches!(refused, Err(BackupError::OtherVersion { found: 18, .. })), "{refused:?}");
+    let refused = restore(&ground.database, &mut b"{\"kalypso_hub_backup\":28}\n".as_slice()).await;
+    assert!(matches!(refused, Err(BackupError::OtherVersion { found: 28, .. })), "{refused:?}");
 }
 
 async fn backup_round_trips_between_sqlite_and_postgres() {

@@ -29,7 +29,6 @@ mod hosts;
 mod import;
 mod leases;
 mod microsofts;
-mod migrations;
 mod naming;
 mod past;
 mod promotions;
@@ -68,7 +67,6 @@ fn main() {
         import::trials(),
         microsofts::trials(),
         leases::trials(),
-        migrations::trials(),
         naming::trials(),
         past::trials(),
         promotions::trials(),

@@ -1,7 +1,6 @@
 //! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
-use hub::export::MICROSOFT_TABLES;
 use hub::hosts;
 use hub::ingest::Outcome;
 use hub::questions::{deployments, environments, history, rollouts};
@@ -16,7 +15,7 @@ use hub_api::publication::{BranchContent, ReadProgress};
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 
-use crate::sample::{REPOSITORY, fill, hash, lines, publication, report};
+use crate::sample::{REPOSITORY, hash, lines, publication, report};
 use crate::twins::Ground;
 
 twins![
@@ -31,7 +30,6 @@ twins![
     a_commit_of_the_future_keeps_no_other_from_counting,
     commits_with_only_removals_are_listed,
     retired_hosts_are_only_in_answers_about_the_past,
-    database_of_an_earlier_version_is_upgraded,
 ];
 
 /// A report of a host at that time in milliseconds. It may name the folder that the reconciler applies.
@@ -300,102 +298,4 @@ async fn retired_hosts_are_only_in_answers_about_the_past(ground: Ground) {
     assert_eq!(then(&ground.database, &Filter::default(), 20).await.len(), 4);
     let later = Timestamp::now().millis() + 1_000;
     assert_eq!(then(&ground.database, &Filter::default(), later).await.len(), 1);
-}
-
-/// The counts without the reconcilers that have no heartbeat.
-const BEFORE_HEARTBEATS_POSTGRES: &[&str] = &[
-    "alter table tally drop constraint tally_key",
-    "alter table tally drop column has_heartbeat",
-    "alter table tally add constraint tally_key \
-     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent)",
-];
-/// The same for SQLite, which can't change constraints.
-const BEFORE_HEARTBEATS_SQLITE: &[&str] = &[
-    "create table former (id integer primary key, place_group_id integer not null, desired_commit_id integer not null, \
-     held_commit_id integer not null, is_current integer not null, status integer not null, \
-     is_silent integer not null, reconcilers integer not null, \
-     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent))",
-    "insert into former select id, place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, \
-     reconcilers from tally",
-    "drop table tally",
-    "alter table former rename to tally",
-    "create index tally_desired on tally (desired_commit_id)",
-];
-
-/// Restores the tables to the state before reports stored their places, with duplicate assignments.
-async fn turn_back(ground: &Ground) {
-    let mut transaction = ground.database.begin().await.unwrap();
-    for table in MICROSOFT_TABLES {
-        transaction.run(&format!("drop view microsoft_{table}")).await.unwrap();
-    }
-    let mut statements = vec!["alter table reconciler_state drop column is_awaited"];
-    statements.extend(if ground.postgres.is_some() { BEFORE_HEARTBEATS_POSTGRES } else { BEFORE_HEARTBEATS_SQLITE });
-    statements.extend([
-        "alter table place rename column desired_revision_id to wanted_revision_id",
-        "alter table place_revision rename column desired_on to wanted_on",
-        "alter table tally rename column desired_commit_id to wanted_commit_id",
-        "drop index tally_desired",
-        "create index tally_wanted on tally (wanted_commit_id)",
-        "alter table rule_state rename column evaluated_on to looked_on",
-        "drop index deployment_endpoint",
-        "alter table deployment drop column manifests_endpoint",
-        "alter table deployment drop column names_place",
-        "alter table deployment drop column previous_seen_on",
-        "drop table audit",
-        "drop table lease",
-        "drop table sync_request",
-        "drop table promotion_event",
-        "drop table published_output",
-        "drop table apart_report",
-        "drop index place_revision_version",
-        "alter table place_revision drop column workload_version_id",
-        "alter table place_revision drop column is_pinned",
-        "drop index place_earlier_names",
-        "alter table place drop column earlier_names",
-        "drop index place_cluster",
-        "drop index place_group_cluster_type",
-        "alter table reconciler drop column registered_by",
-        "alter table token drop column workspaces",
-        "alter table token drop column environments",
-        "alter table gitops_branch drop column folder",
-        "delete from _sqlx_migrations where version >= 14",
-        "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
-         select deployment_target_id, workload_version_id, gitops_commit_id from deployment_assignment",
-    ]);
-    if ground.postgres.is_some() {
-        statements.push("alter table gitops_commit add unique (branch_id, commit_id)");
-        statements.push("alter table tally rename constraint tally_key to tally_former_key");
-        statements.push(
-            "alter table place rename constraint place_desired_revision_id_fkey to place_wanted_revision_id_fkey",
-        );
-    }
-    for statement in statements {
-        transaction.run(statement).await.unwrap();
-    }
-    transaction.commit().await.unwrap();
-    ground.database.close().await;
-}
-
-async fn database_of_an_earlier_version_is_upgraded(ground: Ground) {
-    fill(&ground.database).await;
-    let assignments = "select count(*) from deployment_assignment";
-    let before = ground.database.one::<i64>(assignments, Vec::new()).await.unwrap();
-    let rows = then(&ground.database, &Filter::default(), 25).await;
-    turn_back(&ground).await;
-    let database = Database::open(&ground.url).await.unwrap();
-    assert_eq!(database.one::<i64>(assignments, Vec::new()).await.unwrap(), before);
-    assert_eq!(then(&database, &Filter::default(), 25).await, rows);
-    let (ingest, _writer) = Writer::start(database.clone());
-    let moved = Report {
-        endpoint: Endpoint::new(REPOSITORY, "dev", "portal").ok(),
-        ..report("berlin", "dev", "cart", (4, 60))
-    };
-    ingest.submit(vec![moved]).await.unwrap();
-    // Answers about the present have the new place, answers about the past the earlier one.
-    let after = then(&database, &Filter::default(), 25).await;
-    assert!(after.len() == rows.len() && rows.iter().all(|row| after.contains(row)));
-    see(&ingest, None, publication("dev", 3)).await;
-    let commits =
-        "select count(*) from gitops_commit c join gitops_branch b on b.id = c.branch_id where b.branch = 'dev'";
-    assert_eq!(database.one::<i64>(commits, Vec::new()).await.unwrap(), 5);
 }

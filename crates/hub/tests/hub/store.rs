@@ -12,6 +12,8 @@ twins![
     tables_of_microsofts_hub_and_of_kalypso_exist,
     several_processes_bring_a_database_up_to_date_at_once,
     a_database_of_a_later_version_is_refused,
+    a_database_of_the_last_build_is_upgraded,
+    a_database_of_an_earlier_build_is_refused,
     names_round_trip,
     timestamps_round_trip,
     uncommitted_transactions_leave_no_data,
@@ -80,10 +82,45 @@ async fn several_processes_bring_a_database_up_to_date_at_once(ground: Ground) {
 
 async fn a_database_of_a_later_version_is_refused(ground: Ground) {
     let sql = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
-        select 999999, 'a later one', success, checksum, 0 from _sqlx_migrations where version = 1";
+        select 999999, 'a later one', success, checksum, 0 from _sqlx_migrations";
     write(&ground.database, sql).await;
     let refused = Database::open(&ground.url).await;
     assert!(matches!(&refused, Err(DatabaseError::Tables(reason)) if reason.contains("999999")), "{refused:?}");
+}
+
+/// Replaces the record of the first migration by those of the separate migrations that made the same tables, up to a version.
+async fn make_earlier(ground: &Ground, last: i64) {
+    let checksum = if ground.postgres.is_some() { r"'\x00'" } else { "x'00'" };
+    for version in (1..=last).filter(|version| *version != 17) {
+        let sql = format!(
+            "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
+             values ({}, 'one of them', true, {checksum}, 0)",
+            version + 1_000
+        );
+        write(&ground.database, &sql).await;
+    }
+    write(&ground.database, "delete from _sqlx_migrations where version < 1000").await;
+    write(&ground.database, "update _sqlx_migrations set version = version - 1000").await;
+}
+
+async fn a_database_of_the_last_build_is_upgraded(ground: Ground) {
+    write(&ground.database, "insert into environment (name) values ('dev')").await;
+    make_earlier(&ground, 29).await;
+    ground.database.close().await;
+    for _ in 0..2 {
+        let database = Database::open(&ground.url).await.unwrap();
+        assert_eq!(environments(&database).await, ["dev"]);
+        let versions: Vec<i64> = database.query("select version from _sqlx_migrations", Vec::new()).await.unwrap();
+        assert_eq!(versions, [29]);
+        database.close().await;
+    }
+}
+
+async fn a_database_of_an_earlier_build_is_refused(ground: Ground) {
+    make_earlier(&ground, 28).await;
+    let refused = Database::open(&ground.url).await;
+    let is_clear = |reason: &str| reason.contains("version 29 once");
+    assert!(matches!(&refused, Err(DatabaseError::Tables(reason)) if is_clear(reason)), "{refused:?}");
 }
 
 /// Names in several scripts, and names with characters that have a meaning in SQL, in its patterns, in JSON or in a shell.

@@ -1,2 +1,0 @@
--- Texts are in the order of their bytes already: nothing to do.
-select 1;

@@ -1,2 +1,0 @@
--- How long it took to count those whom the rule is about, when somebody last looked, in milliseconds.
-alter table rule_state add column took_ms integer not null default 0;
