@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::budget::{Budget, Exhausted, Limits};
 use crate::error::{ErrorKind, ErrorPlace, TemplateError};
-use crate::exec;
+use crate::exec::Run;
 use crate::function::{Failure, Function};
 use crate::map_changes::MapChanges;
-use crate::parse::{self, tree::Program};
+use crate::parse::{self, ParseError, tree::Program};
 use crate::part_cache::PartCache;
 use crate::reads::Reads;
 use crate::references::{self, Refusal};
@@ -66,9 +66,9 @@ pub struct MissingField {
 }
 
 impl MissingField {
-    /// `at` is a byte of `source`, the text of pass `pass`.
-    fn of(template: &str, source: &[u8], at: usize, pass: u32) -> Self {
-        let rest = source.get(at..).unwrap_or_default();
+    /// The field, or the action, that begins at a place.
+    fn from_place(place: ErrorPlace<'_>) -> Self {
+        let rest = place.source.get(place.at..).unwrap_or_default();
         let is_of_field =
             |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$') || !byte.is_ascii();
         let end = if rest.starts_with(b".") || rest.starts_with(b"$") {
@@ -76,10 +76,9 @@ impl MissingField {
         } else {
             rest.windows(2).position(|two| two == b"}}")
         };
-        let place = ErrorPlace { template, source, at, pass };
         let written = String::from_utf8_lossy(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default());
         let field = written.trim_end_matches(['-', ' ', '\n', '\t']).to_owned();
-        Self { field, position: (pass == 0).then(|| place.line_and_column()) }
+        Self { field, position: (place.pass == 0).then(|| place.line_and_column()) }
     }
 }
 
@@ -99,7 +98,9 @@ impl Template {
     /// # Errors
     /// Returns the errors of [`Template::parse`].
     pub fn parse_with(name: &str, text: &str, additional: &'static [Function]) -> Result<Self, TemplateError> {
-        let mut program = parse((name, additional), Arc::from(text.as_bytes()), (Vec::new(), 0))?;
+        let source: Arc<[u8]> = Arc::from(text.as_bytes());
+        let mut program = parse::parse(name, Arc::clone(&source), Vec::new(), additional)
+            .map_err(|error| syntax_error(name, &source, 0, error))?;
         parse::mark(&mut program);
         Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program, additional })
     }
@@ -146,13 +147,14 @@ impl Template {
     pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
         let mut rendering = Rendering {
+            dot,
+            options,
             changes: MapChanges::with_cache(options.part_cache.cloned()),
             budget: Budget::new(*limits),
             pass: 0,
-            requires_keys: options.requires_keys,
             missing: Vec::new(),
         };
-        let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
+        let mut output = execute(&self.name, &self.program, &mut rendering)?;
         while !options.is_literal
             && let Some(at) = references::find(&output)
         {
@@ -161,13 +163,14 @@ impl Template {
                 let place = ErrorPlace { template: &self.name, source: &output.bytes, at, pass: rendering.pass };
                 return Err(TemplateError::new(place, ErrorKind::Limit, Exhausted::Passes(limits.passes).to_string()));
             }
-            output = self.replaced(output, (dot, options.references), &mut rendering)?;
+            output = self.replaced(output, &mut rendering)?;
             if references::find(&output).is_none() {
                 break;
             }
-            let name = (&*self.name, self.additional);
-            let program = parse(name, output.bytes.into(), (output.tainted_ranges, rendering.pass))?;
-            output = execute(&self.name, &program, dot, &mut rendering)?;
+            let source: Arc<[u8]> = output.bytes.into();
+            let program = parse::parse(&self.name, Arc::clone(&source), output.tainted_ranges, self.additional)
+                .map_err(|error| syntax_error(&self.name, &source, rendering.pass, error))?;
+            output = execute(&self.name, &program, &mut rendering)?;
         }
         let Rendering { pass, missing, .. } = rendering;
         let Output { bytes, tainted_ranges, shared_parts } = output;
@@ -178,23 +181,19 @@ impl Template {
     /// For literal text this is the place of the byte itself, otherwise the place of the action. None where the output has no such byte.
     pub fn source_positions(&self, bytes: &[usize], dot: &Value, limits: &Limits) -> Vec<Option<(usize, usize)>> {
         let (mut changes, mut budget) = (MapChanges::default(), Budget::new(*limits));
-        let positions = exec::source_positions(bytes, &self.program, dot, (&mut changes, &mut budget));
+        let positions = Run::new(&self.program, dot, &mut changes, &mut budget).source_positions(bytes);
         let place = |at| ErrorPlace { template: &self.name, source: &self.program.source, at, pass: 0 };
         positions.into_iter().map(|position| Some(place(position?).line_and_column())).collect()
     }
 
     /// Replaces the plain references in the tainted parts of an output by their values.
-    fn replaced(
-        &self,
-        output: Output,
-        (dot, names): (&Value, &[&str]),
-        rendering: &mut Rendering,
-    ) -> Result<Output, TemplateError> {
+    fn replaced(&self, output: Output, rendering: &mut Rendering<'_>) -> Result<Output, TemplateError> {
         if output.tainted_ranges.is_empty() {
             return Ok(output);
         }
         let source = output.bytes.clone();
-        references::replaced(output, dot, names, &mut rendering.budget).map_err(|refusal| {
+        let names = rendering.options.references;
+        references::replaced(output, rendering.dot, names, &mut rendering.budget).map_err(|refusal| {
             let place = |at| ErrorPlace { template: &self.name, source: &source, at, pass: rendering.pass };
             match refusal {
                 Refusal::Exhausted(limit) => TemplateError::new(place(0), ErrorKind::Limit, limit.to_string()),
@@ -208,27 +207,23 @@ fn tainted(place: ErrorPlace<'_>, refused: Vec<String>) -> TemplateError {
     TemplateError { refused, ..TemplateError::new(place, ErrorKind::Tainted, "data would have to be evaluated".into()) }
 }
 
-fn parse(
-    (name, additional): (&str, &'static [Function]),
-    source: Arc<[u8]>,
-    (tainted_ranges, pass): (Vec<TaintedRange>, u32),
-) -> Result<Program, TemplateError> {
-    parse::parse(name, Arc::clone(&source), tainted_ranges, additional).map_err(|error| {
-        let place = ErrorPlace { template: name, source: &source, at: error.at, pass };
-        match error.refused {
-            Some(text) => tainted(place, vec![text]),
-            None => TemplateError::new(place, ErrorKind::Parse, error.message),
-        }
-    })
+fn syntax_error(name: &str, source: &[u8], pass: u32, error: ParseError) -> TemplateError {
+    let place = ErrorPlace { template: name, source, at: error.at, pass };
+    match error.refused {
+        Some(text) => tainted(place, vec![text]),
+        None => TemplateError::new(place, ErrorKind::Parse, error.message),
+    }
 }
 
-fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Output, TemplateError> {
-    let state = (&mut rendering.changes, &mut rendering.budget);
+fn execute(name: &str, program: &Program, rendering: &mut Rendering<'_>) -> Result<Output, TemplateError> {
+    let pass = rendering.pass;
+    let place = |at| ErrorPlace { template: name, source: &program.source, at, pass };
     // Text that comes out of the data is not part of the template.
-    let requires_keys = rendering.requires_keys && rendering.pass == 0;
-    let executed = exec::execute(program, dot, state, requires_keys).map_err(|stop| {
-        let place = ErrorPlace { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
-        let missing = stop.0.missing.map(|at| MissingField::of(name, &program.source, at, rendering.pass));
+    let requires_keys = rendering.options.requires_keys && pass == 0;
+    let run = Run::new(program, rendering.dot, &mut rendering.changes, &mut rendering.budget);
+    let executed = run.render(requires_keys).map_err(|stop| {
+        let missing = stop.0.missing.map(|at| MissingField::from_place(place(at)));
+        let place = place(stop.0.at);
         match stop.0.failure {
             Failure::Error(message) => {
                 let missing_field = missing.map(|missing| missing.field);
@@ -237,17 +232,17 @@ fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering
             Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
         }
     })?;
-    let missing = executed.missing.iter().map(|at| MissingField::of(name, &program.source, *at, rendering.pass));
-    rendering.missing.extend(missing);
+    rendering.missing.extend(executed.missing.into_iter().map(|at| MissingField::from_place(place(at))));
     Ok(executed.output)
 }
 
 /// The state that all passes of one rendering share.
-struct Rendering {
+struct Rendering<'a> {
+    dot: &'a Value,
+    options: &'a Options<'a>,
     changes: MapChanges,
     budget: Budget,
     pass: u32,
-    requires_keys: bool,
     missing: Vec<MissingField>,
 }
 

@@ -7,7 +7,9 @@ use crate::taint::Taint;
 use crate::value::{Key, Value};
 
 /// The state of a rendering before a part is computed.
-struct Checkpoint {
+struct Checkpoint<'a> {
+    /// The place of the part in the cache.
+    slot: &'a Slot,
     steps: u64,
     output_bytes: u64,
     bytes: usize,
@@ -32,14 +34,14 @@ impl<'a> Run<'a> {
                 }
             }
             Lookup::Missing => {
-                let checkpoint = self.checkpoint();
+                let checkpoint = self.checkpoint(slot);
                 let flow = self.without_nested_parts(|run| run.body(dot, body))?;
                 let written = self.output.bytes.get(checkpoint.bytes..).unwrap_or_default();
                 if flow == Flow::Next
                     && self.output.tainted_ranges.len() == checkpoint.tainted_ranges
                     && self.can_store(&checkpoint)
                 {
-                    self.store((slot, &checkpoint), || PartResult::Text(written.into()), written.len());
+                    self.store(&checkpoint, || PartResult::Text(written.into()), written.len());
                     self.output.note_shared(checkpoint.bytes, slot.long_text());
                 }
                 return Ok(flow);
@@ -60,11 +62,11 @@ impl<'a> Run<'a> {
                 }
             }
             Lookup::Missing => {
-                let checkpoint = self.checkpoint();
+                let checkpoint = self.checkpoint(slot);
                 let value = self.without_nested_parts(|run| run.commands(dot, commands, None))?;
                 if can_be_shared(&value) && self.can_store(&checkpoint) {
                     let bytes = if let Value::Text(text) = &value { text.len() } else { 0 };
-                    self.store((slot, &checkpoint), || PartResult::Value(value.clone()), bytes);
+                    self.store(&checkpoint, || PartResult::Value(value.clone()), bytes);
                 }
                 return Ok(value);
             }
@@ -101,9 +103,10 @@ impl<'a> Run<'a> {
         self.changes.expressions.extend(cached.expressions.iter().cloned());
     }
 
-    fn checkpoint(&self) -> Checkpoint {
+    fn checkpoint<'s>(&self, slot: &'s Slot) -> Checkpoint<'s> {
         let (steps, output_bytes) = self.budget.left();
         Checkpoint {
+            slot,
             steps,
             output_bytes,
             bytes: self.output.bytes.len(),
@@ -116,19 +119,20 @@ impl<'a> Run<'a> {
 
     /// Whether the cost and the effects of computing the part are known. An expression that was compiled before the part costs nothing. So if there are
     /// such expressions, the part must not have looked up any. Each rendering records the missing values that it prints.
-    fn can_store(&self, checkpoint: &Checkpoint) -> bool {
+    fn can_store(&self, checkpoint: &Checkpoint<'_>) -> bool {
         let has_looked_up = self.changes.expression_lookups != checkpoint.expression_lookups;
         let is_complete = self.missing_prints() == checkpoint.missing_prints;
         is_complete && self.changes.is_unchanged() && !(has_looked_up && checkpoint.has_expressions)
     }
 
-    fn store(&self, (slot, checkpoint): (&Slot, &Checkpoint), result: impl FnOnce() -> PartResult, bytes: usize) {
+    /// Stores a result that has `bytes` bytes, if it is a text.
+    fn store(&self, checkpoint: &Checkpoint<'_>, result: impl FnOnce() -> PartResult, bytes: usize) {
         let (steps_left, output_left) = self.budget.left();
         let (steps, output_bytes) = (checkpoint.steps - steps_left, checkpoint.output_bytes - output_left);
         let compiled = self.changes.expressions.iter().filter(|_| !checkpoint.has_expressions);
         let expressions = || compiled.map(|(pattern, expression)| (pattern.clone(), expression.clone())).collect();
         let cached =
             || CachedResult { result: result(), steps, output_bytes, depth: self.depth, expressions: expressions() };
-        slot.store(cached, (steps, bytes));
+        checkpoint.slot.store(cached, (steps, bytes));
     }
 }

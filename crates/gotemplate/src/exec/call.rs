@@ -86,7 +86,9 @@ impl Run<'_> {
             hidden = hidden.max(self.push(argument));
         }
         self.spend(at, 1)?;
-        self.note_written(at, function, (base, lookups));
+        if self.missing_count() != lookups {
+            self.note_written(at, function, base);
+        }
         let result = self.execute(function, base, hidden);
         self.arguments.truncate(base);
         result.map_err(|failure| failed(at, function, failure))

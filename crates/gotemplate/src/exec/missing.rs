@@ -74,10 +74,9 @@ impl Run<'_> {
         }
     }
 
-    /// Records missing values among the arguments from index `base` on, if the function writes them. `before` is the number of look-ups before the
-    /// arguments were evaluated.
-    pub(super) fn note_written(&mut self, at: usize, function: &Function, (base, before): (usize, usize)) {
-        if self.missing.count == before || !WRITERS.contains(&function.name) {
+    /// Records missing values among the arguments from index `base` on, if the function writes them.
+    pub(super) fn note_written(&mut self, at: usize, function: &Function, base: usize) {
+        if !WRITERS.contains(&function.name) {
             return;
         }
         let is_nil = |argument: &Value| matches!(argument, Value::Nil);

@@ -43,39 +43,6 @@ pub(crate) struct Executed {
     pub(crate) missing: Vec<usize>,
 }
 
-/// Executes the main template of `program` with `dot`. `requires_keys`: looking up a field that a map does not have is an error.
-pub(crate) fn execute(
-    program: &Program,
-    dot: &Value,
-    (changes, budget): (&mut MapChanges, &mut Budget),
-    requires_keys: bool,
-) -> Eval<Executed> {
-    let cache = changes.cache.as_ref().filter(|cache| program.parts > 0 && cache.applies_to(dot)).map(Arc::clone);
-    let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
-    let cache_access =
-        cache.as_deref().zip(slots.as_deref()).map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
-    let cached_bytes: usize = slots.iter().flat_map(|slots| slots.iter()).map(Slot::cached_bytes).sum();
-    let output = Output::with_capacity(program.source.len() + cached_bytes);
-    let mut run = Run { output, cache_access, requires_keys, ..Run::new(program, dot, changes, budget) };
-    run.main(dot)?;
-    Ok(Executed { output: run.output, missing: run.missing.printed })
-}
-
-/// Finds the bytes of the template that write these bytes of the output. If an action writes one, returns the start of the action. None where the output has
-/// no such byte.
-pub(crate) fn source_positions(
-    bytes: &[usize],
-    program: &Program,
-    dot: &Value,
-    (changes, budget): (&mut MapChanges, &mut Budget),
-) -> Vec<Option<usize>> {
-    let watched = bytes.iter().map(|byte| WatchedByte { byte: *byte, position: None }).collect();
-    let mut run = Run { watched, ..Run::new(program, dot, changes, budget) };
-    // If the execution fails, the output before the failure counts too.
-    drop(run.main(dot));
-    run.watched.into_iter().map(|watched| watched.position).collect()
-}
-
 /// A byte of the output whose position in the template is searched for.
 #[derive(Clone, Copy, Debug)]
 struct WatchedByte {
@@ -94,8 +61,10 @@ struct CacheAccess<'a> {
 }
 
 /// The state of one execution.
-struct Run<'a> {
+pub(crate) struct Run<'a> {
     program: &'a Program,
+    /// The dot of the main template.
+    data: &'a Value,
     output: Output,
     /// The variables of all templates that are being executed, the innermost last.
     variables: Vec<(VariableId, Value)>,
@@ -115,11 +84,18 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(program: &'a Program, dot: &Value, changes: &'a mut MapChanges, budget: &'a mut Budget) -> Self {
-        let variables = vec![(ROOT_VARIABLE, dot.clone())];
+    /// The beginning of an execution of the main template of `program`, with `data` as its dot.
+    pub(crate) fn new(
+        program: &'a Program,
+        data: &'a Value,
+        changes: &'a mut MapChanges,
+        budget: &'a mut Budget,
+    ) -> Self {
+        let variables = vec![(ROOT_VARIABLE, data.clone())];
         let (arguments, missing) = (Vec::new(), MissingKeys::default());
         Self {
             program,
+            data,
             output: Output::default(),
             variables,
             frame: 0,
@@ -132,6 +108,29 @@ impl<'a> Run<'a> {
             requires_keys: false,
             missing,
         }
+    }
+
+    /// Executes the template. `requires_keys`: looking up a field that a map does not have is an error.
+    pub(crate) fn render(self, requires_keys: bool) -> Eval<Executed> {
+        let (program, cache) = (self.program, self.changes.cache.as_ref());
+        let cache = cache.filter(|cache| program.parts > 0 && cache.applies_to(self.data)).map(Arc::clone);
+        let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
+        let cache_access = cache.as_deref().zip(slots.as_deref());
+        let cache_access = cache_access.map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
+        let cached_bytes: usize = slots.iter().flat_map(|slots| slots.iter()).map(Slot::cached_bytes).sum();
+        let output = Output::with_capacity(program.source.len() + cached_bytes);
+        let mut run = Run { output, cache_access, requires_keys, ..self };
+        run.main()?;
+        Ok(Executed { output: run.output, missing: run.missing.printed })
+    }
+
+    /// Finds the bytes of the template that write these bytes of the output. If an action writes one, returns the start of the action. None where the output
+    /// has no such byte.
+    pub(crate) fn source_positions(mut self, bytes: &[usize]) -> Vec<Option<usize>> {
+        self.watched = bytes.iter().map(|byte| WatchedByte { byte: *byte, position: None }).collect();
+        // If the execution fails, the output before the failure counts too.
+        drop(self.main());
+        self.watched.into_iter().map(|watched| watched.position).collect()
     }
 }
 

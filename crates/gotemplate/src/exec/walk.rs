@@ -10,10 +10,10 @@ use crate::{format, nesting};
 
 impl Run<'_> {
     /// Executes the main template.
-    pub(super) fn main(&mut self, dot: &Value) -> Eval<()> {
+    pub(super) fn main(&mut self) -> Eval<()> {
         let program = self.program;
         match program.templates.first() {
-            Some((_, Some(body))) => self.body(dot, body).map(|_| ()),
+            Some((_, Some(body))) => self.body(self.data, body).map(|_| ()),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,26 @@
 use super::flags::Flags;
 use super::quote::is_printable;
 
+/// An integer of any Go type.
+#[derive(Clone, Copy)]
+pub(super) struct Integer {
+    pub(super) is_negative: bool,
+    /// The absolute value.
+    pub(super) magnitude: u64,
+}
+
+impl From<i64> for Integer {
+    fn from(value: i64) -> Self {
+        Self { is_negative: value < 0, magnitude: value.unsigned_abs() }
+    }
+}
+
+impl From<u64> for Integer {
+    fn from(magnitude: u64) -> Self {
+        Self { is_negative: false, magnitude }
+    }
+}
+
 /// The notation of an integer.
 #[derive(Clone, Copy)]
 pub(super) struct Notation {
@@ -21,12 +41,13 @@ impl Notation {
 }
 
 /// The integer with the sign, leading zeros and prefix that the flags require, without padding.
-pub(super) fn written(flags: &Flags, (negative, magnitude): (bool, u64), notation: Notation) -> Vec<u8> {
+pub(super) fn written(flags: &Flags, integer: Integer, notation: Notation) -> Vec<u8> {
+    let Integer { is_negative, magnitude } = integer;
     if flags.precision == Some(0) && magnitude == 0 {
         // As in Go, the value 0 with precision 0 has no digits.
         return Vec::new();
     }
-    let signed = negative || flags.plus || flags.space;
+    let signed = is_negative || flags.plus || flags.space;
     let least = match (flags.precision, flags.width) {
         (Some(precision), _) => precision,
         (None, Some(width)) if flags.zero && !flags.minus => width.saturating_sub(usize::from(signed)),
@@ -47,7 +68,7 @@ pub(super) fn written(flags: &Flags, (negative, magnitude): (bool, u64), notatio
     if notation.octal_prefix {
         digits.extend_from_slice(b"o0");
     }
-    if negative {
+    if is_negative {
         digits.push(b'-');
     } else if flags.plus {
         digits.push(b'+');

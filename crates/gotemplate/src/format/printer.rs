@@ -2,7 +2,7 @@
 
 use super::flags::Flags;
 use super::float::{FloatFormat, format_float};
-use super::integer::{self, Notation};
+use super::integer::{self, Integer, Notation};
 use super::quote::{self, Charset};
 use crate::runes::first_char;
 use crate::types::type_name;
@@ -55,14 +55,14 @@ impl<'a> Printer<'a> {
             Value::Int(int, kind) if matches!(verb, 'v' | 's' | 'x' | 'X' | 'q') && !self.flags.sharp_v => {
                 match kind.name_of(*int) {
                     Some(name) => self.text(name.as_bytes(), verb),
-                    None => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
+                    None => self.integer(value, Integer::from(*int), verb),
                 }
             }
-            Value::Int(int, _) => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
+            Value::Int(int, _) => self.integer(value, Integer::from(*int), verb),
             Value::Uint(uint, _) if verb == 'v' && self.flags.sharp_v => self.hexadecimal(*uint),
-            Value::Uint(uint, _) => self.integer(value, (false, *uint), verb),
+            Value::Uint(uint, _) => self.integer(value, Integer::from(*uint), verb),
             Value::Float(float) => self.float(value, *float, verb),
-            Value::Complex(real, imaginary) => self.complex(value, (*real, *imaginary), verb),
+            Value::Complex(..) => self.complex(value, verb),
             Value::Text(text) => match verb {
                 's' | 'v' | 'x' | 'X' | 'q' => self.text(text.as_bytes(), verb),
                 _ => self.bad_verb(Some(value), verb),
@@ -77,7 +77,7 @@ impl<'a> Printer<'a> {
                 'v' | 's' | 'x' | 'X' | 'q' if !self.flags.sharp_v => {
                     self.text(crate::time::duration_text(*nanoseconds).as_bytes(), verb);
                 }
-                _ => self.integer(value, (*nanoseconds < 0, nanoseconds.unsigned_abs()), verb),
+                _ => self.integer(value, Integer::from(*nanoseconds), verb),
             },
         }
     }
@@ -90,7 +90,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn integer(&mut self, value: &Value, (negative, magnitude): (bool, u64), verb: char) {
+    fn integer(&mut self, value: &Value, integer: Integer, verb: char) {
         let notation = match verb {
             'v' | 'd' => Notation::DECIMAL,
             'b' => Notation::of_base(2),
@@ -98,20 +98,21 @@ impl<'a> Printer<'a> {
             'O' => Notation { octal_prefix: true, ..Notation::of_base(8) },
             'x' => Notation::of_base(16),
             'X' => Notation { upper: true, ..Notation::of_base(16) },
-            'c' | 'q' => return self.rune(negative, magnitude, verb),
+            'c' | 'q' => return self.rune(integer, verb),
             'U' => {
-                let code = if negative { magnitude.wrapping_neg() } else { magnitude };
+                let Integer { is_negative, magnitude } = integer;
+                let code = if is_negative { magnitude.wrapping_neg() } else { magnitude };
                 let text = integer::unicode(&self.flags, code);
                 return self.pad_with(text.as_bytes(), b' ');
             }
             _ => return self.bad_verb(Some(value), verb),
         };
-        let text = integer::written(&self.flags, (negative, magnitude), notation);
+        let text = integer::written(&self.flags, integer, notation);
         self.pad_with(&text, b' ');
     }
 
-    fn rune(&mut self, negative: bool, magnitude: u64, verb: char) {
-        let code = u32::try_from(magnitude).ok().filter(|_| !negative);
+    fn rune(&mut self, integer: Integer, verb: char) {
+        let code = u32::try_from(integer.magnitude).ok().filter(|_| !integer.is_negative);
         let rune = code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
         if verb == 'c' {
             self.pad(rune.encode_utf8(&mut [0; 4]).as_bytes());
@@ -124,7 +125,7 @@ impl<'a> Printer<'a> {
     /// Writes `0x..`, as `%#v` does for unsigned integers.
     fn hexadecimal(&mut self, uint: u64) {
         let flags = Flags { sharp: true, ..self.flags };
-        let text = integer::written(&flags, (false, uint), Notation::of_base(16));
+        let text = integer::written(&flags, Integer::from(uint), Notation::of_base(16));
         self.pad_with(&text, b' ');
     }
 
@@ -177,14 +178,16 @@ impl<'a> Printer<'a> {
         self.flags.zero = zero;
     }
 
-    fn complex(&mut self, value: &Value, (real, imaginary): (f64, f64), verb: char) {
-        if !matches!(verb, 'v' | 'b' | 'g' | 'G' | 'x' | 'X' | 'f' | 'F' | 'e' | 'E') {
+    fn complex(&mut self, value: &Value, verb: char) {
+        let (Value::Complex(real, imaginary), 'v' | 'b' | 'g' | 'G' | 'x' | 'X' | 'f' | 'F' | 'e' | 'E') =
+            (value, verb)
+        else {
             return self.bad_verb(Some(value), verb);
-        }
+        };
         self.put("(");
-        self.float(value, real, verb);
+        self.float(value, *real, verb);
         let plus = std::mem::replace(&mut self.flags.plus, true);
-        self.float(value, imaginary, verb);
+        self.float(value, *imaginary, verb);
         self.flags.plus = plus;
         self.put("i)");
     }

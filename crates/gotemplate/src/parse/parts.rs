@@ -90,6 +90,8 @@ impl Analyzed {
 struct Scope {
     dot: Dependency,
     variables: Vec<(VariableId, Dependency)>,
+    /// Whether the place is in a loop inside the node that is analyzed, so that the node contains what `break` and `continue` skip.
+    is_in_loop: bool,
 }
 
 impl Scope {
@@ -99,7 +101,7 @@ impl Scope {
     }
 
     fn with_dot(&self, dot: Dependency) -> Self {
-        Self { dot, variables: self.variables.clone() }
+        Self { dot, variables: self.variables.clone(), is_in_loop: self.is_in_loop }
     }
 }
 
@@ -150,7 +152,8 @@ impl Analysis {
             let Some(body) = body else { continue };
             let dot = if self.called_with_other_dot.contains(&id) { Dependency::Anything } else { Dependency::Data };
             let root = if self.assigned.contains(&ROOT_VARIABLE) { Dependency::Anything } else { dot.clone() };
-            self.mark_body(&mut Scope { dot, variables: vec![(ROOT_VARIABLE, root)] }, body);
+            let mut scope = Scope { dot, variables: vec![(ROOT_VARIABLE, root)], is_in_loop: false };
+            self.mark_body(&mut scope, body);
         }
     }
 
@@ -165,7 +168,7 @@ impl Analysis {
         let mut group = Group::default();
         for mut node in std::mem::take(body) {
             let before = scope.variables.len();
-            let found = self.node(scope, &node, false);
+            let found = self.node(scope, &node);
             let declared = scope.variables.split_off(before);
             if !group.fits(&found, declared.is_empty()) {
                 self.finish_group(&mut group, &mut marked);
@@ -268,53 +271,54 @@ impl Analysis {
         scope.variables.extend(pipeline.variables.iter().map(|variable| (*variable, dependency(variable).clone())));
     }
 
-    fn body(&self, scope: &mut Scope, body: &[Node], is_in_loop: bool) -> Analyzed {
+    fn body(&self, scope: &mut Scope, body: &[Node]) -> Analyzed {
         let before = scope.variables.len();
-        let found = body.iter().fold(Analyzed::CONSTANT, |found, node| found.join(self.node(scope, node, is_in_loop)));
+        let found = body.iter().fold(Analyzed::CONSTANT, |found, node| found.join(self.node(scope, node)));
         scope.variables.truncate(before);
         found
     }
 
     /// The dependency of a node. Variables that later nodes see are added to the scope.
-    fn node(&self, scope: &mut Scope, node: &Node, is_in_loop: bool) -> Analyzed {
+    fn node(&self, scope: &mut Scope, node: &Node) -> Analyzed {
         match node {
             Node::Text(_) => Analyzed::CONSTANT,
-            Node::Break | Node::Continue if is_in_loop => Analyzed::CONSTANT,
+            Node::Break | Node::Continue if scope.is_in_loop => Analyzed::CONSTANT,
             Node::Break | Node::Continue | Node::Template(_) | Node::Part(_) => Analyzed::ANYTHING,
             Node::Action(pipeline) => {
                 let found = self.pipeline(scope, pipeline);
                 self.declare(scope, pipeline, &found.dependency);
                 if pipeline.assigns { Analyzed::ANYTHING } else { found }
             }
-            Node::If(choice) => self.choice(scope, choice, (false, is_in_loop)),
-            Node::With(choice) => self.choice(scope, choice, (true, is_in_loop)),
-            Node::Range(range) => self.range(scope, range, is_in_loop),
+            Node::If(choice) => self.choice(scope, choice, false),
+            Node::With(choice) => self.choice(scope, choice, true),
+            Node::Range(range) => self.range(scope, range),
         }
     }
 
-    fn choice(&self, scope: &mut Scope, choice: &Choice, (sets_dot, is_in_loop): (bool, bool)) -> Analyzed {
+    fn choice(&self, scope: &mut Scope, choice: &Choice, sets_dot: bool) -> Analyzed {
         let before = scope.variables.len();
         let mut all = Analyzed::CONSTANT;
         for (condition, body) in &choice.branches {
             let found = self.pipeline(scope, condition);
             self.declare(scope, condition, &found.dependency);
             let dot = if sets_dot { found.dependency.clone() } else { scope.dot.clone() };
-            all = all.join(found).join(self.body(&mut scope.with_dot(dot), body, is_in_loop));
+            all = all.join(found).join(self.body(&mut scope.with_dot(dot), body));
             if condition.assigns {
                 all = Analyzed::ANYTHING;
             }
         }
-        all = all.join(self.body(scope, &choice.otherwise, is_in_loop));
+        all = all.join(self.body(scope, &choice.otherwise));
         scope.variables.truncate(before);
         all
     }
 
-    fn range(&self, scope: &mut Scope, range: &Loop, is_in_loop: bool) -> Analyzed {
+    fn range(&self, scope: &mut Scope, range: &Loop) -> Analyzed {
         let before = scope.variables.len();
         let items = self.pipeline(scope, &range.items);
         self.declare(scope, &range.items, &items.dependency);
-        let body = self.body(&mut scope.with_dot(items.dependency.clone()), &range.body, true);
-        let otherwise = self.body(scope, &range.otherwise, is_in_loop);
+        let mut inside = Scope { is_in_loop: true, ..scope.with_dot(items.dependency.clone()) };
+        let body = self.body(&mut inside, &range.body);
+        let otherwise = self.body(scope, &range.otherwise);
         scope.variables.truncate(before);
         if range.items.assigns {
             return Analyzed::ANYTHING;

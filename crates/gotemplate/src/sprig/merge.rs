@@ -17,7 +17,7 @@ pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Re
     let new_map = Arc::new(Map::new(first.kind, Entries::new()));
     let target = if first.is_nil() && args.len() > 1 { &new_map } else { first };
     for index in 1..args.len() {
-        merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;
+        merge_into(call, &Merge { target, source: dict(args, index)?, overwrite, depth: 0 })?;
     }
     Ok(Value::Map(Arc::clone(target)))
 }
@@ -28,10 +28,12 @@ struct Merge<'a> {
     source: &'a Arc<Map>,
     /// Whether values of the source replace values of the target that are not empty.
     overwrite: bool,
+    /// The number of maps that each of the two is nested in.
+    depth: u32,
 }
 
-fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), Failure> {
-    if depth > DEPTH_MAX {
+fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>) -> Result<(), Failure> {
+    if merge.depth > DEPTH_MAX {
         return Err(Failure::error(format!("maps are nested more than {DEPTH_MAX} levels deep")));
     }
     if !is_assignable(merge.target, merge.source) {
@@ -42,7 +44,7 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
     call.budget.steps(source.len() as u64)?;
     for (key, value) in source {
         let existing = call.changes.entries(merge.target).get(&key).cloned();
-        if replaces(call, merge, (existing.as_ref(), &value), depth)? {
+        if replaces(call, merge, existing.as_ref(), &value)? {
             call.changes.entries_mut(merge.target).insert(key, value);
         }
     }
@@ -50,14 +52,9 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
 }
 
 /// Whether `value` replaces the existing value. If both are maps, merges one into the other instead.
-fn replaces(
-    call: &mut Call<'_>,
-    merge: &Merge<'_>,
-    (existing, value): (Option<&Value>, &Value),
-    depth: u32,
-) -> Result<bool, Failure> {
+fn replaces(call: &mut Call<'_>, merge: &Merge<'_>, existing: Option<&Value>, value: &Value) -> Result<bool, Failure> {
     if let (Some(Value::Map(target)), Value::Map(source)) = (existing, value) {
-        merge_into(call, &Merge { target, source, overwrite: merge.overwrite }, depth + 1)?;
+        merge_into(call, &Merge { target, source, overwrite: merge.overwrite, depth: merge.depth + 1 })?;
     }
     let vacant = existing.is_none_or(|existing| is_empty(call.changes, existing));
     Ok(match value {
