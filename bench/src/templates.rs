@@ -45,7 +45,7 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let config = config();
     let dot = data(&config);
     let Value::Map(map) = &config else { anyhow::bail!("the values are no map") };
-    let cache = Arc::new(PartCache::of("ConfigData", Arc::clone(map)));
+    let cache = Arc::new(PartCache::new("ConfigData", Arc::clone(map)));
     let row = |(name, text, part_cache)| {
         let template = Template::parse(name, text)?;
         let options = Options { part_cache, ..Options::default() };

@@ -51,7 +51,7 @@ impl Composition {
 
     fn with_digest(data: Value, quoted: BTreeSet<Text>, digest: Digest) -> Self {
         let part_cache = match &data {
-            Value::Map(map) => Some(Arc::new(PartCache::of(CONFIG_DATA, Arc::clone(map)))),
+            Value::Map(map) => Some(Arc::new(PartCache::new(CONFIG_DATA, Arc::clone(map)))),
             _ => None,
         };
         Self { data, quoted, overflow: None, digest, version: OnceLock::new(), part_cache }

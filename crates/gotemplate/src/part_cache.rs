@@ -78,7 +78,7 @@ pub(crate) enum Lookup<'s> {
 
 impl PartCache {
     /// Makes a cache for data that have this map in this field.
-    pub fn of(field: &'static str, map: Arc<Map>) -> Self {
+    pub fn new(field: &'static str, map: Arc<Map>) -> Self {
         let expects_renderings = AtomicBool::new(false);
         Self { field, map, size: OnceLock::new(), expects_renderings, programs: RwLock::default() }
     }

@@ -35,7 +35,7 @@ impl Reads {
     }
 
     /// The fields that the templates of `program` read when the main one is rendered.
-    pub(crate) fn of(program: &Program) -> Self {
+    pub(crate) fn from_program(program: &Program) -> Self {
         let mut analysis = Analysis {
             program,
             reads: Self::default(),

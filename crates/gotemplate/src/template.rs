@@ -102,7 +102,7 @@ impl Template {
         let mut program = parse::parse(name, Arc::clone(&source), Vec::new(), additional)
             .map_err(|error| syntax_error(name, &source, 0, error))?;
         parse::mark(&mut program);
-        Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program, additional })
+        Ok(Self { name: Arc::from(name), reads: Reads::from_program(&program), program, additional })
     }
 
     /// The name that was given to [`Template::parse`].

@@ -24,7 +24,7 @@ fn dot(values: &Value, number: usize) -> Value {
 
 fn cache(values: &Value) -> Arc<PartCache> {
     let Value::Map(map) = values else { panic!("the values are a map") };
-    Arc::new(PartCache::of("data", Arc::clone(map)))
+    Arc::new(PartCache::new("data", Arc::clone(map)))
 }
 
 /// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place. Shared

@@ -117,7 +117,7 @@ impl<'a> Emitter<'a> {
             Value::Complex(..) => return Err(Failure::error("cannot marshal type: complex128")),
             Value::Text(text) => self.text(text.as_bytes(), place)?,
             Value::Duration(nanoseconds) => {
-                self.scalar(&Scalar::of(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
+                self.scalar(&Scalar::new(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
             }
             Value::Time(time) => self.plain(time.to_rfc3339()),
             Value::List(list) => self.list(list.items(), place)?,
@@ -136,7 +136,7 @@ impl<'a> Emitter<'a> {
         let known = if is_typed { None } else { value.known() };
         let Some(known) = known else { return self.node(value, place) };
         let text = known.yaml.get(self.budget, |budget| emit(value, budget).map(Box::from))?;
-        self.scalar(&Scalar::of(text), place)
+        self.scalar(&Scalar::new(text), place)
     }
 
     fn text(&mut self, text: &[u8], place: NodePlace) -> Result<(), Failure> {
@@ -144,7 +144,7 @@ impl<'a> Emitter<'a> {
             self.plain(text);
             return Ok(());
         }
-        self.scalar(&Scalar::of(text), place)
+        self.scalar(&Scalar::new(text), place)
     }
 
     fn list(&mut self, items: &[Value], place: NodePlace) -> Result<(), Failure> {
@@ -213,7 +213,7 @@ impl<'a> Emitter<'a> {
             self.indicator(":");
             return Ok(());
         }
-        let scalar = Scalar::of(key);
+        let scalar = Scalar::new(key);
         let tag_length = if scalar.binary { BINARY_TAG.len() } else { 0 };
         if !scalar.multiline && scalar.text.len() + tag_length <= SIMPLE_KEY_MAX {
             // The key is not a block: blocks have more than one line.

@@ -49,7 +49,7 @@ pub(super) enum Style {
 
 impl<'a> Scalar<'a> {
     /// Selects the style for `bytes`.
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         let (text, binary) = match std::str::from_utf8(bytes) {
             Ok(text) => (Cow::Borrowed(text), false),
             Err(_) => (Cow::Owned(base64_lines(bytes)), true),
@@ -273,7 +273,7 @@ mod tests {
         let texts =
             texts().flat_map(|text| [format!("some {text}"), format!("{text}words"), format!("a{text}a{text}")]);
         let plain = texts.filter(|text| is_evidently_plain(text.as_bytes())).map(|text| {
-            let Scalar { style, multiline, .. } = Scalar::of(text.as_bytes());
+            let Scalar { style, multiline, .. } = Scalar::new(text.as_bytes());
             assert_eq!((style, multiline), (Style::Plain, false), "{text:?}");
         });
         assert!(plain.count() > 10_000);
