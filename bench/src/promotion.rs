@@ -12,12 +12,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use delivery::rollout_store::{StoredRollout, file_text};
-use engine::promotion::state::RolloutState;
 use model::count::count;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use simulator::scenario::walk::{WalkOptions, walk};
-use simulator::scenario::{self, Probe};
+use simulator::scenario::{self, MeasuredDecision, Probe};
 use tempfile::NamedTempFile;
 
 use crate::Options;
@@ -117,7 +116,8 @@ impl Probe for Decisions {
         seconds()
     }
 
-    fn decided(&self, (environment, workload): (&Arc<str>, &Arc<str>), state: &RolloutState, seconds: f64) {
+    fn decided(&self, decision: MeasuredDecision<'_>) {
+        let MeasuredDecision { environment, workload, state, seconds } = decision;
         self.longest_s.set(self.longest_s.get().max(seconds));
         let stored = StoredRollout { state: state.clone(), ..StoredRollout::default() };
         let bytes = file_text(environment, workload, &stored).len();

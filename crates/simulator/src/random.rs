@@ -12,6 +12,11 @@ impl Random {
         Self { state: seed }
     }
 
+    /// Creates one of several generators with the same seed. Each number gives a different sequence.
+    pub fn with_number(seed: u64, number: u64) -> Self {
+        Self::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

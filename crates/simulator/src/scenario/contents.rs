@@ -53,6 +53,15 @@ pub(super) struct Renderers {
     pub(super) installed: usize,
 }
 
+/// A folder of a workload on a cluster.
+#[derive(Clone, Copy)]
+pub(super) struct WorkloadFolder<'a> {
+    /// The name of the workload.
+    pub(super) workload: &'a str,
+    /// The labels of the cluster.
+    pub(super) labels: &'a Labels,
+}
+
 /// A commit that affects folders, or a version of the program that renders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commit {
@@ -71,11 +80,11 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Whether it affects the folders of a workload on clusters with these labels.
-    pub(super) fn affects(&self, workload: &str, labels: &Labels) -> bool {
+    /// Whether it affects a folder.
+    pub(super) fn affects(&self, folder: WorkloadFolder<'_>) -> bool {
         let Scope { workload: only, label } = &self.scope;
-        only.as_ref().is_none_or(|only| **only == *workload)
-            && label.as_ref().is_none_or(|(key, value)| labels.get(key) == Some(value))
+        only.as_ref().is_none_or(|only| **only == *folder.workload)
+            && label.as_ref().is_none_or(|(key, value)| folder.labels.get(key) == Some(value))
     }
 }
 
@@ -116,11 +125,11 @@ impl Contents {
         &mut self,
         commits: [&[Commit]; 3],
         mut release: Arc<str>,
-        (workload, labels): (&str, &Labels),
+        folder: WorkloadFolder<'_>,
     ) -> ContentId {
         let mut changes = Vec::new();
         for commits in commits {
-            for commit in effective(commits).filter(|commit| commit.affects(workload, labels)) {
+            for commit in effective(commits).filter(|commit| commit.affects(folder)) {
                 match &commit.pins {
                     Some(pinned) => release = Arc::clone(pinned),
                     None => changes.push(Arc::clone(&commit.name)),
@@ -160,7 +169,8 @@ mod tests {
             [commit("c1", None, None), commit("c2", Some(("region", "west")), None), commit("r", None, Some(0))];
         let (west, east) = (Labels::from_iter([("region", "west")]), Labels::from_iter([("region", "east")]));
         let mut at = |count: usize, labels: &Labels| {
-            let id = contents.rendered([&commits[..count], &[], &[]], "1.0.0".into(), ("shop", labels));
+            let folder = WorkloadFolder { workload: "shop", labels };
+            let id = contents.rendered([&commits[..count], &[], &[]], "1.0.0".into(), folder);
             contents.get(id).unwrap().changes.join(" ")
         };
         assert_eq!([at(1, &west), at(2, &west), at(2, &east)], ["c1", "c1 c2", "c1"]);
@@ -173,7 +183,8 @@ mod tests {
         let pin = Commit { pins: Some("1.0.0".into()), ..commit("pin", Some(("printer", "old")), None) };
         let of = |printer: &str| Labels::from_iter([("printer", printer)]);
         let [old, new] = [of("old"), of("new")].map(|labels| {
-            let id = contents.rendered([&[], &[], std::slice::from_ref(&pin)], "2.0.0".into(), ("shop", &labels));
+            let folder = WorkloadFolder { workload: "shop", labels: &labels };
+            let id = contents.rendered([&[], &[], std::slice::from_ref(&pin)], "2.0.0".into(), folder);
             contents.get(id).unwrap().clone()
         });
         assert_eq!((&*old.release, &*new.release, old.changes.len()), ("1.0.0", "2.0.0", 0));

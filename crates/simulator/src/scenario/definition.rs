@@ -358,20 +358,24 @@ pub enum Event {
         lasts: Option<Duration>,
     },
     /// A person decides.
-    Decide {
-        /// The environment.
-        environment: Arc<str>,
-        /// The workload. None: commits of the main branch.
-        subject: Option<Arc<str>>,
-        /// The person's account.
-        by: Arc<str>,
-        /// The decision.
-        decision: PersonDecision,
-        /// Why.
-        reason: Arc<str>,
-    },
+    Decide(DecisionEvent),
     /// A claim is checked.
     Expect(Claim),
+}
+
+/// A person decides about a workload in an environment, about one of its sources, or about the commits of the main branch.
+#[derive(Clone, Debug)]
+pub struct DecisionEvent {
+    /// The environment.
+    pub environment: Arc<str>,
+    /// The workload or the source. None: commits of the main branch.
+    pub subject: Option<Arc<str>>,
+    /// The person's account.
+    pub by: Arc<str>,
+    /// The decision.
+    pub decision: PersonDecision,
+    /// Why.
+    pub reason: Arc<str>,
 }
 
 /// A part of the system that can be down.

@@ -43,8 +43,21 @@ pub trait Probe: std::fmt::Debug {
     /// The time, in seconds.
     fn seconds(&self) -> f64;
 
-    /// A decision about the rollout of a workload in an environment, with the state that it gives.
-    fn decided(&self, of: (&Arc<str>, &Arc<str>), state: &RolloutState, seconds: f64);
+    /// A decision about a rollout.
+    fn decided(&self, decision: MeasuredDecision<'_>);
+}
+
+/// A decision about the rollout of a workload in an environment.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredDecision<'a> {
+    /// The environment.
+    pub environment: &'a Arc<str>,
+    /// The workload.
+    pub workload: &'a Arc<str>,
+    /// The state that it gives.
+    pub state: &'a RolloutState,
+    /// How long it took, in seconds.
+    pub seconds: f64,
 }
 
 /// Runs a scenario, and shows its decisions to a probe.
@@ -59,6 +72,6 @@ pub fn probed(scenario: Scenario, probe: Rc<dyn Probe>) -> Story {
 
 /// A time between 0 and a limit, the same for the same seed and number.
 fn random_time(seed: u64, number: u32, limit: i64) -> i64 {
-    let mut random = crate::random::Random::new(seed ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = crate::random::Random::with_number(seed, u64::from(number));
     random.below(u64::try_from(limit).unwrap_or(1)) as i64
 }

@@ -43,11 +43,6 @@ pub struct ExpectationResult {
 }
 
 impl Story {
-    /// Adds an entry.
-    pub(super) fn tell(&mut self, at_s: i64, (place, kind): (&str, &'static str), text: impl Into<Arc<str>>) {
-        self.entries.push(Entry { at_s, place: place.into(), kind, text: text.into() });
-    }
-
     /// Whether all expectations were met.
     pub fn is_good(&self) -> bool {
         self.expectations.iter().all(|expectation| expectation.is_met == Some(true))
@@ -114,10 +109,12 @@ mod tests {
 
     #[test]
     fn a_story_has_a_line_for_each_entry_and_each_expectation() {
-        let mut story = Story::default();
-        story.tell(0, ("main", "event"), "change c1");
-        story.tell(0, ("prod", "started"), "begins");
-        story.tell(93_930, ("prod", "completed"), "all rings are done");
+        let entry = |at_s, place: &str, text: &str| Entry { at_s, place: place.into(), kind: "", text: text.into() };
+        let entries = vec![
+            entry(0, "main", "change c1"),
+            entry(0, "prod", "begins"),
+            entry(93_930, "prod", "all rings are done"),
+        ];
         let result = |is_met, found: &str| ExpectationResult {
             text: "prod has c1".into(),
             line: 9,
@@ -125,7 +122,8 @@ mod tests {
             at_s: 60,
             found: found.into(),
         };
-        story.expectations = vec![result(Some(true), ""), result(Some(false), "2 of 3 clusters have c1")];
+        let expectations = vec![result(Some(true), ""), result(Some(false), "2 of 3 clusters have c1")];
+        let story = Story { entries, expectations, ended_s: 0 };
         assert!(!story.is_good());
         assert_eq!(
             story.text().lines().collect::<Vec<_>>(),

@@ -61,8 +61,8 @@ struct Reconciler {
 }
 
 impl Host {
-    pub(super) fn new(options: HostOptions, behavior: &Behavior, (seed, number, starts_on): (u64, u64, i64)) -> Self {
-        let mut random = Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    /// A host that begins at a time, in seconds since 1970.
+    pub(super) fn new(options: HostOptions, behavior: &Behavior, mut random: Random, starts_on: i64) -> Self {
         let falls_silent = random.percent(behavior.silent);
         let lags = random.percent(behavior.lagging);
         let heartbeat =

@@ -19,6 +19,7 @@ use model::git_id::GitId;
 use self::host::Host;
 use self::transport::Transport;
 pub use self::transport::{Message, Route};
+use crate::random::Random;
 
 /// The options of a simulation.
 #[derive(Clone, Debug)]
@@ -252,7 +253,9 @@ impl Simulation {
     pub fn new(options: SimulationOptions) -> Self {
         let SimulationOptions { seed, starts_on, behavior, hosts } = options;
         let hosts = hosts.into_iter().enumerate();
-        let hosts = hosts.map(|(number, options)| Host::new(options, &behavior, (seed, number as u64, starts_on)));
+        let hosts = hosts.map(|(number, options)| {
+            Host::new(options, &behavior, Random::with_number(seed, number as u64), starts_on)
+        });
         let transport = Transport::new(&behavior, seed);
         Self { hosts: hosts.collect(), contents: Contents::new(), transport, log: Vec::new() }
     }

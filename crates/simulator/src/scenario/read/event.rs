@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::Names;
 use super::claim;
 use super::tokens::{Expected, Words};
-use crate::scenario::definition::{ClusterGroup, Content, Event, Fault, Part, PersonDecision, PromotionEdit};
+use crate::scenario::definition::{
+    ClusterGroup, Content, DecisionEvent, Event, Fault, Part, PersonDecision, PromotionEdit,
+};
 use crate::scenario::names::NamePattern;
 
 /// The verbs with their forms, in the order of the manual.
@@ -245,5 +247,5 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
     if reason.is_empty() && matches!(verb, "hold" | "abort" | "skip" | "rollback" | "override" | "promote") {
         return Err("`because REASON` is missing at the end".to_owned());
     }
-    Ok(Event::Decide { environment, subject, by, decision, reason })
+    Ok(Event::Decide(DecisionEvent { environment, subject, by, decision, reason }))
 }

@@ -23,12 +23,12 @@ impl<'t> Reader<'t> {
 
     /// Reports a mistake.
     pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(code, message).at(Origin::Span(self.file, span), ""));
+        self.diagnostics.push(self.diagnostic(code, span, message));
     }
 
-    /// Reports a mistake, with advice.
-    pub(super) fn error_with_help(&mut self, (code, span): (Code, Span), message: String, help: String) {
-        self.diagnostics.push(Diagnostic::error(code, message).at(Origin::Span(self.file, span), "").help(help));
+    /// The diagnostic of a mistake, to which advice can be added.
+    pub(super) fn diagnostic(&self, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, message).at(Origin::Span(self.file, span), "")
     }
 
     /// The line of a node, from 1.
@@ -55,7 +55,8 @@ impl<'t> Reader<'t> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("{what} has {}", listed(known)),
                 };
-                self.error_with_help((Code::UnknownField, key.span), format!("{what} has no field `{name}`"), help);
+                let message = format!("{what} has no field `{name}`");
+                self.diagnostics.push(self.diagnostic(Code::UnknownField, key.span, message).help(help));
             }
         }
         entries

@@ -45,7 +45,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The names of a scenario.
-    pub(super) fn of(scenario: &Scenario) -> Self {
+    pub(super) fn from_scenario(scenario: &Scenario) -> Self {
         Self::new(&scenario.environments, &scenario.workloads)
     }
 
@@ -294,11 +294,8 @@ fn misread(node: &Node, (written, expected): (&str, String), reader: &mut Reader
             format!("events begin with {}", listed(&event::FORMS.iter().map(|(verb, _)| *verb).collect::<Vec<_>>()))
         }
     };
-    reader.error_with_help(
-        (Code::WrongType, node.span),
-        format!("the event `{written}` can't be read: {expected}"),
-        help,
-    );
+    let message = format!("the event `{written}` can't be read: {expected}");
+    reader.diagnostics.push(reader.diagnostic(Code::WrongType, node.span, message).help(help));
 }
 
 /// The form of a verb that comes second: `store-17 fails`.
@@ -320,7 +317,7 @@ fn expectations(node: &Node, names: &Names, reader: &mut Reader<'_>) -> Vec<Expe
             Ok((claim, when)) => all.push(Expectation { claim, when, line: reader.line(item), text }),
             Err(expected) => {
                 let message = format!("the expectation `{text}` can't be read: {expected}");
-                reader.error_with_help((Code::WrongType, item.span), message, claim_help());
+                reader.diagnostics.push(reader.diagnostic(Code::WrongType, item.span, message).help(claim_help()));
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::diagnostic::Code;
+use model::diagnostic::{Code, Diagnostic};
 use model::object::promotion::GateKind;
 use model::similar::nearest;
 use model::yaml::{Node, Span};
@@ -12,8 +12,8 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, Event, Fault, Happening, LabelPair, Members, PersonDecision, PromotionEdit, Scenario,
-    Scope, Who,
+    Claim, ClusterGroup, Content, DecisionEvent, Event, Fault, Happening, LabelPair, Members, PersonDecision,
+    PromotionEdit, Scenario, Scope, Who,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
@@ -21,23 +21,21 @@ pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader
     promotions(scenario, documents, reader);
     unused_promotions(scenario, documents, reader);
     let Some(root) = documents.first() else { return };
-    let known = Known::of(scenario);
+    let known = Known::from_scenario(scenario);
     let events =
         scenario.timeline.iter().map(|happening| (happening.line, &happening.text, of_event(&happening.event)));
     let claims = scenario.expectations.iter().map(|found| (found.line, &found.text, of_claim(&found.claim)));
     for happening in repeated_versions(scenario) {
         let span = sentence(root, (happening.line, &happening.text), reader).unwrap_or(root.span);
         let message = format!("`{}`: an earlier event installs this version, with its own folders", happening.text);
-        reader.error_with_help(
-            (Code::WrongType, span),
-            message,
-            "leave out `of` and `where`, or write another version".to_owned(),
-        );
+        let help = "leave out `of` and `where`, or write another version";
+        reader.diagnostics.push(reader.diagnostic(Code::WrongType, span, message).help(help));
     }
     for (line, written, references) in events.chain(claims) {
         for (message, near) in references.iter().filter_map(|reference| known.missing(reference)) {
             let span = sentence(root, (line, written), reader).unwrap_or(root.span);
-            report(reader, (Code::WrongType, span), format!("`{written}`: {message}"), near.as_deref());
+            let diagnostic = reader.diagnostic(Code::WrongType, span, format!("`{written}`: {message}"));
+            reader.diagnostics.push(with_similar(diagnostic, near.as_deref()));
         }
     }
 }
@@ -55,7 +53,7 @@ fn repeated_versions(scenario: &Scenario) -> Vec<&Happening> {
 /// Removes the events about what the scenario does not have. They have no effect.
 pub(in crate::scenario) fn remove_unknown(scenario: &mut Scenario) {
     loop {
-        let known = Known::of(scenario);
+        let known = Known::from_scenario(scenario);
         let is_known = |event: &Event| of_event(event).iter().all(|reference| known.missing(reference).is_none());
         let kept: Vec<_> = scenario.timeline.iter().filter(|happening| is_known(&happening.event)).cloned().collect();
         if kept.len() == scenario.timeline.len() {
@@ -65,10 +63,11 @@ pub(in crate::scenario) fn remove_unknown(scenario: &mut Scenario) {
     }
 }
 
-fn report(reader: &mut Reader<'_>, at: (Code, Span), message: String, near: Option<&str>) {
+/// A diagnostic with the advice to write the name that is similar, if there is one.
+fn with_similar(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     match near {
-        Some(near) => reader.error_with_help(at, message, format!("did you mean `{near}`?")),
-        None => reader.error(at.0, at.1, message),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic,
     }
 }
 
@@ -85,7 +84,8 @@ fn unused_promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reade
             let span = document(documents, name).map_or(Span::at(0), |document| document.span);
             let message =
                 format!("the promotion `{first}` leads to `{}` already, and no event brings `{name}`", promotion.to);
-            reader.error_with_help((Code::WrongType, span), message, format!("write `change NAME with {name}`"));
+            let help = format!("write `change NAME with {name}`");
+            reader.diagnostics.push(reader.diagnostic(Code::WrongType, span, message).help(help));
         }
     }
 }
@@ -110,7 +110,8 @@ fn promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) 
             let field = fields.find(|node| text(node) == *missing).or(document);
             let near = nearest(missing, known.iter().map(|name| &***name));
             let span = field.map_or(Span::at(0), |node| node.span);
-            report(reader, (Code::UnknownEnvironment, span), message, near);
+            let diagnostic = reader.diagnostic(Code::UnknownEnvironment, span, message);
+            reader.diagnostics.push(with_similar(diagnostic, near));
         }
     }
 }
@@ -164,7 +165,9 @@ fn of_event(event: &Event) -> Vec<Reference<'_>> {
         }
         Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => of_who(who),
         Event::Check { name, .. } => vec![Reference::Check(name)],
-        Event::Decide { decision: PersonDecision::Promote(Some(name)), .. } => vec![Reference::Revision(name)],
+        Event::Decide(DecisionEvent { decision: PersonDecision::Promote(Some(name)), .. }) => {
+            vec![Reference::Revision(name)]
+        }
         Event::Expect(claim) => of_claim(claim),
         _ => Vec::new(),
     }
@@ -211,7 +214,7 @@ fn releases(scenario: &Scenario) -> BTreeSet<(&Arc<str>, Arc<str>)> {
 }
 
 impl<'s> Known<'s> {
-    fn of(scenario: &'s Scenario) -> Self {
+    fn from_scenario(scenario: &'s Scenario) -> Self {
         let mut known = Self {
             environments: scenario.environments.iter().map(|environment| &environment.name).collect(),
             clusters: Vec::new(),

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use self::generate::Setting;
 use self::rules::{Broken, RuleChecker};
-use super::definition::{Event, Happening, PersonDecision, VALUES};
+use super::definition::{DecisionEvent, Event, Happening, PersonDecision, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
-use super::world::World;
 use super::world::resting::AnsweredWait;
+use super::world::{SubjectKey, World};
 
 /// How often people and time are given a chance after the last step, until everything rests.
 const ROUNDS_MAX: usize = 600;
@@ -108,7 +108,7 @@ fn shortened(options: WalkOptions, setting: &Setting, (broken, last): (Broken, u
 fn written(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>) -> String {
     let timeline = match setting.scenario() {
         Some(mut scenario) => {
-            scenario.timeline = timeline(options, setting, kept, &Names::of(&scenario));
+            scenario.timeline = timeline(options, setting, kept, &Names::from_scenario(&scenario));
             read::remove_unknown(&mut scenario);
             scenario.timeline
         }
@@ -158,7 +158,7 @@ struct Walker<'s> {
 impl<'s> Walker<'s> {
     fn new(options: WalkOptions, setting: &'s Setting) -> Option<Self> {
         let scenario = setting.scenario()?;
-        let names = Names::of(&scenario);
+        let names = Names::from_scenario(&scenario);
         let mut world = World::new(Arc::new(scenario), options.seed);
         world.is_quiet = !options.has_story;
         if options.is_killed {
@@ -183,13 +183,15 @@ impl<'s> Walker<'s> {
     /// Something happens.
     fn happen(&mut self, text: &str) {
         let Ok(event) = read::event(text, &self.names) else { return };
-        if let Event::Decide { environment, subject, by, decision, .. } = &event
-            && let Some(number) = self.world.number(environment)
+        if let Event::Decide(decided) = &event
+            && let Some(number) = self.world.number(&decided.environment)
         {
+            let DecisionEvent { subject, by, decision, .. } = decided;
             if subject.as_ref().is_some_and(|name| **name == *VALUES) {
-                self.checker.note_values(&self.world, number, (by, decision));
+                self.checker.note_values(&self.world, number, decided);
             }
-            let about = (number, self.world.subject_called(subject.as_deref()));
+            let subject = self.world.subject_called(subject.as_deref());
+            let about = SubjectKey { environment: number, subject };
             match decision {
                 PersonDecision::Skip(gate, _) => self.checker.note_skip(&self.world, about, gate),
                 PersonDecision::Override => self.checker.note_override(&self.world, about),

@@ -17,7 +17,7 @@ use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 use self::renderer::RendererRecord;
 use self::values::ValuesRecord;
 use crate::scenario::contents::{ContentId, Sources};
-use crate::scenario::world::{Environment, Rollout, World};
+use crate::scenario::world::{Environment, Rollout, SubjectKey, World};
 
 /// A rule that a step broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +31,22 @@ pub(super) struct Broken {
 /// Checks the rules in every step of a walk.
 #[derive(Default)]
 pub(super) struct RuleChecker {
-    rollouts: BTreeMap<(usize, usize), RolloutRecord>,
-    subjects: BTreeMap<(usize, usize), SubjectRecord>,
+    rollouts: BTreeMap<RolloutKey, RolloutRecord>,
+    subjects: BTreeMap<SubjectKey, SubjectRecord>,
     values: BTreeMap<usize, ValuesRecord>,
     renderers: BTreeMap<usize, RendererRecord>,
     /// When the service's clock changed last, in seconds since 1970.
     clock_changed: i64,
     skew: i64,
+}
+
+/// Which workload, in which environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RolloutKey {
+    /// The number of the environment.
+    environment: usize,
+    /// The number of the workload.
+    workload: usize,
 }
 
 /// The record of a rollout.
@@ -127,13 +136,14 @@ impl RuleChecker {
                 let proved = rollout.reconcilers.published.clone();
                 let contents = stable.iter().map(|stable| (stable.clone(), proved.clone())).collect();
                 let record = RolloutRecord { proved, stable, contents, ..RolloutRecord::default() };
-                checker.rollouts.insert((number, workload), record);
+                checker.rollouts.insert(RolloutKey { environment: number, workload }, record);
             }
-            checker.renderers.insert(number, RendererRecord::of(environment));
+            checker.renderers.insert(number, RendererRecord::new(environment));
             for subject in 0..=world.renderer_subject() {
                 let at = world.revision_of(number, subject);
                 let proved = at.iter().cloned().collect();
-                checker.subjects.insert((number, subject), SubjectRecord { proved, ..SubjectRecord::default() });
+                let key = SubjectKey { environment: number, subject };
+                checker.subjects.insert(key, SubjectRecord { proved, ..SubjectRecord::default() });
             }
         }
         checker
@@ -146,7 +156,7 @@ impl RuleChecker {
         }
         for (number, environment) in world.environments.iter().enumerate() {
             for subject in 0..=world.renderer_subject() {
-                let record = self.subjects.entry((number, subject)).or_default();
+                let record = self.subjects.entry(SubjectKey { environment: number, subject }).or_default();
                 record.at = world.revision_of(number, subject);
                 record.candidate = candidate(world, number, subject);
                 let proposal = environment.subjects.get(subject).and_then(|subject| subject.proposal.as_ref());
@@ -156,7 +166,7 @@ impl RuleChecker {
                 record.sources = Some(environment.sources.clone());
             }
             for (workload, rollout) in environment.workloads.iter().enumerate() {
-                let record = self.rollouts.entry((number, workload)).or_default();
+                let record = self.rollouts.entry(RolloutKey { environment: number, workload }).or_default();
                 record.target.clone_from(&rollout.reconcilers.target);
                 record.states.clone_from(&rollout.reconcilers.states);
                 record.released.clear();
@@ -185,10 +195,10 @@ impl RuleChecker {
             self.check_values(world, number)?;
             self.check_renderer(world, number)?;
             for subject in 0..=world.renderer_subject() {
-                self.check_subject(world, (number, subject))?;
+                self.check_subject(world, SubjectKey { environment: number, subject })?;
             }
             for workload in 0..world.environments[number].workloads.len() {
-                self.check_rollout(world, (number, workload))?;
+                self.check_rollout(world, RolloutKey { environment: number, workload })?;
             }
         }
         check_reports(world)?;
@@ -198,30 +208,31 @@ impl RuleChecker {
     }
 
     /// A person skipped a gate of a rollout, or of the way into an environment.
-    pub(super) fn note_skip(&mut self, world: &World, (number, subject): (usize, usize), gate: &Arc<str>) {
-        let workload = subject.checked_sub(1);
-        if let Some(record) = workload.and_then(|workload| self.rollouts.get_mut(&(number, workload))) {
+    pub(super) fn note_skip(&mut self, world: &World, key: SubjectKey, gate: &Arc<str>) {
+        let SubjectKey { environment, subject } = key;
+        let rollout = subject.checked_sub(1).map(|workload| RolloutKey { environment, workload });
+        if let Some(record) = rollout.and_then(|rollout| self.rollouts.get_mut(&rollout)) {
             record.movement.skipped.insert(Arc::clone(gate));
         }
-        let revision = candidate(world, number, subject);
-        if let Some(record) = self.subjects.get_mut(&(number, subject)) {
+        let revision = candidate(world, environment, subject);
+        if let Some(record) = self.subjects.get_mut(&key) {
             record.skipped.insert((revision, Arc::clone(gate)));
         }
     }
 
     /// A person admitted the candidate of an environment past all its gates.
-    pub(super) fn note_override(&mut self, world: &World, (number, subject): (usize, usize)) {
-        let gates = world.environments[number].promotion.iter().flat_map(|promotion| &promotion.gates);
+    pub(super) fn note_override(&mut self, world: &World, key: SubjectKey) {
+        let gates = world.environments[key.environment].promotion.iter().flat_map(|promotion| &promotion.gates);
         let gates: Vec<_> = gates.map(|gate| Arc::clone(&gate.name)).chain(["settled".into()]).collect();
         for gate in &gates {
-            self.note_skip(world, (number, subject), gate);
+            self.note_skip(world, key, gate);
         }
     }
 
     /// A person approved the candidate of an environment.
-    pub(super) fn note_approval(&mut self, world: &World, (number, subject): (usize, usize), by: &Arc<str>) {
+    pub(super) fn note_approval(&mut self, world: &World, key: SubjectKey, by: &Arc<str>) {
         if let (Some(revision), Some(record)) =
-            (candidate(world, number, subject), self.subjects.get_mut(&(number, subject)))
+            (candidate(world, key.environment, key.subject), self.subjects.get_mut(&key))
         {
             record.approvals.insert((revision, Arc::clone(by)));
         }

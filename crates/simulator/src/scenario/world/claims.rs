@@ -7,7 +7,7 @@ use engine::promotion::report::ReportPhase;
 
 use super::moves::SeenMove;
 use super::{World, seconds};
-use crate::scenario::contents::{ContentId, FolderContent, NOTHING};
+use crate::scenario::contents::{ContentId, FolderContent, NOTHING, WorkloadFolder};
 use crate::scenario::definition::{Claim, Content, Expectation, MoveState, When, Who};
 use crate::scenario::story::ExpectationResult;
 
@@ -128,8 +128,9 @@ impl World {
                     let is_concerned = match what {
                         Content::Release(meant, _) => meant == name,
                         Content::Change(change) => {
+                            let folder = WorkloadFolder { workload: name, labels };
                             let mut commits = commits().filter(|commit| commit.name == *change);
-                            commits.any(|commit| commit.affects(name, labels))
+                            commits.any(|commit| commit.affects(folder))
                                 && environment.workloads[workload].compiled.is_some()
                         }
                     };

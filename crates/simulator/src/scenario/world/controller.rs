@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::environment::Memory;
 use super::facts::WorldFacts;
 use super::{World, seconds};
+use crate::scenario::MeasuredDecision;
 use crate::scenario::task::Task;
 
 /// The largest number of steps of one environment in one step of the controller.
@@ -61,7 +62,8 @@ impl World {
             if let (Some(start), Some(probe)) = (start, &self.probe) {
                 let seconds = probe.seconds() - start;
                 for PlannedRollout { workload, step, .. } in &plan.rollouts {
-                    probe.decided((&self.environments[number].name, workload), &step.state, seconds);
+                    let environment = &self.environments[number].name;
+                    probe.decided(MeasuredDecision { environment, workload, state: &step.state, seconds });
                 }
             }
             if !self.carry_out(number, plan) {

@@ -14,16 +14,13 @@ use model::object::Promotion;
 use super::World;
 use super::lost_states::GONE;
 use super::subject::PLATFORM;
-use crate::scenario::definition::PersonDecision;
+use crate::scenario::definition::{DecisionEvent, PersonDecision};
 
 impl World {
     /// A person decides about a workload in an environment, about one of its sources, or about the commits of the main branch.
-    pub(super) fn decide(
-        &mut self,
-        (environment, name): (&str, Option<&Arc<str>>),
-        (by, reason): (&Arc<str>, &Arc<str>),
-        decision: &PersonDecision,
-    ) {
+    pub(super) fn decide(&mut self, decided: &DecisionEvent) {
+        let DecisionEvent { environment, subject: name, by, decision, reason } = decided;
+        let name = name.as_ref();
         let Some(number) = self.number(environment) else { return };
         let source = name.and_then(|name| self.source_called(name));
         if self.environments[number].stored.is_gone() {

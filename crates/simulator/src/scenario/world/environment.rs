@@ -11,7 +11,7 @@ use engine::promotion::state::{Content, Decision, Position, Revision, RolloutSta
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
-use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Platform, Renderers, Sources};
+use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Platform, Renderers, Sources, WorkloadFolder};
 use crate::scenario::definition::WorkloadDefinition;
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
@@ -236,8 +236,10 @@ impl Environment {
         let commits = [&repository.main[..sources.main], renderers, &self.commits[..sources.configuration]];
         let workload = &repository.workloads[workload];
         let contents = &mut *repository.contents;
-        let render =
-            |labels| contents.rendered(commits, workload.version_at(release, labels), (&workload.name, labels));
+        let render = |labels| {
+            let folder = WorkloadFolder { workload: &workload.name, labels };
+            contents.rendered(commits, workload.version_at(release, labels), folder)
+        };
         self.fleet.classes.iter().map(render).collect()
     }
 
@@ -252,13 +254,12 @@ impl Environment {
     /// Computes the output of the sources. `name` names a new content. Returns the numbers of the workloads with another output.
     pub(super) fn compile(&mut self, name: &str, repository: &mut Repository<'_>) -> Vec<usize> {
         let sources = self.sources.clone();
-        let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= sources.configuration).count();
         let mut changed = Vec::new();
         for workload in 0..self.workloads.len() {
             if sources.releases[workload] == 0 {
                 continue;
             }
-            let key = (self.classes(workload, &sources, repository), fleet_changes);
+            let key = self.folder_key(workload, &sources, repository);
             let revision = self.workloads[workload].revisions.name(key, &sources, name);
             if self.workloads[workload].compiled.as_ref() != Some(&revision) {
                 self.workloads[workload].compiled = Some(revision);
@@ -405,7 +406,11 @@ impl Environment {
         if !self.can_render(workload, &self.sources_of(workload, &base), repository) {
             return Some(Newest { desired: wanted.desired, part: wanted.part, ahead: Some(Err(UNRENDERED)) });
         }
-        let [moving, base] = [moving, base].map(|vector| self.name_vector((workload, &desired), vector, repository));
+        let [moving, base] = [moving, base].map(|vector| {
+            let sources = self.sources_of(workload, &vector);
+            let key = self.folder_key(workload, &sources, repository);
+            self.workloads[workload].revisions.name(key, &sources, &desired.0)
+        });
         let is_mixed = !self.is_stable_below(workload, repository);
         let rest = rest.map(|_| base.clone());
         // Values that no folder has are no change.
@@ -441,20 +446,15 @@ impl Environment {
         // The admitted version renders it.
         let platform = Platform { renderer: self.sources.renderer, ..of_target.platform(workload) };
         let vector = Vector { platform, configuration: of_present.configuration };
-        Some(Ok(self.name_vector((workload, &target), vector, repository)))
+        let sources = self.sources_of(workload, &vector);
+        let key = self.folder_key(workload, &sources, repository);
+        Some(Ok(self.workloads[workload].revisions.name(key, &sources, &target.0)))
     }
 
-    /// The revision of a vector.
-    fn name_vector(
-        &mut self,
-        (workload, newest): (usize, &Revision),
-        vector: Vector<Platform, usize>,
-        repository: &mut Repository<'_>,
-    ) -> Revision {
-        let sources = self.sources_of(workload, &vector);
+    /// What tells revisions of a workload apart: the contents of its folders, and how often the list of clusters changed.
+    fn folder_key(&self, workload: usize, sources: &Sources, repository: &mut Repository<'_>) -> FolderKey {
         let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= sources.configuration).count();
-        let key = (self.classes(workload, &sources, repository), fleet_changes);
-        self.workloads[workload].revisions.name(key, &sources, &newest.0)
+        (self.classes(workload, sources, repository), fleet_changes)
     }
 
     /// The sources of a vector of a workload.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;
-use crate::scenario::definition::{ClusterGroup, Event, LabelPair, Scope, Who};
+use crate::scenario::definition::{ClusterGroup, Event, Scope, Who};
 use crate::scenario::task::{Ending, Task};
 
 impl World {
@@ -29,9 +29,14 @@ impl World {
             Event::Install { version, scope } => self.install(version, scope),
             Event::DeleteStates { environment } => self.delete_states(environment),
             Event::RestoreStates { environment } => self.restore_states(environment),
-            Event::Configure { environment, name, scope } => self.configure(environment, name, scope),
+            Event::Configure { environment, name, scope } => {
+                let (name, scope) = (Arc::clone(name), scope.clone());
+                self.configure(environment, Commit { name, scope, ..Commit::default() });
+            }
             Event::Pin { environment, workload, version, label } => {
-                self.pin(environment, (workload, version), label.clone());
+                let scope = Scope { workload: Some(Arc::clone(workload)), label: label.clone() };
+                let (name, pins) = (format!("pin-{workload}-{version}").into(), Some(Arc::clone(version)));
+                self.configure(environment, Commit { name, scope, pins, ..Commit::default() });
             }
             Event::Retarget { workload, environment, name } => self.retarget((workload, environment), name),
             Event::MoveByHand { environment, what } => self.move_by_hand(environment, what),
@@ -57,9 +62,7 @@ impl World {
                 self.system.set_skew(*seconds);
                 self.end_later(Ending::Clock, *lasts);
             }
-            Event::Decide { environment, subject, by, decision, reason } => {
-                self.decide((environment, subject.as_ref()), (by, reason), decision);
-            }
+            Event::Decide(decided) => self.decide(decided),
             Event::Expect(_) => {}
         }
         self.wake();
@@ -110,17 +113,8 @@ impl World {
         // The next step of the controller writes it where no promotion moves releases.
     }
 
-    fn configure(&mut self, environment: &str, name: &Arc<str>, scope: &Scope) {
+    fn configure(&mut self, environment: &str, commit: Commit) {
         let Some(number) = self.number(environment) else { return };
-        let commit = Commit { name: Arc::clone(name), scope: scope.clone(), ..Commit::default() };
-        self.add_to_source(number, Source::Values, commit);
-    }
-
-    fn pin(&mut self, environment: &str, (workload, version): (&Arc<str>, &Arc<str>), label: Option<LabelPair>) {
-        let Some(number) = self.number(environment) else { return };
-        let scope = Scope { workload: Some(Arc::clone(workload)), label };
-        let name = format!("pin-{workload}-{version}").into();
-        let commit = Commit { name, scope, pins: Some(Arc::clone(version)), ..Commit::default() };
         self.add_to_source(number, Source::Values, commit);
     }
 

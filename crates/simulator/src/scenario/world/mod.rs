@@ -28,6 +28,7 @@ use model::object::promotion::Promotion;
 use self::claims::Watched;
 pub(super) use self::environment::{ChangedPlaces, Environment, Rollout};
 use self::environment::{Repository, RingColumns};
+pub(super) use self::subject::SubjectKey;
 use self::subject::Values;
 use self::system::System;
 pub(super) use self::values::AUTHOR as VALUES_AUTHOR;
@@ -37,7 +38,7 @@ use super::definition::{EnvironmentDefinition, Pace, Scenario};
 use super::fleet::Fleet;
 use super::queue::Queue;
 use super::read::all_expectations;
-use super::story::Story;
+use super::story::{Entry, Story};
 use super::task::Task;
 
 /// How long a simulation goes on after its last event.
@@ -155,8 +156,8 @@ impl World {
     /// Adds an entry to the story.
     fn tell(&mut self, (place, kind): (&str, &'static str), text: impl Into<Arc<str>>) {
         if !self.is_quiet {
-            let at = self.elapsed();
-            self.story.tell(at, (place, kind), text);
+            let at_s = self.elapsed();
+            self.story.entries.push(Entry { at_s, place: place.into(), kind, text: text.into() });
         }
     }
 

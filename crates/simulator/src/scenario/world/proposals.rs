@@ -4,28 +4,29 @@ use engine::promotion::state::Revision;
 use engine::promotion::step::Write;
 use model::object::promotion::ChangeDelivery;
 
-use super::subject::Proposal;
+use super::subject::{Proposal, SubjectKey};
 use super::{World, seconds};
 use crate::scenario::task::Task;
 
 impl World {
     /// Does what a step demands. True: something is different now.
-    pub(super) fn act(&mut self, (number, subject): (usize, usize), write: Write) -> bool {
-        let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
+    pub(super) fn act(&mut self, key: SubjectKey, write: Write) -> bool {
+        let delivery = self.environments[key.environment].promotion.as_ref().map(|promotion| promotion.delivery);
         match write {
             Write::Put { revision, .. } if delivery == Some(ChangeDelivery::Direct) => {
-                return self.name(number, subject, revision);
+                return self.name(key.environment, key.subject, revision);
             }
-            Write::Put { revision, .. } => self.propose((number, subject), &revision, true),
-            Write::Review(revision) => self.propose((number, subject), &revision, false),
-            Write::Withdraw { keep } => self.withdraw((number, subject), keep.as_ref()),
+            Write::Put { revision, .. } => self.propose(key, &revision, true),
+            Write::Review(revision) => self.propose(key, &revision, false),
+            Write::Withdraw { keep } => self.withdraw(key, keep.as_ref()),
             Write::Nothing => {}
         }
         false
     }
 
     /// Opens a pull request, if there is none for the revision, it is not merged yet, and the API of the git host answers. People merge it when its gates hold.
-    fn propose(&mut self, (number, subject): (usize, usize), revision: &Revision, is_due: bool) {
+    fn propose(&mut self, key: SubjectKey, revision: &Revision, is_due: bool) {
+        let SubjectKey { environment: number, subject } = key;
         let known = &self.environments[number].subjects[subject];
         if known.named.as_ref() == Some(revision) || self.system.is_host_api_down() {
             return;
@@ -55,7 +56,8 @@ impl World {
     }
 
     /// Closes the pull request, if there is one for another revision and the API of the git host answers. One that stays is not merged before its gates hold.
-    fn withdraw(&mut self, (number, subject): (usize, usize), keep: Option<&Revision>) {
+    fn withdraw(&mut self, key: SubjectKey, keep: Option<&Revision>) {
+        let SubjectKey { environment: number, subject } = key;
         let proposal = &mut self.environments[number].subjects[subject].proposal;
         if self.system.is_host_api_down() {
             return;

@@ -10,7 +10,7 @@ use super::World;
 use super::environment::{Environment, Repository, Rollout};
 use super::moves::SeenMove;
 use super::subject::START;
-use crate::scenario::contents::{Commit, ContentId, NOTHING, Sources};
+use crate::scenario::contents::{Commit, ContentId, NOTHING, Sources, WorkloadFolder};
 use crate::scenario::definition::Scope;
 
 impl Environment {
@@ -88,16 +88,10 @@ impl World {
         self.renderer_called(self.renderers.installed)
     }
 
-    /// The versions that change the folder of a workload on a place, of those up to a number.
-    pub(in crate::scenario) fn versions_at(
-        &self,
-        number: usize,
-        (workload, place): (usize, usize),
-        versions: usize,
-    ) -> BTreeSet<&str> {
-        let (name, labels) = (&self.workloads[workload], self.environments[number].fleet.labels(place));
+    /// The versions that change a folder, of those up to a number.
+    pub(in crate::scenario) fn versions_at(&self, folder: WorkloadFolder<'_>, versions: usize) -> BTreeSet<&str> {
         let all = self.renderers.versions[..versions].iter();
-        all.filter(|version| version.affects(name, labels)).map(|version| &*version.name).collect()
+        all.filter(|version| version.affects(folder)).map(|version| &*version.name).collect()
     }
 
     /// The versions whose changes a content has.

@@ -13,6 +13,15 @@ pub(super) const PLATFORM: usize = 0;
 /// The revision of an environment that has no commit of the scenario.
 pub(super) const START: &str = "start";
 
+/// Which subject, in which environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::scenario) struct SubjectKey {
+    /// The number of the environment.
+    pub(in crate::scenario) environment: usize,
+    /// The number of the subject.
+    pub(in crate::scenario) subject: usize,
+}
+
 /// A subject on its way into an environment.
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Subject {

@@ -10,7 +10,7 @@ use model::object::promotion::Promotion;
 use super::World;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
-use super::subject::{KEPT, PLATFORM, START, Subject};
+use super::subject::{KEPT, PLATFORM, START, Subject, SubjectKey};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
 
@@ -151,7 +151,8 @@ impl World {
         let is_changed = known.state != step.state;
         known.state = step.state;
         known.report = Some(step.report);
-        let has_acted = self.render_admitted(number, subject) | self.act((number, subject), write);
+        let has_acted =
+            self.render_admitted(number, subject) | self.act(SubjectKey { environment: number, subject }, write);
         is_changed || has_acted
     }
 
@@ -166,11 +167,8 @@ impl World {
     }
 
     /// The commit that an environment has proved, and whose effect a commit of the main branch has again.
-    pub(in crate::scenario) fn reverts_to(
-        &self,
-        (number, subject): (usize, usize),
-        head: &Revision,
-    ) -> Option<Revision> {
+    pub(in crate::scenario) fn reverts_to(&self, key: SubjectKey, head: &Revision) -> Option<Revision> {
+        let SubjectKey { environment, subject } = key;
         let effect = |revision: &Revision| {
             let end = self.main.iter().position(|commit| commit.name == revision.0).map_or(0, |at| at + 1);
             effective(&self.main[..end]).map(|commit| Arc::clone(&commit.name)).collect::<Vec<_>>()
@@ -179,7 +177,7 @@ impl World {
             return None;
         }
         let wanted = effect(head);
-        let proofs = self.environments[number].subjects[subject].state.proofs.iter().rev();
+        let proofs = self.environments[environment].subjects[subject].state.proofs.iter().rev();
         proofs.map(|proof| &proof.revision).find(|proof| *proof != head && effect(proof) == wanted).cloned()
     }
 

@@ -9,14 +9,15 @@ use engine::promotion::state::{CandidatePhase, Revision};
 use model::object::promotion::{Gate, GateKind, Promotion, Require};
 
 use super::{Checked, RuleChecker, SubjectRecord, broken, failures_hold, is_after, measures_hold};
-use crate::scenario::world::World;
+use crate::scenario::world::{SubjectKey, World};
 
 impl RuleChecker {
     /// Notes since when environments have been good, by the gates of the promotions from them. A step that changes the sources of an environment may see it without
     /// or with the change: the better of both counts.
     pub(super) fn note_environments(&mut self, world: &World) {
-        for ((number, subject), record) in &mut self.subjects {
-            let environment = &world.environments[*number];
+        for (key, record) in &mut self.subjects {
+            let SubjectKey { environment: number, subject } = *key;
+            let environment = &world.environments[number];
             let promotions = world.environments.iter().filter_map(|environment| environment.promotion.as_ref());
             let after: Vec<_> = promotions.filter(|promotion| promotion.from.contains(&environment.name)).collect();
             // Good for the least of the promotions after it: an interruption is one for all of them.
@@ -25,8 +26,8 @@ impl RuleChecker {
             };
             let before = record.measured.filter(|_| record.is_settled);
             let is_changed = record.sources.as_ref() != Some(&environment.sources);
-            let is_settled = is_changed && world.is_settled(*number, *subject);
-            let changed = world.measured(*number, *subject).ok().filter(|_| is_settled);
+            let is_settled = is_changed && world.is_settled(number, subject);
+            let changed = world.measured(number, subject).ok().filter(|_| is_settled);
             // What this step changes is measured in the next step, which may come much later.
             let is_known = before.is_some() || changed.is_some();
             record.unknown_since = record.unknown_since.or(Some(world.now)).filter(|_| !is_known);
@@ -38,7 +39,7 @@ impl RuleChecker {
             let is_open = !record.is_settled && !is_settled;
             let is_on_its_way = is_open || [before, changed].iter().flatten().any(is_within);
             if [before, changed].iter().flatten().any(is_good) {
-                let at = [record.at.clone(), world.revision_of(*number, *subject)];
+                let at = [record.at.clone(), world.revision_of(number, subject)];
                 for revision in at.into_iter().flatten() {
                     record.good_since.entry(revision).or_default();
                 }
@@ -52,8 +53,8 @@ impl RuleChecker {
         }
     }
 
-    pub(super) fn check_subject(&mut self, world: &World, key: (usize, usize)) -> Checked {
-        let (number, subject) = key;
+    pub(super) fn check_subject(&mut self, world: &World, key: SubjectKey) -> Checked {
+        let SubjectKey { environment: number, subject } = key;
         let environment = &world.environments[number];
         // One step may prove several.
         let state = world.state_of(number, subject);
@@ -84,7 +85,7 @@ impl RuleChecker {
             let same = world.reverts_to(key, &revision);
             let is_proved = |revision: &Revision| record.proved.contains(revision);
             if !is_proved(&revision) && !same.as_ref().is_some_and(is_proved) && allowed.as_ref() != Some(&revision) {
-                self.check_gates(world, key, (promotion, &revision))?;
+                Entering { checker: self, world, key, promotion, revision: &revision, record }.check_gates()?;
                 allowed = Some(revision);
             }
         }
@@ -95,11 +96,10 @@ impl RuleChecker {
     }
 
     /// An environment proved a revision: all of its reconcilers except silent ones applied it.
-    fn check_proof(&mut self, world: &World, key: (usize, usize), proved: &Revision) -> Checked {
-        let (number, subject) = key;
+    fn check_proof(&mut self, world: &World, key: SubjectKey, proved: &Revision) -> Checked {
         let Some(record) = self.subjects.get_mut(&key) else { return Ok(()) };
-        let name = world.subject_name(number, subject);
-        let has_rings = world.environments[number].has_rings();
+        let name = world.subject_name(key.environment, key.subject);
+        let has_rings = world.environments[key.environment].has_rings();
         let Some(measured) = record.measured.as_ref() else {
             return broken("nothing is proved without evidence", name);
         };
@@ -113,32 +113,45 @@ impl RuleChecker {
         record.proved.insert(proved.clone());
         Ok(())
     }
+}
 
-    pub(super) fn check_gates(
-        &self,
-        world: &World,
-        key: (usize, usize),
-        (promotion, revision): (&Promotion, &Revision),
-    ) -> Checked {
-        let (number, subject) = key;
-        let Some(record) = self.subjects.get(&key) else { return Ok(()) };
-        let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
+/// A revision that enters an environment.
+#[derive(Clone, Copy)]
+pub(super) struct Entering<'a> {
+    pub(super) checker: &'a RuleChecker,
+    pub(super) world: &'a World,
+    pub(super) key: SubjectKey,
+    /// The promotion into the environment.
+    pub(super) promotion: &'a Promotion,
+    pub(super) revision: &'a Revision,
+    pub(super) record: &'a SubjectRecord,
+}
+
+impl Entering<'_> {
+    fn name(&self) -> String {
+        format!("{}: {}", self.world.subject_name(self.key.environment, self.key.subject), self.revision.0)
+    }
+
+    /// Whether a person skipped a gate for the revision.
+    fn is_skipped(&self, gate: &str) -> bool {
+        self.record.skipped.iter().any(|(of, skipped)| {
+            (of.as_ref() == Some(self.revision) || of.is_none())
+                && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
+        })
+    }
+
+    pub(super) fn check_gates(&self) -> Checked {
+        let Self { world, promotion, .. } = *self;
+        let SubjectKey { environment: number, subject } = self.key;
         let environment = &world.environments[number];
         let hold = world.state_of(number, subject).and_then(|state| state.hold.as_ref());
         if hold.is_some() || environment.hold().is_some() {
-            return broken("nothing enters an environment during a hold", name);
+            return broken("nothing enters an environment during a hold", self.name());
         }
-        let is_skipped = |gate: &str| {
-            let meant = |(of, skipped): &(Option<Revision>, Arc<str>)| {
-                (of.as_ref() == Some(revision) || of.is_none())
-                    && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
-            };
-            record.skipped.iter().any(meant)
-        };
         for gate in &promotion.gates {
-            self.check_gate(world, (key, revision, &name), (gate, is_skipped(&gate.name)))?;
+            self.check_gate(gate)?;
         }
-        let holds = |before: &str| self.has_proved(world, (before, subject), (promotion, revision, &is_skipped));
+        let holds = |before: &str| self.has_proved(before);
         let mut before = promotion.from.iter().map(|before| (before, holds(before)));
         let is_good = match promotion.require {
             Require::All => before.all(|(_, holds)| holds.is_ok()),
@@ -150,45 +163,34 @@ impl RuleChecker {
         let reasons: Vec<_> = promotion.from.iter().map(|before| format!("{before}: {:?}", holds(before))).collect();
         broken(
             "nothing enters an environment before the gates of the environments before hold",
-            format!("{name}: {}", reasons.join("; ")),
+            format!("{}: {}", self.name(), reasons.join("; ")),
         )
     }
 
-    fn check_gate(
-        &self,
-        world: &World,
-        (key, revision, name): ((usize, usize), &Revision, &str),
-        (gate, is_skipped): (&Gate, bool),
-    ) -> Checked {
+    fn check_gate(&self, gate: &Gate) -> Checked {
         let holds = match &gate.kind {
-            GateKind::Check(check) => world.check_outcome(&check.name) == Some(true),
+            GateKind::Check(check) => self.world.check_outcome(&check.name) == Some(true),
             GateKind::Manual => false,
             GateKind::Approval(approval) => {
-                let authors = self.authors_of_entering(world, key, revision);
-                let approvals = self.subjects.get(&key).map_or(0, |record| {
-                    let of_revision = record.approvals.iter().filter(|(of, _)| of == revision);
-                    of_revision.filter(|(_, by)| !authors.contains(&Some(Arc::clone(by)))).count()
-                });
+                let authors = self.authors();
+                let of_revision = self.record.approvals.iter().filter(|(of, _)| of == self.revision);
+                let approvals = of_revision.filter(|(_, by)| !authors.contains(&Some(Arc::clone(by)))).count();
                 approvals >= approval.count as usize + usize::from(authors.contains(&None))
             }
             _ => true,
         };
-        if holds || is_skipped {
+        if holds || self.is_skipped(&gate.name) {
             return Ok(());
         }
-        broken("nothing enters an environment before its gates hold", format!("{name}: {}", gate.name))
+        broken("nothing enters an environment before its gates hold", format!("{}: {}", self.name(), gate.name))
     }
 
-    /// The authors of a revision, and of all that it contains and the environment did not have before the step. None: one that is not known.
-    fn authors_of_entering(
-        &self,
-        world: &World,
-        key: (usize, usize),
-        revision: &Revision,
-    ) -> BTreeSet<Option<Arc<str>>> {
-        let had = self.subjects.get(&key).and_then(|record| record.at.as_ref());
-        let mut authors = BTreeSet::from([world.author_of(key.1, revision)]);
-        if key.1 == 0 {
+    /// The authors of the revision, and of all that it contains and the environment did not have before the step. None: one that is not known.
+    fn authors(&self) -> BTreeSet<Option<Arc<str>>> {
+        let Self { world, revision, .. } = *self;
+        let had = self.record.at.as_ref();
+        let mut authors = BTreeSet::from([world.author_of(self.key.subject, revision)]);
+        if self.key.subject == 0 {
             let line = world.line(0);
             let newer = line.iter().skip_while(|known| *known != revision).collect::<Vec<_>>();
             if newer.iter().any(|known| Some(*known) == had) {
@@ -199,16 +201,14 @@ impl RuleChecker {
         authors
     }
 
-    /// Whether an environment before has proved a revision by the gates of a promotion.
-    fn has_proved(
-        &self,
-        world: &World,
-        (before, subject): (&str, usize),
-        (promotion, revision, is_skipped): (&Promotion, &Revision, &impl Fn(&str) -> bool),
-    ) -> Result<(), &'static str> {
+    /// Whether an environment before has proved the revision by the gates of the promotion.
+    fn has_proved(&self, before: &str) -> Result<(), &'static str> {
+        let Self { world, promotion, revision, .. } = *self;
+        let subject = self.key.subject;
+        let is_skipped = |gate: &str| self.is_skipped(gate);
         let Some(number) = world.number(before) else { return Err("it does not exist") };
         let Some(SubjectRecord { at, measured, is_settled, good_since, proved, .. }) =
-            self.subjects.get(&(number, subject))
+            self.checker.subjects.get(&SubjectKey { environment: number, subject })
         else {
             return Err("it is not known");
         };
@@ -254,7 +254,10 @@ impl RuleChecker {
         });
         let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
         let since = good_since.get(revision).copied().flatten();
-        match soaks.max().filter(|time| !is_measure_skipped && !is_after(self.clock_changed, since, world.now, *time)) {
+        match soaks
+            .max()
+            .filter(|time| !is_measure_skipped && !is_after(self.checker.clock_changed, since, world.now, *time))
+        {
             Some(_) => Err("the soak is not over"),
             None => Ok(()),
         }

@@ -6,8 +6,8 @@ use engine::promotion::state::{Phase, Position, Proved, Revision, RolloutState};
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
-    Broken, Checked, MoveRecord, RolloutRecord, RuleChecker, broken, is_after, is_compliant, is_released, is_within,
-    measures_hold, returns_to, silent_of,
+    Broken, Checked, MoveRecord, RolloutKey, RolloutRecord, RuleChecker, broken, is_after, is_compliant, is_released,
+    is_within, measures_hold, returns_to, silent_of,
 };
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
@@ -15,6 +15,10 @@ use crate::scenario::world::{ChangedPlaces, World};
 
 /// A move as the checker sees it: columns by place.
 struct Seen<'a> {
+    world: &'a World,
+    key: RolloutKey,
+    /// When the service's clock changed last, in seconds since 1970.
+    clock_changed: i64,
     fleet: &'a Fleet,
     rings: &'a [Ring],
     ring: &'a [u16],
@@ -34,8 +38,10 @@ impl Seen<'_> {
         (0..self.target.len()).filter(move |place| usize::from(self.ring[*place]) == ring && self.is_changed(*place))
     }
 
-    fn name(&self, world: &World, (number, workload): (usize, usize), ring: usize) -> String {
-        format!("{} {}: ring {}", world.environments[number].name, world.workloads[workload], self.rings[ring].name)
+    fn name(&self, ring: usize) -> String {
+        let RolloutKey { environment, workload } = self.key;
+        let (environment, workload) = (&self.world.environments[environment], &self.world.workloads[workload]);
+        format!("{} {workload}: ring {}", environment.name, self.rings[ring].name)
     }
 
     fn is_changed(&self, place: usize) -> bool {
@@ -158,12 +164,12 @@ impl RuleChecker {
     /// Notes since when rings have been good.
     pub(super) fn note_goodness(&mut self, world: &World) {
         let is_hub_down = world.is_hub_down();
-        for ((number, workload), record) in &mut self.rollouts {
-            let environment = &world.environments[*number];
-            let rollout = &environment.workloads[*workload];
+        for (key, record) in &mut self.rollouts {
+            let environment = &world.environments[key.environment];
+            let rollout = &environment.workloads[key.workload];
             let Some(rings) = environment.promotion.as_ref().map(|promotion| &promotion.rings) else { continue };
             record.follow(&rollout.state, rings.len(), world.now);
-            record.moving = environment.released(*workload).unwrap_or_default();
+            record.moving = environment.released(key.workload).unwrap_or_default();
             let Some(ChangedPlaces { places: changed, .. }) =
                 rollout.memory.changed.as_ref().filter(|_| !record.moving.is_empty())
             else {
@@ -171,6 +177,9 @@ impl RuleChecker {
             };
             let (target, published) = (&record.target, &rollout.reconcilers.published);
             let seen = Seen {
+                world,
+                key: *key,
+                clock_changed: self.clock_changed,
                 fleet: &environment.fleet,
                 rings,
                 ring: &environment.rings.ring,
@@ -192,8 +201,8 @@ impl RuleChecker {
         }
     }
 
-    pub(super) fn check_rollout(&mut self, world: &World, key: (usize, usize)) -> Checked {
-        let (number, workload) = key;
+    pub(super) fn check_rollout(&mut self, world: &World, key: RolloutKey) -> Checked {
+        let RolloutKey { environment: number, workload } = key;
         let environment = &world.environments[number];
         let rollout = &environment.workloads[workload];
         let Some(record) = self.rollouts.get(&key) else { return Ok(()) };
@@ -210,15 +219,28 @@ impl RuleChecker {
             let published = &rollout.reconcilers.published;
             let (fleet, rings, ring) = (&environment.fleet, &*promotion.rings, &*environment.rings.ring);
             let states = &rollout.reconcilers.states;
-            let seen = Seen { fleet, rings, ring, moving, changed, record, target, published, states };
+            let clock_changed = self.clock_changed;
+            let seen = Seen {
+                world,
+                key,
+                clock_changed,
+                fleet,
+                rings,
+                ring,
+                moving,
+                changed,
+                record,
+                target,
+                published,
+                states,
+            };
             let ring_now = current.filter(|_| is_continued).map_or(0, |current| current.ring);
             let passed: Vec<_> =
                 (record.ring..ring_now.min(rings.len())).filter(|ring| seen.places(*ring).next().is_some()).collect();
             for ring in passed.iter().filter(|_| !environment.is_only_new(workload)) {
-                let name = seen.name(world, key, *ring);
-                check_done(world, &seen, self.clock_changed, (*ring, &name))?;
+                seen.check_done(*ring, &seen.name(*ring))?;
             }
-            let entered = self.check_forward(world, key, (&seen, is_continued))?;
+            let entered = seen.check_forward(is_continued)?;
             if let Some(record) = self.rollouts.get_mut(&key).filter(|_| is_continued) {
                 record.movement.done.extend(passed);
                 record.movement.entered.extend(entered);
@@ -227,96 +249,9 @@ impl RuleChecker {
         self.check_end(world, key)
     }
 
-    /// The places that get the revision in this step. Returns their ring.
-    fn check_forward(
-        &self,
-        world: &World,
-        key: (usize, usize),
-        (seen, is_continued): (&Seen<'_>, bool),
-    ) -> Result<Option<usize>, Broken> {
-        let (number, workload) = key;
-        let (record, target) = (seen.record, seen.target);
-        let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
-        // What was proved before returns to all places at once.
-        let state = &world.environments[number].workloads[workload].state;
-        let rolls_back =
-            state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
-        let stable = state.stable.as_ref().filter(|_| rolls_back);
-        let columns = &world.environments[number].workloads[workload].memory.columns;
-        let returning = stable.and_then(|Proved { revision, at, .. }| {
-            let rendered = columns.get(revision).filter(|_| *at == Position::default());
-            record.contents.get(revision).or(rendered)
-        });
-        let ahead = returns_to(&world.environments[number].workloads[workload]);
-        let returning = ahead.as_ref().or(returning);
-        let returns = |place: usize| returning.and_then(|contents| contents.get(place)).copied();
-        // When what went ahead is taken back, the interrupted move goes on with what it had brought.
-        let goes_on = record.was_rolling_back
-            && record.interrupted.as_ref().is_some_and(|interrupted| interrupted.moving == move_of(state));
-        let had_before = |place: usize| {
-            goes_on && record.reached.get(place) == Some(&true) && seen.moving.get(place) == target.get(place)
-        };
-        let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
-        // A target that was never published, for example because the service was killed, may be taken back.
-        let is_new = |place: &usize| {
-            let target = target[*place];
-            target != was(*place)
-                && target != proved(*place)
-                && target != seen.published[*place]
-                && Some(target) != returns(*place)
-                && !had_before(*place)
-        };
-        let there = (0..target.len()).filter(|place| seen.fleet.is_there(*place));
-        let forward: Vec<_> = there.filter(is_new).collect();
-        let Some(ring) = forward.first().map(|first| usize::from(seen.ring[*first])) else { return Ok(None) };
-        let name = seen.name(world, key, ring);
-        if state.hold.is_some() || world.environments[number].hold().is_some() {
-            broken("nothing moves during a hold", &*name)?;
-        }
-        if world.is_hub_down() {
-            broken("nothing moves without evidence", &*name)?;
-        }
-        if forward.iter().any(|place| usize::from(seen.ring[*place]) != ring) {
-            broken("only one ring moves at a time", &*name)?;
-        }
-        if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
-            broken("a ring begins when the rings before have the revision", &*name)?;
-        }
-        if is_continued {
-            Self::check_budget(seen, ring, &name)?;
-            // New places get what their ring has.
-            if !world.environments[number].is_only_new(workload) && !record.movement.entered.contains(&ring) {
-                self.check_entry(world, seen, (ring, &name))?;
-            }
-        }
-        check_limits(world, key, (seen, &forward), (ring, &name))?;
-        Ok(Some(ring))
-    }
-
-    fn check_budget(seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
-        let measured = seen.measured_released();
-        let is_skipped = seen.record.movement.skipped.contains("failures");
-        if is_skipped || is_within(&measured, seen.rings[ring].failures, seen.silent(ring)) {
-            return Ok(());
-        }
-        broken("no ring releases places beyond its budget", format!("{name}: {measured:?}"))
-    }
-
-    /// The first places of a ring: the gates of the ring before hold.
-    fn check_entry(&self, world: &World, seen: &Seen<'_>, (ring, name): (usize, &str)) -> Checked {
-        if seen.places(ring).any(|place| seen.had(place)) {
-            return Ok(());
-        }
-        let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
-        if seen.record.movement.done.contains(&before) {
-            return Ok(());
-        }
-        check_done(world, seen, self.clock_changed, (before, name))
-    }
-
     /// The end of a move: all places have the proved revision after it, or after a rollback.
-    fn check_end(&mut self, world: &World, key: (usize, usize)) -> Checked {
-        let (number, workload) = key;
+    fn check_end(&mut self, world: &World, key: RolloutKey) -> Checked {
+        let RolloutKey { environment: number, workload } = key;
         let environment = &world.environments[number];
         let rollout = &environment.workloads[workload];
         let Some(record) = self.rollouts.get_mut(&key) else { return Ok(()) };
@@ -385,74 +320,160 @@ impl RuleChecker {
     }
 }
 
-/// All gates of a ring hold now.
-fn check_done(world: &World, seen: &Seen<'_>, clock_changed: i64, (ring, name): (usize, &str)) -> Checked {
-    let (options, record) = (&seen.rings[ring], seen.record);
-    if !seen.is_good(ring) {
-        return broken(
-            "a ring begins when the gates of the ring before hold",
-            format!("{name}: {:?}", seen.measured(ring)),
-        );
+impl Seen<'_> {
+    /// The places that get the revision in this step. Returns their ring.
+    fn check_forward(&self, is_continued: bool) -> Result<Option<usize>, Broken> {
+        let RolloutKey { environment: number, workload } = self.key;
+        let Self { world, record, target, .. } = *self;
+        let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
+        // What was proved before returns to all places at once.
+        let state = &world.environments[number].workloads[workload].state;
+        let rolls_back =
+            state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
+        let stable = state.stable.as_ref().filter(|_| rolls_back);
+        let columns = &world.environments[number].workloads[workload].memory.columns;
+        let returning = stable.and_then(|Proved { revision, at, .. }| {
+            let rendered = columns.get(revision).filter(|_| *at == Position::default());
+            record.contents.get(revision).or(rendered)
+        });
+        let ahead = returns_to(&world.environments[number].workloads[workload]);
+        let returning = ahead.as_ref().or(returning);
+        let returns = |place: usize| returning.and_then(|contents| contents.get(place)).copied();
+        // When what went ahead is taken back, the interrupted move goes on with what it had brought.
+        let goes_on = record.was_rolling_back
+            && record.interrupted.as_ref().is_some_and(|interrupted| interrupted.moving == move_of(state));
+        let had_before = |place: usize| {
+            goes_on && record.reached.get(place) == Some(&true) && self.moving.get(place) == target.get(place)
+        };
+        let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
+        // A target that was never published, for example because the service was killed, may be taken back.
+        let is_new = |place: &usize| {
+            let target = target[*place];
+            target != was(*place)
+                && target != proved(*place)
+                && target != self.published[*place]
+                && Some(target) != returns(*place)
+                && !had_before(*place)
+        };
+        let there = (0..target.len()).filter(|place| self.fleet.is_there(*place));
+        let forward: Vec<_> = there.filter(is_new).collect();
+        let Some(ring) = forward.first().map(|first| usize::from(self.ring[*first])) else { return Ok(None) };
+        let name = self.name(ring);
+        if state.hold.is_some() || world.environments[number].hold().is_some() {
+            broken("nothing moves during a hold", &*name)?;
+        }
+        if world.is_hub_down() {
+            broken("nothing moves without evidence", &*name)?;
+        }
+        if forward.iter().any(|place| usize::from(self.ring[*place]) != ring) {
+            broken("only one ring moves at a time", &*name)?;
+        }
+        if (0..ring).any(|before| self.places(before).any(|place| !self.had(place))) {
+            broken("a ring begins when the rings before have the revision", &*name)?;
+        }
+        if is_continued {
+            self.check_budget(ring, &name)?;
+            // New places get what their ring has.
+            if !world.environments[number].is_only_new(workload) && !record.movement.entered.contains(&ring) {
+                self.check_entry(ring, &name)?;
+            }
+        }
+        self.check_limits(ring, &forward)?;
+        Ok(Some(ring))
     }
-    let since = record.movement.good_since.get(ring).copied().flatten();
-    let is_skipped = |gate: &str| record.movement.skipped.contains(gate);
-    if !options.pause.is_zero() && !is_skipped("pause") && !is_after(clock_changed, since, world.now, options.pause) {
-        return broken(
-            "a ring begins after the pause of the ring before",
-            format!("{name}: good since {since:?}, now {}", world.now),
-        );
-    }
-    let failing = options.prove.iter().find(|gate| match &gate.kind {
-        GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
-        _ => false,
-    });
-    match failing {
-        Some(gate) => broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name)),
-        None => Ok(()),
-    }
-}
 
-/// The limits of a ring.
-fn check_limits(
-    world: &World,
-    (number, workload): (usize, usize),
-    (seen, forward): (&Seen<'_>, &[usize]),
-    (ring, name): (usize, &str),
-) -> Checked {
-    let (environment, options) = (&world.environments[number], &seen.rings[ring]);
-    let state = &environment.workloads[workload].state;
-    let silent = seen.silent(ring);
-    // After the step, for the content that it demands: no report comes in between.
-    let states = &environment.workloads[workload].reconcilers.states;
-    let is_changing = |place: &usize| {
-        let found = states.get(*place).copied().unwrap_or_default();
-        let left_out = if silent == Silent::Ignore { found.silent } else { 0 };
-        let is_done = found.is_published && found.succeeded + left_out >= found.expected;
-        is_released(environment, state, *place) && !is_done
-    };
-    let changing: Vec<_> = seen.places(ring).filter(is_changing).collect();
-    let is_place = |place: &usize| environment.fleet.is_there(*place) || seen.published[*place] != NOTHING;
-    let places = (0..seen.target.len()).filter(|place| usize::from(seen.ring[*place]) == ring && is_place(place));
-    let limit = options.at_once.map(|amount| match amount {
-        Amount::Count(count) => count as usize,
-        Amount::Share(_) => usize::try_from(amount.of(places.count() as u64)).unwrap_or(usize::MAX).max(1),
-    });
-    if limit.is_some_and(|limit| changing.len() > limit) {
-        return broken("no ring exceeds its limit", format!("{name}: {} change at once", changing.len()));
-    }
-    for per in &options.per {
-        let domain = |place: &usize| environment.fleet.labels(*place).get(&per.label);
-        let mut counts = std::collections::BTreeMap::new();
-        for place in &changing {
-            *counts.entry(domain(place)).or_insert(0_u32) += 1;
+    fn check_budget(&self, ring: usize, name: &str) -> Checked {
+        let measured = self.measured_released();
+        let is_skipped = self.record.movement.skipped.contains("failures");
+        if is_skipped || is_within(&measured, self.rings[ring].failures, self.silent(ring)) {
+            return Ok(());
         }
-        // In a domain that gets no further place, places that were done may have become silent since.
-        counts.retain(|value, _| forward.iter().any(|place| domain(place) == *value));
-        if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
-            let text =
-                format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
-            return broken("no ring exceeds the limit of a failure domain", text);
+        broken("no ring releases places beyond its budget", format!("{name}: {measured:?}"))
+    }
+
+    /// The first places of a ring: the gates of the ring before hold.
+    fn check_entry(&self, ring: usize, name: &str) -> Checked {
+        if self.places(ring).any(|place| self.had(place)) {
+            return Ok(());
+        }
+        let Some(before) = (0..ring).rev().find(|before| self.places(*before).next().is_some()) else { return Ok(()) };
+        if self.record.movement.done.contains(&before) {
+            return Ok(());
+        }
+        self.check_done(before, name)
+    }
+
+    /// All gates of a ring hold now. `name` is the ring that begins or ends.
+    fn check_done(&self, ring: usize, name: &str) -> Checked {
+        let (options, record, world) = (&self.rings[ring], self.record, self.world);
+        if !self.is_good(ring) {
+            return broken(
+                "a ring begins when the gates of the ring before hold",
+                format!("{name}: {:?}", self.measured(ring)),
+            );
+        }
+        let since = record.movement.good_since.get(ring).copied().flatten();
+        let is_skipped = |gate: &str| record.movement.skipped.contains(gate);
+        if !options.pause.is_zero()
+            && !is_skipped("pause")
+            && !is_after(self.clock_changed, since, world.now, options.pause)
+        {
+            return broken(
+                "a ring begins after the pause of the ring before",
+                format!("{name}: good since {since:?}, now {}", world.now),
+            );
+        }
+        let failing = options.prove.iter().find(|gate| match &gate.kind {
+            GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
+            _ => false,
+        });
+        match failing {
+            Some(gate) => {
+                broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name))
+            }
+            None => Ok(()),
         }
     }
-    Ok(())
+
+    /// The limits of a ring.
+    fn check_limits(&self, ring: usize, forward: &[usize]) -> Checked {
+        let (environment, options) = (&self.world.environments[self.key.environment], &self.rings[ring]);
+        let rollout = &environment.workloads[self.key.workload];
+        let silent = self.silent(ring);
+        // After the step, for the content that it demands: no report comes in between.
+        let is_changing = |place: &usize| {
+            let found = rollout.reconcilers.states.get(*place).copied().unwrap_or_default();
+            let left_out = if silent == Silent::Ignore { found.silent } else { 0 };
+            let is_done = found.is_published && found.succeeded + left_out >= found.expected;
+            is_released(environment, &rollout.state, *place) && !is_done
+        };
+        let changing: Vec<_> = self.places(ring).filter(is_changing).collect();
+        let is_place = |place: &usize| environment.fleet.is_there(*place) || self.published[*place] != NOTHING;
+        let places = (0..self.target.len()).filter(|place| usize::from(self.ring[*place]) == ring && is_place(place));
+        let limit = options.at_once.map(|amount| match amount {
+            Amount::Count(count) => count as usize,
+            Amount::Share(_) => usize::try_from(amount.of(places.count() as u64)).unwrap_or(usize::MAX).max(1),
+        });
+        if limit.is_some_and(|limit| changing.len() > limit) {
+            return broken(
+                "no ring exceeds its limit",
+                format!("{}: {} change at once", self.name(ring), changing.len()),
+            );
+        }
+        for per in &options.per {
+            let domain = |place: &usize| environment.fleet.labels(*place).get(&per.label);
+            let mut counts = std::collections::BTreeMap::new();
+            for place in &changing {
+                *counts.entry(domain(place)).or_insert(0_u32) += 1;
+            }
+            // In a domain that gets no further place, places that were done may have become silent since.
+            counts.retain(|value, _| forward.iter().any(|place| domain(place) == *value));
+            if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
+                let (name, value) = (self.name(ring), value.map_or("", |value| value));
+                let text = format!("{name}: {count} change at once where {}={value}", per.label);
+                return broken("no ring exceeds the limit of a failure domain", text);
+            }
+        }
+        Ok(())
+    }
 }

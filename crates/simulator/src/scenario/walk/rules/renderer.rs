@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checked, RuleChecker, broken};
-use crate::scenario::contents::{ContentId, NOTHING};
-use crate::scenario::world::{Environment, World};
+use super::entering::Entering;
+use super::{Checked, RolloutKey, RuleChecker, broken};
+use crate::scenario::contents::{ContentId, NOTHING, WorkloadFolder};
+use crate::scenario::world::{Environment, SubjectKey, World};
 
 /// What the checker knows of the versions in an environment.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub(super) struct RendererRecord {
 }
 
 impl RendererRecord {
-    pub(super) fn of(environment: &Environment) -> Self {
+    pub(super) fn new(environment: &Environment) -> Self {
         let has = environment.sources.renderer;
         Self { has, admitted: [has].into(), published: published(environment) }
     }
@@ -38,23 +39,25 @@ impl RuleChecker {
         if let Some(promotion) = environment.promotion.as_ref().filter(|_| record.has != has)
             && record.changes(world, number, has)
         {
-            let key = (number, world.renderer_subject());
+            let key = SubjectKey { environment: number, subject: world.renderer_subject() };
             let revision = world.renderer_of(number);
-            let is_proved = self.subjects.get(&key).is_some_and(|record| record.proved.contains(&revision));
-            if !is_proved {
-                self.check_gates(world, key, (promotion, &revision))?;
+            if let Some(record) = self.subjects.get(&key).filter(|record| !record.proved.contains(&revision)) {
+                Entering { checker: self, world, key, promotion, revision: &revision, record }.check_gates()?;
             }
         }
         let Some(record) = self.renderers.get_mut(&number) else { return Ok(()) };
         record.has = has;
         record.admitted.insert(has);
         for (workload, rollout) in environment.workloads.iter().enumerate() {
-            let before = self.rollouts.get(&(number, workload)).map_or(&[][..], |record| &record.target);
+            let before = self.rollouts.get(&RolloutKey { environment: number, workload });
+            let before = before.map_or(&[][..], |record| &record.target);
             let targets = rollout.reconcilers.target.iter().enumerate();
             let new = targets.filter(|(place, target)| **target != NOTHING && before.get(*place) != Some(*target));
             for (place, target) in new {
                 let versions = world.versions_in(*target);
-                let is_of = |admitted: &usize| world.versions_at(number, (workload, place), *admitted) == versions;
+                let labels = environment.fleet.labels(place);
+                let folder = WorkloadFolder { workload: &world.workloads[workload], labels };
+                let is_of = |admitted: &usize| world.versions_at(folder, *admitted) == versions;
                 if !record.admitted.iter().any(is_of) {
                     let name = format!("{} {}", world.workloads[workload], environment.fleet.names[place]);
                     let text = format!("{name}: {versions:?}, admitted {:?}", record.admitted);
@@ -77,6 +80,10 @@ impl RendererRecord {
             let there = places.filter(|(_, (before, now))| **before != NOTHING && **now != NOTHING);
             there.map(move |(place, _)| (workload, place))
         });
-        places.any(|place| world.versions_at(number, place, self.has) != world.versions_at(number, place, version))
+        places.any(|(workload, place)| {
+            let labels = environment.fleet.labels(place);
+            let folder = WorkloadFolder { workload: &world.workloads[workload], labels };
+            world.versions_at(folder, self.has) != world.versions_at(folder, version)
+        })
     }
 }

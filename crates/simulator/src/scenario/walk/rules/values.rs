@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::object::promotion::{ChangeOrigin, Gate, GateKind};
 
 use super::{Checked, RuleChecker, broken};
-use crate::scenario::definition::PersonDecision;
+use crate::scenario::definition::{DecisionEvent, PersonDecision};
 use crate::scenario::world::{VALUES_AUTHOR, World};
 
 /// What the checker knows of the values of an environment.
@@ -24,12 +24,7 @@ pub(super) struct ValuesRecord {
 
 impl RuleChecker {
     /// A person decides about the values of an environment.
-    pub(in crate::scenario::walk) fn note_values(
-        &mut self,
-        world: &World,
-        number: usize,
-        (by, decision): (&Arc<str>, &PersonDecision),
-    ) {
+    pub(in crate::scenario::walk) fn note_values(&mut self, world: &World, number: usize, decided: &DecisionEvent) {
         let values = &world.environments[number].values;
         let candidate = values.state.as_ref().and_then(|state| state.current.as_ref());
         let candidate = candidate.map(|current| Arc::clone(&current.revision.0));
@@ -37,10 +32,10 @@ impl RuleChecker {
             return;
         };
         let record = self.values.entry(number).or_default();
-        match decision {
+        match &decided.decision {
             PersonDecision::Skip(gate, _) => drop(record.skipped.insert((newest, Arc::clone(gate)))),
             PersonDecision::Override => drop(record.overridden.insert(newest)),
-            PersonDecision::Approve => drop(record.approvals.insert((newest, Arc::clone(by)))),
+            PersonDecision::Approve => drop(record.approvals.insert((newest, Arc::clone(&decided.by)))),
             _ => {}
         }
     }
