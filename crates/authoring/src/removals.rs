@@ -140,39 +140,41 @@ mod tests {
     const CLUSTER: &str =
         "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: NAME}\nspec: {clusterType: small}\n";
 
-    /// The paths and contents after a removal: None if a file is removed.
-    fn check(
-        existing: &[(&str, &str)],
-        (kind, names, is_cascading): (Kind, &[&str], bool),
-        expected: &[(&str, Option<&str>)],
-    ) {
+    /// A path with the content after a removal: None if the file is removed.
+    type Edited = (String, Option<String>);
+
+    fn removed(existing: &[(&str, &str)], kind: Kind, names: &[&str], is_cascading: bool) -> Vec<Edited> {
         let contents = existing.iter().map(|(path, text)| (Arc::from(*path), Arc::from(text.as_bytes()))).collect();
         let files = BranchFiles::new(Source::directory(), &contents, "");
         let names: Vec<_> = names.iter().map(|name| Arc::from(*name)).collect();
         let removals = remove_named(&files, kind, &names, is_cascading).unwrap();
         let text = |content: &Arc<[u8]>| String::from_utf8(content.to_vec()).unwrap();
-        let found: Vec<_> =
-            removals.edits.iter().map(|(path, edit)| (path.to_string(), edit.content().map(text))).collect();
-        let expected: Vec<_> =
-            expected.iter().map(|(path, text)| ((*path).to_owned(), text.map(str::to_owned))).collect();
-        assert_eq!(found, expected);
+        removals.edits.iter().map(|(path, edit)| (path.to_string(), edit.content().map(text))).collect()
+    }
+
+    fn edited(path: &str, text: Option<&str>) -> Edited {
+        (path.to_owned(), text.map(str::to_owned))
     }
 
     #[test]
     fn file_is_removed_with_its_last_object() {
         let [a, b] = ["a", "b"].map(|name| CLUSTER.replace("NAME", name));
-        check(&[("t.yaml", TYPE)], (Kind::ClusterType, &["small"], false), &[("t.yaml", None)]);
-        check(&[("c.yaml", &format!("{a}---\n{b}"))], (Kind::Cluster, &["b", "a"], false), &[("c.yaml", None)]);
-        check(&[("c.yaml", &format!("{a}---\n{b}"))], (Kind::Cluster, &["b"], false), &[("c.yaml", Some(&a))]);
+        let types = removed(&[("t.yaml", TYPE)], Kind::ClusterType, &["small"], false);
+        assert_eq!(types, [edited("t.yaml", None)]);
+        let clusters = |names| removed(&[("c.yaml", &format!("{a}---\n{b}"))], Kind::Cluster, names, false);
+        assert_eq!(clusters(&["b", "a"]), [edited("c.yaml", None)]);
+        assert_eq!(clusters(&["b"]), [edited("c.yaml", Some(&a))]);
         let list = format!("kind: List\nitems:\n  - {}\n", a.trim().replace('\n', "\n    "));
-        check(&[("l.yaml", &format!("{list}---\n{b}"))], (Kind::Cluster, &["a"], false), &[("l.yaml", Some(&b))]);
+        let listed = removed(&[("l.yaml", &format!("{list}---\n{b}"))], Kind::Cluster, &["a"], false);
+        assert_eq!(listed, [edited("l.yaml", Some(&b))]);
     }
 
     #[test]
     fn clusters_of_a_removed_type_are_removed_on_request() {
         let cluster = CLUSTER.replace("NAME", "a");
         let existing: &[(&str, &str)] = &[("c.yaml", &cluster), ("t.yaml", TYPE)];
-        check(existing, (Kind::ClusterType, &["small"], true), &[("c.yaml", None), ("t.yaml", None)]);
+        let found = removed(existing, Kind::ClusterType, &["small"], true);
+        assert_eq!(found, [edited("c.yaml", None), edited("t.yaml", None)]);
     }
 
     #[test]

@@ -35,6 +35,17 @@ pub struct NewTarget {
     pub manifests: Option<LabelList>,
 }
 
+/// Which target of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetKey<'a> {
+    /// The name of the workload.
+    pub workload: &'a str,
+    /// The name of the target, without that of the workload.
+    pub target: &'a str,
+    /// The environment of the target.
+    pub environment: &'a EnvironmentName,
+}
+
 /// Targets that change.
 #[derive(Clone, Debug, Default)]
 pub struct TargetChange {
@@ -80,13 +91,9 @@ pub fn add(files: &BranchFiles<'_>, workload: &str, target: &NewTarget) -> Resul
 ///
 /// # Errors
 /// There is no such workload or target, or the file can't be edited.
-pub fn remove(
-    files: &BranchFiles<'_>,
-    workload: &str,
-    target: (&str, &EnvironmentName),
-) -> Result<TargetChange, Refusal> {
-    let found = find(files, workload)?;
-    let position = position(files, (found, workload), target)?;
+pub fn remove(files: &BranchFiles<'_>, key: TargetKey<'_>) -> Result<TargetChange, Refusal> {
+    let found = find(files, key.workload)?;
+    let position = position(files, found, key)?;
     changed(files, found, &Change::Remove(FieldPath::from(TARGETS).index(position)))
 }
 
@@ -96,12 +103,12 @@ pub fn remove(
 /// There is no such workload or target, it does not have a key to remove, or the file can't be edited.
 pub fn set(
     files: &BranchFiles<'_>,
-    workload: &str,
-    target: (&str, &EnvironmentName),
-    (labels, manifests): (PairChanges, PairChanges),
+    key: TargetKey<'_>,
+    labels: PairChanges,
+    manifests: PairChanges,
 ) -> Result<TargetChange, Refusal> {
-    let found = find(files, workload)?;
-    let position = position(files, (found, workload), target)?;
+    let found = find(files, key.workload)?;
+    let position = position(files, found, key)?;
     let at = |key: &str| FieldPath::from(TARGETS).index(position).key(key);
     let pairs = vec![(at("labels"), labels), (at("manifests"), manifests)];
     let (changes, mut changed) = (ObjectChanges { pairs, fields: Vec::new() }, ChangedObjects::default());
@@ -110,20 +117,17 @@ pub fn set(
 }
 
 /// The position of a target in the list of its workload.
-fn position(
-    files: &BranchFiles<'_>,
-    (found, workload): (&FoundObject, &str),
-    (name, environment): (&str, &EnvironmentName),
-) -> Result<usize, Refusal> {
+fn position(files: &BranchFiles<'_>, found: &FoundObject, key: TargetKey<'_>) -> Result<usize, Refusal> {
+    let TargetKey { workload, target, environment } = key;
     let known = targets(found);
-    known.iter().position(|known| known.is(name, environment)).ok_or_else(|| {
-        let message = format!("workload `{workload}` has no target `{name}` in environment `{environment}`");
+    known.iter().position(|known| known.is(target, environment)).ok_or_else(|| {
+        let message = format!("workload `{workload}` has no target `{target}` in environment `{environment}`");
         let mut places = files.places();
         let origin = places.name(files, found);
         let diagnostic = Diagnostic::error(Code::ObjectNotInBranch, message).at(origin, "the workload is here");
         let here: BTreeSet<_> =
             known.iter().filter(|known| known.environment == environment.as_str()).map(|known| known.name).collect();
-        let help = match model::similar::nearest(name, here.iter().copied()) {
+        let help = match model::similar::nearest(target, here.iter().copied()) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None if here.is_empty() => "it has no target there".to_owned(),
             None => format!("it has {}", here.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
@@ -275,15 +279,15 @@ mod tests {
             set: set.iter().map(|(key, value)| (Arc::from(*key), Arc::from(*value))).collect(),
             remove: remove.iter().map(|key| Arc::from(*key)).collect(),
         };
-        let changes = (pairs(&[("market", "de")], &[]), pairs(&[("tag", "2.4")], &["path"]));
-        let change = with_files(|files| set(files, "shop", ("eu", &stage), changes).unwrap());
+        let key = TargetKey { workload: "shop", target: "eu", environment: &stage };
+        let (labels, manifests) = (pairs(&[("market", "de")], &[]), pairs(&[("tag", "2.4")], &["path"]));
+        let change = with_files(|files| set(files, key, labels, manifests).unwrap());
         let content = change.edits.get("w.yaml").unwrap().content().unwrap().to_vec();
         let expected = WORKLOAD
             .replace("market: eu", "market: de")
             .replace("branch: stage, path: ./stage/eu", "branch: stage, tag: \"2.4\"");
         assert_eq!(String::from_utf8(content).unwrap(), expected);
-        let missing =
-            with_files(|files| set(files, "shop", ("eu", &stage), (pairs(&[], &["x"]), pairs(&[], &[])))).unwrap_err();
+        let missing = with_files(|files| set(files, key, pairs(&[], &["x"]), pairs(&[], &[]))).unwrap_err();
         assert_eq!(missing.diagnostics[0].message, "Workload `shop` has no `x` to remove");
     }
 
@@ -292,8 +296,9 @@ mod tests {
         let (prod, stage) = (EnvironmentName::new("prod").unwrap(), EnvironmentName::new("stage").unwrap());
         let messages = with_files(|files| {
             let exists = add(files, "shop", &target("eu", "stage")).unwrap_err();
-            let missing = remove(files, "shop", ("eu", &prod)).unwrap_err();
-            let nearest = remove(files, "shop", ("ue", &stage)).unwrap_err();
+            let key = |target, environment| TargetKey { workload: "shop", target, environment };
+            let missing = remove(files, key("eu", &prod)).unwrap_err();
+            let nearest = remove(files, key("ue", &stage)).unwrap_err();
             [exists, missing, nearest]
                 .map(|refusal| format!("{}; {}", refusal.diagnostics[0].message, refusal.diagnostics[0].help[0]))
         });

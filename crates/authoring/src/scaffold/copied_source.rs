@@ -59,82 +59,90 @@ struct Place {
     is_pinned: bool,
 }
 
-/// The branch and the folder that an object names after the copied environment, each with its change. No change: the place of the new environment does not exist, or
-/// the object names a commit.
-pub(super) fn of(
-    names: Names<'_>,
-    (files, object): (&BranchFiles<'_>, &FoundObject),
-    exists: Exists<'_>,
-) -> Vec<(Source, Option<Change>)> {
-    let Some(place) = place(names, (files, object), exists) else { return Vec::new() };
-    let (from, to) = names;
-    let own_branch = (*place.branch == *from.as_str()).then(|| to.to_string());
-    let own = [own_branch, own_folder(names, &place.folder)];
-    let [own_branch, own_folder] = [0, 1].map(|part| own[part].as_deref().filter(|_| place.fields[part].is_some()));
-    let is_there = |branch: Option<&str>, folder: Option<&str>| {
-        let (repo, branch) = (&*place.repo, branch.unwrap_or(&place.branch));
-        !place.is_pinned && exists(&SourcePlace { repo, branch, folder })
-    };
-    // Both parts at once, or else the one that exists.
-    let possible = [(own_branch, own_folder), (own_branch, None), (None, own_folder)];
-    let mut possible = possible.into_iter().filter(|(branch, folder)| branch.is_some() || folder.is_some());
-    let (new_branch, new_folder) = possible.find(|(branch, folder)| is_there(*branch, *folder)).unwrap_or((None, None));
-    let parts = [
-        (SourcePart::Branch, &place.branch, own_branch, new_branch),
-        (SourcePart::Folder, &place.folder, own_folder, new_folder),
-    ];
-    let found = parts.into_iter().zip(&place.fields).filter_map(|((part, old, own, new), field)| {
-        let own: Arc<str> = own?.into();
-        let change = new.map(|new| Change::Set(field.clone().unwrap_or_default(), Value::text(new)));
-        let source = Source {
-            kind: object.kind,
-            name: Arc::clone(&object.name),
-            path: Arc::clone(&object.path),
-            repo: Arc::clone(&place.repo),
-            part,
-            text: new.map_or_else(|| Arc::clone(old), Arc::from),
-            own,
-            is_pinned: place.is_pinned,
-        };
-        Some((source, change))
-    });
-    found.collect()
+/// What decides which branches and folders of other repositories a copy names.
+#[derive(Clone, Copy)]
+pub(super) struct SourceCopier<'a> {
+    pub(super) names: Names<'a>,
+    /// The files of the branch that is copied.
+    pub(super) files: &'a BranchFiles<'a>,
+    pub(super) exists: Exists<'a>,
 }
 
-/// None: the object adds no place, or the place is incomplete.
-fn place(names: Names<'_>, (files, object): (&BranchFiles<'_>, &FoundObject), exists: Exists<'_>) -> Option<Place> {
-    let text = |object: &FoundObject, path: &[&str]| object.text(path).cloned();
-    match object.kind {
-        Kind::BaseRepo => Some(Place {
-            repo: text(object, &["spec", "repo"])?,
-            branch: text(object, &["spec", "branch"]).unwrap_or_default(),
-            folder: text(object, &["spec", "path"]).unwrap_or_default(),
-            fields: [Some(FieldPath::from(["spec", "branch"])), Some(FieldPath::from(["spec", "path"]))],
-            is_pinned: is_set(object, &["spec", "commit"]),
-        }),
-        Kind::FluxGitRepository => Some(Place {
-            repo: text(object, &["spec", "url"])?,
-            branch: text(object, &["spec", "ref", "branch"])?,
-            folder: Arc::default(),
-            fields: [Some(FieldPath::from(["spec", "ref", "branch"])), None],
-            is_pinned: is_set(object, &["spec", "ref", "commit"]),
-        }),
-        Kind::FluxKustomization => {
-            let repository = text(object, &["spec", "sourceRef", "name"])?;
-            let repository = files.find(Kind::FluxGitRepository, &repository)?;
-            // The branch is the one that the copy of the repository's object names.
-            let of_repository = of(names, (files, repository), exists);
-            let new = of_repository.into_iter().find(|(_, change)| change.is_some()).map(|(source, _)| source.text);
-            Some(Place {
-                repo: text(repository, &["spec", "url"])?,
-                branch: new.or_else(|| text(repository, &["spec", "ref", "branch"])).unwrap_or_default(),
-                folder: text(object, &["spec", "path"])?,
-                fields: [None, Some(FieldPath::from(["spec", "path"]))],
-                is_pinned: is_set(repository, &["spec", "ref", "commit"])
-                    || is_set(repository, &["spec", "ref", "tag"]),
-            })
+impl SourceCopier<'_> {
+    /// The branch and the folder that an object names after the copied environment, each with its change. No change: the place of the new environment does not exist, or
+    /// the object names a commit.
+    pub(super) fn sources(&self, object: &FoundObject) -> Vec<(Source, Option<Change>)> {
+        let Some(place) = self.place(object) else { return Vec::new() };
+        let (from, to) = self.names;
+        let own_branch = (*place.branch == *from.as_str()).then(|| to.to_string());
+        let own = [own_branch, own_folder(self.names, &place.folder)];
+        let [own_branch, own_folder] = [0, 1].map(|part| own[part].as_deref().filter(|_| place.fields[part].is_some()));
+        let is_there = |branch: Option<&str>, folder: Option<&str>| {
+            let (repo, branch) = (&*place.repo, branch.unwrap_or(&place.branch));
+            !place.is_pinned && (self.exists)(&SourcePlace { repo, branch, folder })
+        };
+        // Both parts at once, or else the one that exists.
+        let possible = [(own_branch, own_folder), (own_branch, None), (None, own_folder)];
+        let mut possible = possible.into_iter().filter(|(branch, folder)| branch.is_some() || folder.is_some());
+        let (new_branch, new_folder) =
+            possible.find(|(branch, folder)| is_there(*branch, *folder)).unwrap_or((None, None));
+        let parts = [
+            (SourcePart::Branch, &place.branch, own_branch, new_branch),
+            (SourcePart::Folder, &place.folder, own_folder, new_folder),
+        ];
+        let found = parts.into_iter().zip(&place.fields).filter_map(|((part, old, own, new), field)| {
+            let own: Arc<str> = own?.into();
+            let change = new.map(|new| Change::Set(field.clone().unwrap_or_default(), Value::text(new)));
+            let source = Source {
+                kind: object.kind,
+                name: Arc::clone(&object.name),
+                path: Arc::clone(&object.path),
+                repo: Arc::clone(&place.repo),
+                part,
+                text: new.map_or_else(|| Arc::clone(old), Arc::from),
+                own,
+                is_pinned: place.is_pinned,
+            };
+            Some((source, change))
+        });
+        found.collect()
+    }
+
+    /// None: the object adds no place, or the place is incomplete.
+    fn place(&self, object: &FoundObject) -> Option<Place> {
+        let text = |object: &FoundObject, path: &[&str]| object.text(path).cloned();
+        match object.kind {
+            Kind::BaseRepo => Some(Place {
+                repo: text(object, &["spec", "repo"])?,
+                branch: text(object, &["spec", "branch"]).unwrap_or_default(),
+                folder: text(object, &["spec", "path"]).unwrap_or_default(),
+                fields: [Some(FieldPath::from(["spec", "branch"])), Some(FieldPath::from(["spec", "path"]))],
+                is_pinned: is_set(object, &["spec", "commit"]),
+            }),
+            Kind::FluxGitRepository => Some(Place {
+                repo: text(object, &["spec", "url"])?,
+                branch: text(object, &["spec", "ref", "branch"])?,
+                folder: Arc::default(),
+                fields: [Some(FieldPath::from(["spec", "ref", "branch"])), None],
+                is_pinned: is_set(object, &["spec", "ref", "commit"]),
+            }),
+            Kind::FluxKustomization => {
+                let repository = text(object, &["spec", "sourceRef", "name"])?;
+                let repository = self.files.find(Kind::FluxGitRepository, &repository)?;
+                // The branch is the one that the copy of the repository's object names.
+                let of_repository = self.sources(repository);
+                let new = of_repository.into_iter().find(|(_, change)| change.is_some()).map(|(source, _)| source.text);
+                Some(Place {
+                    repo: text(repository, &["spec", "url"])?,
+                    branch: new.or_else(|| text(repository, &["spec", "ref", "branch"])).unwrap_or_default(),
+                    folder: text(object, &["spec", "path"])?,
+                    fields: [None, Some(FieldPath::from(["spec", "path"]))],
+                    is_pinned: is_set(repository, &["spec", "ref", "commit"])
+                        || is_set(repository, &["spec", "ref", "tag"]),
+                })
+            }
+            _ => None,
         }
-        _ => None,
     }
 }
 

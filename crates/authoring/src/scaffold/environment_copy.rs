@@ -10,7 +10,7 @@ use model::object::environment::{NEXT, OUTPUT_SETTINGS};
 use model::source;
 use model::yaml::Node;
 
-use super::copied_source::{self, Exists, Source, own_folder};
+use super::copied_source::{Exists, Source, SourceCopier, own_folder};
 use super::environment::{EnvironmentSetting, NewEnvironment};
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, edit};
@@ -60,8 +60,9 @@ impl EnvironmentCopy<'_> {
         let files = BranchFiles::new(source::Source::directory(), contents, "");
         let mut copy = BranchCopy::default();
         let mut changed: Contents = contents.clone();
+        let copier = SourceCopier { names: (self.from, self.to), files: &files, exists };
         for object in files.objects() {
-            for change in self.changes((&files, object), exists, &mut copy) {
+            for change in self.changes(object, copier, &mut copy) {
                 let bytes = changed.get(&object.path).cloned().unwrap_or_default();
                 let bytes =
                     edit(&bytes, object.at, &change).map_err(|error| files.not_editable(&object.path, &error))?;
@@ -97,12 +98,7 @@ impl EnvironmentCopy<'_> {
         }
     }
 
-    fn changes(
-        &self,
-        (files, object): (&BranchFiles<'_>, &FoundObject),
-        exists: Exists<'_>,
-        copy: &mut BranchCopy,
-    ) -> Vec<Change> {
+    fn changes(&self, object: &FoundObject, copier: SourceCopier<'_>, copy: &mut BranchCopy) -> Vec<Change> {
         let set = |path: FieldPath, text: &str| Change::Set(path, Value::text(text));
         let mut changes = Vec::new();
         match object.kind {
@@ -124,7 +120,7 @@ impl EnvironmentCopy<'_> {
                 }
             }
             _ => {
-                for (source, change) in copied_source::of((self.from, self.to), (files, object), exists) {
+                for (source, change) in copier.sources(object) {
                     let path = self.renamed(&object.path).into();
                     let sources = if change.is_some() { &mut copy.own_sources } else { &mut copy.shared_sources };
                     sources.push(Source { path, ..source });

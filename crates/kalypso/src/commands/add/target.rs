@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use authoring::branch_files::{BranchFiles, Refusal};
 use authoring::file_edits::FileEdits;
-use authoring::targets::{self, NewTarget, TargetChange};
+use authoring::targets::{self, NewTarget, TargetChange, TargetKey};
 use git::checkout::Committed;
 use serde_json::json;
 use workbench::branch::{Comparison, NewProposal, Proposed};
@@ -45,14 +45,16 @@ pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
     }
     let changes = notes(&manifests).chain(notes(&labels)).collect();
     let what = What { verb: Verb::Set, workload, name, environment, notes: changes };
-    edit(&options.application, &what, |files| targets::set(files, workload, (&**name, &of), (labels, manifests)))
+    let key = TargetKey { workload, target: name, environment: &of };
+    edit(&options.application, &what, |files| targets::set(files, key, labels, manifests))
 }
 
 pub(in crate::commands) fn remove(options: &RemoveTarget) -> anyhow::Result<Exit> {
     let RemoveTarget { workload, name, environment, .. } = options;
     let of = environment_name(environment)?;
     let what = What { verb: Verb::Remove, workload, name, environment, notes: Vec::new() };
-    edit(&options.application, &what, |files| targets::remove(files, workload, (name, &of)))
+    let key = TargetKey { workload, target: name, environment: &of };
+    edit(&options.application, &what, |files| targets::remove(files, key))
 }
 
 /// What is done with the target.
