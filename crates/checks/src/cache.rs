@@ -9,8 +9,16 @@ use jiff::Timestamp;
 use crate::limits::{CONCURRENT_MAX, KEPT_BYTES_MAX};
 use crate::measurement::{Measured, size};
 
-/// A check with what is asked: an address, a query, or the change that a command gets.
-pub(crate) type Key = (Arc<str>, String);
+/// What a check asks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CheckQuestion {
+    /// The name of the check.
+    pub(crate) check: Arc<str>,
+    /// An address, a query, or the change that a command gets.
+    pub(crate) text: String,
+    /// How long an answer is used.
+    pub(crate) interval: Duration,
+}
 
 /// A measurement with its time.
 #[derive(Clone, Debug)]
@@ -27,7 +35,7 @@ type Slot = Arc<Mutex<Option<Kept>>>;
 /// The last measurements, and the number of those that run.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    slots: Mutex<BTreeMap<Key, Slot>>,
+    slots: Mutex<BTreeMap<CheckQuestion, Slot>>,
     running: Mutex<usize>,
     has_ended: Condvar,
 }
@@ -47,11 +55,12 @@ impl Cache {
     /// The last measurement, or a new one if that is too old.
     pub(crate) fn get(
         &self,
-        key: Key,
-        interval: Duration,
-        (now, measure): (&dyn Fn() -> Timestamp, &dyn Fn() -> Measured),
+        question: CheckQuestion,
+        now: &dyn Fn() -> Timestamp,
+        measure: &dyn Fn() -> Measured,
     ) -> Kept {
-        let slot = Arc::clone(lock(&self.slots).entry(key).or_default());
+        let interval = question.interval;
+        let slot = Arc::clone(lock(&self.slots).entry(question).or_default());
         let mut held = lock(&slot);
         if let Some(kept) = held.as_ref().filter(|kept| kept.is_fresh(now())) {
             return kept.clone();
@@ -77,7 +86,7 @@ impl Cache {
     /// Forgets measurements that are too old, and the oldest ones if all together are too large. Those in use stay.
     fn evict(&self, now: Timestamp) {
         let mut slots = lock(&self.slots);
-        let mut kept: Vec<(Timestamp, Key, usize)> = Vec::new();
+        let mut kept: Vec<(Timestamp, CheckQuestion, usize)> = Vec::new();
         slots.retain(|key, slot| {
             let is_used = Arc::strong_count(slot) > 1;
             let Ok(held) = slot.try_lock() else { return true };
@@ -119,6 +128,10 @@ mod tests {
 
     use super::*;
 
+    fn smoke(text: String, interval_s: u64) -> CheckQuestion {
+        CheckQuestion { check: "smoke".into(), text, interval: Duration::from_secs(interval_s) }
+    }
+
     /// A cache with a clock in seconds, and the number of measurements.
     #[derive(Default)]
     struct World {
@@ -135,8 +148,7 @@ mod tests {
                 self.count.fetch_add(1, Ordering::SeqCst);
                 Err("x".to_owned())
             };
-            let key = (Arc::from("smoke"), name.to_owned());
-            self.cache.get(key, Duration::from_secs(30), (&now, &measure));
+            self.cache.get(smoke(name.to_owned(), 30), &now, &measure);
             self.count.load(Ordering::SeqCst)
         }
     }
@@ -169,10 +181,9 @@ mod tests {
         for second in 0..5 {
             let now = move || Timestamp::from_second(second).unwrap();
             let measure = || Err("x".repeat(KEPT_BYTES_MAX / 3));
-            let key = (Arc::from("smoke"), second.to_string());
-            cache.get(key, Duration::from_secs(30), (&now, &measure));
+            cache.get(smoke(second.to_string(), 30), &now, &measure);
         }
-        let kept: Vec<String> = lock(&cache.slots).keys().map(|(_, question)| question.clone()).collect();
+        let kept: Vec<String> = lock(&cache.slots).keys().map(|question| question.text.clone()).collect();
         assert_eq!(kept, ["3", "4"]);
     }
 
@@ -198,8 +209,7 @@ mod tests {
         std::thread::scope(|scope| {
             for number in 0..40 {
                 let (cache, measure) = (&cache, &measure);
-                let key = (Arc::from("smoke"), number.to_string());
-                scope.spawn(move || cache.get(key, Duration::from_secs(1), (&now, measure)));
+                scope.spawn(move || cache.get(smoke(number.to_string(), 1), &now, measure));
             }
         });
         assert!(most.load(Ordering::SeqCst) <= CONCURRENT_MAX);

@@ -7,7 +7,7 @@ use std::thread;
 use engine::promotion::evidence::{CheckResult, Outcome};
 use model::object::promotion::Check;
 
-use crate::cache::{Cache, Kept};
+use crate::cache::{Cache, CheckQuestion, Kept};
 use crate::http::Clients;
 use crate::limits::CONCURRENT_MAX;
 use crate::measurement::Measured;
@@ -68,8 +68,8 @@ impl Checks {
         }
         let question = question(&settings.kind, subject);
         let measure = || self.measure(settings, (&question, subject));
-        let Kept { at, measured, .. } =
-            self.cache.get((Arc::clone(name), question.clone()), settings.interval, (&*self.runtime.now, &measure));
+        let asked = CheckQuestion { check: Arc::clone(name), text: question.clone(), interval: settings.interval };
+        let Kept { at, measured, .. } = self.cache.get(asked, &*self.runtime.now, &measure);
         let (outcome, text) = judgement::judge(&measured, &gate.expect);
         CheckResult { at, outcome, text: text.into() }
     }
