@@ -127,8 +127,12 @@ impl<'a> Locator<'a> {
             Part::Inside(below) | Part::KeyInside(below) => {
                 let of_text = || structure_of(found.node);
                 let structure = self.texts.entry((address, path.clone())).or_insert_with(of_text).as_ref();
-                let is_key = matches!(part, Part::KeyInside(_));
-                structure.map_or(found.node.span, |structure| inside(text, found.node, structure, (below, is_key)))
+                let field = structure.map(|structure| walk(structure, below));
+                match (part, field) {
+                    (Part::KeyInside(_), Some(field)) => inside(text, found.node, field.key.unwrap_or(field.node.span)),
+                    (_, Some(field)) if !below.steps().is_empty() => inside(text, found.node, field.node.span),
+                    _ => found.node.span,
+                }
             }
             Part::Value => found.node.span,
         };
@@ -179,13 +183,8 @@ fn structure_of(node: &Node) -> Option<Node> {
     Some(reading.documents.into_iter().next()?.root)
 }
 
-/// The place of a field of `structure`, which was read from the text of the scalar `node`: the place of the value, or of its key.
-fn inside(text: &str, node: &Node, structure: &Node, (path, is_key): (&FieldPath, bool)) -> Span {
-    if path.steps().is_empty() && !is_key {
-        return node.span;
-    }
-    let found = walk(structure, path);
-    let span = if is_key { found.key.unwrap_or(found.node.span) } else { found.node.span };
+/// The place in `text` of a span in the text of the scalar `node`.
+fn inside(text: &str, node: &Node, span: Span) -> Span {
     let end = |offset| yaml::source_offset(text, node, offset);
     Span::new(end(span.start as usize), end(span.end as usize))
 }

@@ -115,13 +115,7 @@ impl Sources {
     pub fn update(&mut self, changes: impl IntoIterator<Item = FileChange>) -> Update {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
-            let exchange = match change {
-                FileChange::Written { role, scope, limits, file } => {
-                    self.write((role, scope, limits), file, &mut parsed)
-                }
-                FileChange::Removed { role, source, path } => self.remove(role, &source, &path),
-            };
-            exchanges.extend(exchange);
+            exchanges.extend(self.apply(change, &mut parsed));
         }
         let has_limits = !self.limited.is_empty();
         let fleet = Arc::make_mut(&mut self.fleet);
@@ -135,12 +129,12 @@ impl Sources {
         Update { fleet: Arc::clone(&self.fleet), diagnostics: self.diagnostics(), parsed, is_rebuilt }
     }
 
-    fn write(
-        &mut self,
-        (role, scope, limits): (Role, Scope, Limits),
-        file: File,
-        parsed: &mut usize,
-    ) -> Option<Exchange> {
+    /// Applies a change of a file, and counts whether the file was parsed. None if nothing is different.
+    fn apply(&mut self, change: FileChange, parsed: &mut usize) -> Option<Exchange> {
+        let (role, scope, limits, file) = match change {
+            FileChange::Written { role, scope, limits, file } => (role, scope, limits, file),
+            FileChange::Removed { role, source, path } => return self.remove(role, &source, &path),
+        };
         let place = place(&role, &file.source, &file.path);
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
         let id = *self.places.entry(place).or_insert_with(|| files.add(file.clone()));
@@ -222,22 +216,23 @@ impl Exchange {
         let mut old = by_key(&self.role, &self.old)?;
         for (key, new) in by_key(&self.role, &self.new)? {
             let old = old.remove(&key);
-            self.is_alone(fleet, &key, (old, Some(new))).then_some(())?;
+            self.is_alone(fleet, old, Some(new)).then_some(())?;
             replace(fleet, &key, new)?;
         }
         for (key, old) in old {
-            self.is_alone(fleet, &key, (Some(old), None)).then_some(())?;
+            self.is_alone(fleet, Some(old), None).then_some(())?;
             fleet.take(&key);
         }
         Some(())
     }
 
     /// Whether a change of an object affects no other object, and is affected by none.
-    fn is_alone(&self, fleet: &Fleet, key: &ObjectKey, change: (Option<&AnyObject>, Option<&AnyObject>)) -> bool {
-        if fleet.duplicates.contains_key(key) || fleet.address(key) != change.0.map(AnyObject::address) {
+    fn is_alone(&self, fleet: &Fleet, old: Option<&AnyObject>, new: Option<&AnyObject>) -> bool {
+        let Some(key) = old.or(new).map(|object| self.role.key_of(object)) else { return true };
+        if fleet.duplicates.contains_key(&key) || fleet.address(&key) != old.map(AnyObject::address) {
             return false;
         }
-        let (old, new) = match change {
+        let (old, new) = match (old, new) {
             (Some(old), Some(new)) => (old, new),
             (None, None) => return true,
             (Some(object), None) | (None, Some(object)) => return self.is_unconnected(fleet, object),

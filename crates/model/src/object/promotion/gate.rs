@@ -258,26 +258,32 @@ fn gate(item: &Node, list: GateList, decoder: &mut Decoder<'_>) -> Option<Gate> 
         decoder.help("write the gate in `prove` of the ring before");
         return None;
     }
-    let applies_to = applies_to(item, (&kind, condition, list), decoder)?;
-    Some(Gate { applies_to, ..Gate::new(name, kind) })
-}
-
-/// The origins in `for`. A measurement is about the change, wherever it comes from.
-fn applies_to(
-    item: &Node,
-    (kind, condition, list): (&GateKind, &str, GateList),
-    decoder: &mut Decoder<'_>,
-) -> Option<BTreeSet<ChangeOrigin>> {
-    let all = || ChangeOrigin::ALL.into_iter();
-    let Some(node) = item.get("for").filter(|node| !decode::is_null(node)) else {
-        return Some(all().map(|(_, origin)| origin).collect());
-    };
-    if list != GateList::Before {
+    if let Some(node) = origins(item).filter(|_| list != GateList::Before) {
         let message = "`for` has no meaning in a ring: its gates are for every change";
         decoder.error(Code::InvalidPromotion, node.span, message);
         decoder.help("remove `for`, or write the gate in `gates` of the promotion");
         return None;
     }
+    let applies_to = applies_to(item, &kind, condition, decoder)?;
+    Some(Gate { applies_to, ..Gate::new(name, kind) })
+}
+
+/// The list of the origins of changes that a gate is for.
+fn origins(item: &Node) -> Option<&Node> {
+    item.get("for").filter(|node| !decode::is_null(node))
+}
+
+/// The origins in `for`. A measurement is about the change, wherever it comes from.
+fn applies_to(
+    item: &Node,
+    kind: &GateKind,
+    condition: &str,
+    decoder: &mut Decoder<'_>,
+) -> Option<BTreeSet<ChangeOrigin>> {
+    let all = || ChangeOrigin::ALL.into_iter();
+    let Some(node) = origins(item) else {
+        return Some(all().map(|(_, origin)| origin).collect());
+    };
     if !kind.is_of_people_or_clock() {
         let message = format!("`for` has no meaning for `{condition}`, which measures every change");
         decoder.error(Code::InvalidPromotion, node.span, message);
@@ -325,7 +331,7 @@ fn check(value: &Node, expect: Expectation) -> GateKind {
 
 fn http(value: &Node, decoder: &mut Decoder<'_>) -> Option<Expectation> {
     let status = match value.get("status").filter(|status| !decode::is_null(status)) {
-        Some(_) => Some(values::number(value, "status", (100, 599), decoder)?),
+        Some(_) => Some(values::number(value, "status", 100..=599, decoder)?),
         None => None,
     };
     let written = |key| value.get(key).filter(|value| !decode::is_null(value));
@@ -374,7 +380,7 @@ fn prometheus(value: &Node, decoder: &mut Decoder<'_>) -> Option<Expectation> {
 
 fn approval(value: &Node, decoder: &mut Decoder<'_>) -> Option<GateKind> {
     let count = match value.get("count").filter(|count| !decode::is_null(count)) {
-        Some(_) => values::number(value, "count", (1, 100), decoder)?,
+        Some(_) => values::number(value, "count", 1..=100, decoder)?,
         None => 1,
     };
     let team = value.get("team").filter(|team| !decode::is_null(team)).map(decode::scalar_text);

@@ -156,7 +156,7 @@ fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
     let pause = written("pause").map_or(Some(Duration::ZERO), |_| values::duration(item, "pause", decoder));
     let failures = written("failures").map_or(Some(Amount::Count(0)), |_| values::amount(item, "failures", decoder));
     let canary =
-        written("canary").map_or(Some(None), |_| values::number(item, "canary", (1, u32::MAX), decoder).map(Some));
+        written("canary").map_or(Some(None), |_| values::number(item, "canary", 1..=u32::MAX, decoder).map(Some));
     let (enter, prove) = gates(item, decoder);
     Some(Ring {
         name: decode::text(item, &["name"]),
@@ -262,7 +262,7 @@ fn at_once(limits: &Node, decoder: &mut Decoder<'_>) -> Option<Amount> {
 }
 
 fn domain_limit(limit: &Node, decoder: &mut Decoder<'_>) -> Option<DomainLimit> {
-    let at_once = values::number(limit, "atOnce", (1, u32::MAX), decoder);
+    let at_once = values::number(limit, "atOnce", 1..=u32::MAX, decoder);
     let label = decode::text(limit, &["label"]);
     if let (Some(node), true) = (limit.get("label"), label.is_empty()) {
         decoder.error(Code::InvalidPromotion, node.span, "`label` is empty");

@@ -1,6 +1,7 @@
 //! Reads the values that gates and rings consist of, and reports wrong ones.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,17 +65,17 @@ pub(super) fn duration(node: &Node, key: &str, decoder: &mut Decoder<'_>) -> Opt
     }
 }
 
-/// The whole number in the field `key`, in a range with both ends included.
-pub(super) fn number(node: &Node, key: &str, (min, max): (u32, u32), decoder: &mut Decoder<'_>) -> Option<u32> {
+/// The whole number in the field `key`, in a range.
+pub(super) fn number(node: &Node, key: &str, range: RangeInclusive<u32>, decoder: &mut Decoder<'_>) -> Option<u32> {
     let field = node.get(key)?;
     let number = match field.as_scalar().map(Scalar::resolve) {
-        Some(Resolved::Int(number)) => u32::try_from(number).ok().filter(|number| (min..=max).contains(number)),
+        Some(Resolved::Int(number)) => u32::try_from(number).ok().filter(|number| range.contains(number)),
         _ => None,
     };
     if number.is_none() {
         let text = decode::scalar_text(field);
         decoder.error(Code::InvalidPromotion, field.span, format!("`{key}` can't be {}", decode::cut(&text)));
-        decoder.help(format!("write a whole number from {min} to {max}"));
+        decoder.help(format!("write a whole number from {} to {}", range.start(), range.end()));
     }
     number
 }
