@@ -1,6 +1,6 @@
 //! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
 
-use testkit::fuzz;
+use testkit::fuzz::{self, Target};
 
 const TEMPLATES: &[&[u8]] = &[
     b"{{ toYaml . | indent 2 }}",
@@ -155,31 +155,31 @@ const URL_WORDS: &[&str] = &[
     "é", ".git", "~",
 ];
 
-fn run(name: &str, body: fn(&[u8]), (seeds, words): (&[&[u8]], &[&str]), count: u64) {
-    fuzz::Target { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
+fn run(target: Target<'_>) {
+    target.run(|name| std::env::var(name).ok());
 }
 
 #[test]
 fn selectors() {
-    run("selector", fuzz::selector, (SELECTORS, SELECTOR_WORDS), 3_000);
+    run(Target { name: "selector", body: fuzz::selector, seeds: SELECTORS, words: SELECTOR_WORDS, count: 3_000 });
 }
 
 #[test]
 fn urls() {
-    run("url", fuzz::url, (URLS, URL_WORDS), 30_000);
+    run(Target { name: "url", body: fuzz::url, seeds: URLS, words: URL_WORDS, count: 30_000 });
 }
 
 #[test]
 fn templates() {
-    run("template", fuzz::template, (TEMPLATES, TEMPLATE_WORDS), 6_000);
+    run(Target { name: "template", body: fuzz::template, seeds: TEMPLATES, words: TEMPLATE_WORDS, count: 6_000 });
 }
 
 #[test]
 fn yaml_that_is_read() {
-    run("yaml_reader", fuzz::yaml_reader, (DOCUMENTS, DOCUMENT_WORDS), 4_000);
+    run(Target { name: "yaml_reader", body: fuzz::yaml_reader, seeds: DOCUMENTS, words: DOCUMENT_WORDS, count: 4_000 });
 }
 
 #[test]
 fn yaml_that_is_written() {
-    run("yaml_writer", fuzz::yaml_writer, (VALUES, VALUE_WORDS), 20_000);
+    run(Target { name: "yaml_writer", body: fuzz::yaml_writer, seeds: VALUES, words: VALUE_WORDS, count: 20_000 });
 }

@@ -39,8 +39,8 @@ pub(super) fn files(seed: u64) -> BTreeMap<String, String> {
         (format!("templates/{name}.yaml"), format!("{head}{name}\nspec:\n  type: {kind}\n{text}"))
     }));
     files.extend([
-        ("mappings/storefront.yaml".to_owned(), mapping("storefront", ("tier", "web"), ("size", "large"))),
-        ("pins/hold.yaml".to_owned(), pin("hold", ("purpose", "live"), ("region", "region-1"), "release-1")),
+        ("mappings/storefront.yaml".to_owned(), mapping("storefront", "tier: web", "size: large")),
+        ("pins/hold.yaml".to_owned(), pin("hold", "purpose: live", "region: region-1", "release-1")),
         ("environment.yaml".to_owned(), environment()),
     ]);
     files
@@ -194,7 +194,8 @@ spec:
     )
 }
 
-pub(super) fn mapping(name: &str, from: (&str, &str), add: (&str, &str)) -> String {
+/// A mapping from one label, as `KEY: VALUE`, to another one.
+pub(super) fn mapping(name: &str, from: &str, add: &str) -> String {
     format!(
         "\
 apiVersion: fleet.kalypso.io/v1alpha1
@@ -203,15 +204,15 @@ metadata:
   name: {name}
 spec:
   from:
-    {}: {}
+    {from}
   add:
-    {}: {}
-",
-        from.0, from.1, add.0, add.1
+    {add}
+"
     )
 }
 
-pub(super) fn pin(name: &str, target: (&str, &str), cluster: (&str, &str), branch: &str) -> String {
+/// A pin of the targets and the cluster types that have a label, as `KEY: VALUE`.
+pub(super) fn pin(name: &str, target: &str, cluster: &str, branch: &str) -> String {
     format!(
         "\
 apiVersion: fleet.kalypso.io/v1alpha1
@@ -222,16 +223,15 @@ spec:
   deploymentTargetSelector:
     labelSelector:
       matchLabels:
-        {}: {}
+        {target}
   clusterTypeSelector:
     labelSelector:
       matchLabels:
-        {}: {}
+        {cluster}
   manifests:
     branch: {branch}
   reason: They wait for the new scanners.
-",
-        target.0, target.1, cluster.0, cluster.1
+"
     )
 }
 

@@ -43,9 +43,9 @@ pub(super) fn of_target(state: &State, random: &mut Random) -> Option<Draft> {
     let workload = state.one_of("Workload", 0, random)?;
     let targets: Vec<&str> = workload.text.lines().filter(|line| line.starts_with("    - name: ")).collect();
     let begins = *pick(&targets, random)?;
-    let place = ObjectMapping { object: &workload, begins, header: "      labels:" };
     let whose = format!("target {} of {workload}", begins.rsplit(' ').next().unwrap_or_default());
-    edited(state, &place, (&whose, &["purpose", "tier", "team", "size", "note"]), random)
+    let place = ObjectMapping { object: &workload, whose, begins, header: "      labels:" };
+    edited(state, &place, &["purpose", "tier", "team", "size", "note"], random)
 }
 
 /// The possible values of a label.
@@ -70,23 +70,21 @@ pub(super) fn vocabulary(key: &str) -> &'static [&'static str] {
 /// A mapping inside an object.
 struct ObjectMapping<'a> {
     object: &'a FileObject,
+    /// What has the mapping, in sentences.
+    whose: String,
     begins: &'a str,
     header: &'a str,
 }
 
 fn of(state: &State, kind: &str, keys: &[&'static str], random: &mut Random) -> Option<Draft> {
     let object = state.one_of(kind, 0, random)?;
-    let place = ObjectMapping { object: &object, begins: METADATA, header: LABELS };
-    edited(state, &place, (&object.to_string(), keys), random)
+    let place = ObjectMapping { object: &object, whose: object.to_string(), begins: METADATA, header: LABELS };
+    edited(state, &place, keys, random)
 }
 
 /// Changes, adds or removes a label.
-fn edited(
-    state: &State,
-    place: &ObjectMapping<'_>,
-    (whose, keys): (&str, &[&'static str]),
-    random: &mut Random,
-) -> Option<Draft> {
+fn edited(state: &State, place: &ObjectMapping<'_>, keys: &[&'static str], random: &mut Random) -> Option<Draft> {
+    let whose = &place.whose;
     let mut labels: Entries = mapping(&place.object.text, place.begins, place.header);
     let what = match random.below(4) {
         0 | 1 => {

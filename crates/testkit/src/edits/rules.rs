@@ -125,13 +125,18 @@ fn policy(name: &str, random: &mut Random) -> String {
 }
 
 fn mapping(name: &str, random: &mut Random) -> String {
-    let from = pair(&["tier", "purpose", "team"], random);
-    fleet::mapping(name, from, pair(&["size", "ring", "note", "region"], random))
+    let from = label(&["tier", "purpose", "team"], random);
+    fleet::mapping(name, &from, &label(&["size", "ring", "note", "region"], random))
 }
 
 fn pin(name: &str, random: &mut Random) -> String {
-    let (target, cluster) = (pair(&OF_TARGETS, random), pair(&OF_CLUSTERS, random));
-    fleet::pin(name, target, cluster, random.pick(&["release-1", "release-2"]))
+    let (target, cluster) = (label(&OF_TARGETS, random), label(&OF_CLUSTERS, random));
+    fleet::pin(name, &target, &cluster, random.pick(&["release-1", "release-2"]))
+}
+
+fn label(keys: &[&'static str], random: &mut Random) -> String {
+    let (key, value) = pair(keys, random);
+    format!("{key}: {value}")
 }
 
 fn pair(keys: &[&'static str], random: &mut Random) -> (&'static str, &'static str) {
