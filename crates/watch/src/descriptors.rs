@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::plan::FolderChanges;
 use git::{Commit, Content, Repositories, RepositoryError};
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredTarget, DesiredVersion};
@@ -13,7 +14,7 @@ use model::git_id::GitId;
 use model::kind::Kind;
 use model::object::{AnyObject, DeploymentDescriptor};
 use model::source::{FileId, Positions};
-use model::tree::{Blob, Mode, OpenError, Tree};
+use model::tree::{Mode, OpenError};
 
 use crate::BranchKey;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
@@ -94,17 +95,17 @@ impl From<OpenError> for ReadError {
 }
 
 impl DescriptorFiles {
-    /// Reads the files that differ between two trees of a branch. `before` is empty to read all files.
+    /// Reads the files outside of folders of places that differ between two trees of a branch. The state before is empty to read all files.
     pub(crate) fn read(
         &mut self,
         repositories: &dyn Repositories,
         commit: &Commit,
-        (before, after): (&Tree, &Tree),
+        changes: &FolderChanges,
     ) -> Result<(), ReadError> {
         // After an error, the next call must read all files again.
         self.commit = None;
         let open = git::opener(repositories, commit);
-        for (count, difference) in before.diff(after, &open).enumerate() {
+        for (count, difference) in changes.before.diff(&changes.after, &open).enumerate() {
             let difference = difference?;
             if count >= DESCRIPTOR_FILES_MAX {
                 self.is_cut = true;
@@ -114,7 +115,10 @@ impl DescriptorFiles {
                 continue;
             }
             match difference.after.filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable)) {
-                Some(entry) => self.read_file(repositories, commit, (difference.path, &entry.blob))?,
+                Some(entry) => {
+                    let content = repositories.content(commit, entry.blob.id(), DESCRIPTOR_BYTES_MAX)?;
+                    self.read_file(difference.path, content);
+                }
                 None => drop(self.by_path.remove(&difference.path)),
             }
         }
@@ -122,18 +126,13 @@ impl DescriptorFiles {
         Ok(())
     }
 
-    fn read_file(
-        &mut self,
-        repositories: &dyn Repositories,
-        commit: &Commit,
-        (path, blob): (String, &Blob),
-    ) -> Result<(), ReadError> {
-        let content = match repositories.content(commit, blob.id(), DESCRIPTOR_BYTES_MAX)? {
+    fn read_file(&mut self, path: String, content: Content) {
+        let content = match content {
             Content::Bytes(content) if memmem::find(&content, b"DeploymentDescriptor").is_some() => content,
             // Large files are bundles of manifests. Descriptors are small.
             _ => {
                 self.by_path.remove(&path);
-                return Ok(());
+                return;
             }
         };
         let read = model::read::read_kind(FileId::default(), &content, Kind::DeploymentDescriptor);
@@ -160,7 +159,6 @@ impl DescriptorFiles {
             file.descriptors = descriptors;
             file.is_unknown = false;
         }
-        Ok(())
     }
 
     /// The descriptors of the branch, for the registry.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::plan::FolderChanges;
 use git::{Commit, Repositories, Revision};
 use hub_api::limits::PUBLICATION_PLACES_MAX;
 use hub_api::publication::{BranchContent, BranchRead, DesiredPlace, ReadProgress, Role};
@@ -133,8 +132,8 @@ impl BranchPoller {
     async fn read(&mut self, base: Option<Commit>, commit: Commit) -> Result<CommitChanges, String> {
         let (branch, shared) = (self.branch.clone(), Arc::clone(&self.shared));
         let changes = self.blocking(move |repositories, mut cache| {
-            let changes = commit_changes(repositories, (&branch, &shared), &mut cache.files, (base, commit));
-            (changes, cache)
+            let reader = CommitReader { repositories, branch: &branch, shared: &shared };
+            (reader.changes(&mut cache.files, base, commit), cache)
         });
         changes.await
     }
@@ -270,58 +269,69 @@ fn empty_place(path: String, role: Role) -> DesiredPlace {
     }
 }
 
-/// Reads a commit: its differences from the previous one, and the described manifests.
-fn commit_changes(
-    repositories: &dyn Repositories,
-    (branch, shared): (&WatchedBranch, &Shared),
-    files: &mut DescriptorFiles,
-    (base, commit): (Option<Commit>, Commit),
-) -> Result<CommitChanges, ReadError> {
-    let opened = OpenedCommit::open(repositories, commit)?;
-    let commit = opened.commit.clone();
-    let opener = git::opener(repositories, &commit);
-    let base = base.map(|base| Ok::<_, ReadError>((base.id, repositories.tree(&base)?))).transpose();
-    // If the previous commit can't be read, the whole tree is read.
-    let base = base.ok().flatten();
-    let before = base.as_ref().map(|(_, tree)| tree.clone()).unwrap_or_default();
-    let changes = platform::changes(&before, &opened.tree, (&branch.folder, &opener))?;
-    let is_known = files.commit.is_some() && files.commit == base.as_ref().map(|(id, _)| *id);
-    let FolderChanges { before, after, .. } = if is_known {
-        FolderChanges { places: Vec::new(), before: changes.before.clone(), after: changes.after.clone() }
-    } else {
-        *files = DescriptorFiles::default();
-        platform::changes(&Tree::default(), &opened.tree, (&branch.folder, &opener))?
-    };
-    files.read(repositories, &commit, (&before, &after))?;
-    let affected = shared.registry.set(&branch.key(), files.descriptors());
-    let environment = platform::environment(repositories, branch, &opened)?;
-    let platform = platform::places(&changes.places, (&branch.folder, environment.as_deref()), &opener)?;
-    let mut problems = files.problems();
-    let described = shared.registry.of_manifests(&branch.key());
-    let mut applications = BTreeMap::new();
-    for (path, descriptors) in described.by_path {
-        match opened.tree.folder(&path, &opener)? {
-            Some(folder) => {
-                let place = application_place(&path, folder.id(), &descriptors);
-                applications.insert(path, place);
-            }
-            None => problems.extend(descriptors.iter().map(|described| missing_folder(&described.file, &path))),
+/// Reads the commits of a branch.
+#[derive(Clone, Copy)]
+struct CommitReader<'a> {
+    repositories: &'a dyn Repositories,
+    branch: &'a WatchedBranch,
+    shared: &'a Shared,
+}
+
+impl CommitReader<'_> {
+    /// Reads a commit: its differences from the previous one, and the described manifests.
+    fn changes(
+        self,
+        files: &mut DescriptorFiles,
+        base: Option<Commit>,
+        commit: Commit,
+    ) -> Result<CommitChanges, ReadError> {
+        let Self { repositories, branch, shared } = self;
+        let opened = OpenedCommit::open(repositories, commit)?;
+        let commit = opened.commit.clone();
+        let opener = git::opener(repositories, &commit);
+        let base = base.map(|base| Ok::<_, ReadError>((base.id, repositories.tree(&base)?))).transpose();
+        // If the previous commit can't be read, the whole tree is read.
+        let base = base.ok().flatten();
+        let before = base.as_ref().map(|(_, tree)| tree.clone()).unwrap_or_default();
+        let changes = platform::changes(&before, &opened.tree, (&branch.folder, &opener))?;
+        let is_known = files.commit.is_some() && files.commit == base.as_ref().map(|(id, _)| *id);
+        if is_known {
+            files.read(repositories, &commit, &changes)?;
+        } else {
+            *files = DescriptorFiles::default();
+            let all = platform::changes(&Tree::default(), &opened.tree, (&branch.folder, &opener))?;
+            files.read(repositories, &commit, &all)?;
         }
+        let affected = shared.registry.set(&branch.key(), files.descriptors());
+        let environment = platform::environment(repositories, branch, &opened)?;
+        let platform = platform::places(&changes.places, (&branch.folder, environment.as_deref()), &opener)?;
+        let mut problems = files.problems();
+        let described = shared.registry.of_manifests(&branch.key());
+        let mut applications = BTreeMap::new();
+        for (path, descriptors) in described.by_path {
+            match opened.tree.folder(&path, &opener)? {
+                Some(folder) => {
+                    let place = application_place(&path, folder.id(), &descriptors);
+                    applications.insert(path, place);
+                }
+                None => problems.extend(descriptors.iter().map(|described| missing_folder(&described.file, &path))),
+            }
+        }
+        let foreign =
+            files.descriptors().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
+        problems.extend(foreign.map(|described| unwatched(&described.file, &described.manifests)));
+        let conflicts = shared.registry.conflicts(&branch.key());
+        problems.extend(conflicts.iter().map(|(own, key, other)| conflict(own, (&branch.key(), key), other)));
+        Ok(CommitChanges {
+            opened,
+            platform,
+            is_first: base.is_none(),
+            applications,
+            is_complete: described.is_complete,
+            problems,
+            affected,
+        })
     }
-    let foreign =
-        files.descriptors().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
-    problems.extend(foreign.map(|described| unwatched(&described.file, &described.manifests)));
-    let conflicts = shared.registry.conflicts(&branch.key());
-    problems.extend(conflicts.iter().map(|(own, key, other)| conflict(own, (&branch.key(), key), other)));
-    Ok(CommitChanges {
-        opened,
-        platform,
-        is_first: base.is_none(),
-        applications,
-        is_complete: described.is_complete,
-        problems,
-        affected,
-    })
 }
 
 fn application_place(path: &str, tree: GitId, descriptors: &[Arc<DescribedManifests>]) -> DesiredPlace {

@@ -33,6 +33,24 @@ struct Hub {
     pollers: Vec<BranchPoller>,
 }
 
+/// A branch to which commits are added.
+#[derive(Clone, Copy)]
+struct Branch<'a> {
+    memory: &'a MemoryRepositories,
+    repository: &'a str,
+}
+
+impl Branch<'_> {
+    fn commit(self, files: &[(&str, &str)], message: &str, parents: &[GitId]) -> GitId {
+        let mut tree = Tree::default();
+        files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
+        let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
+        let commit =
+            NewCommit { parents, tree: &tree, open: &closed, message, author: &author, seconds: 1, signer: None };
+        self.memory.commit(&url(self.repository), "dev", &commit).unwrap()
+    }
+}
+
 impl Hub {
     async fn watching(urls: &[&str]) -> Self {
         let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
@@ -50,13 +68,9 @@ impl Hub {
         (self.shared, self.pollers) = pollers(&self.resources, branches(urls));
     }
 
-    fn commit(&self, repository: &str, files: &[(&str, &str)], (message, parents): (&str, &[GitId])) -> GitId {
-        let mut tree = Tree::default();
-        files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
-        let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
-        let commit =
-            NewCommit { parents, tree: &tree, open: &closed, message, author: &author, seconds: 1, signer: None };
-        self.memory.commit(&url(repository), "dev", &commit).unwrap()
+    /// The branch `dev` of a repository.
+    fn branch<'a>(&'a self, repository: &'a str) -> Branch<'a> {
+        Branch { memory: &self.memory, repository }
     }
 
     /// Polls every branch, in order. Returns whether all could be read.
@@ -123,12 +137,12 @@ fn descriptor(target: &str, version: &str, repository: &str) -> String {
 async fn manifests_are_desired_in_the_version_of_their_commit() {
     let mut hub = Hub::watching(&[URL]).await;
     let one = descriptor("web", "1.0.0", URL);
-    let first = hub.commit(URL, &[("web/app.yaml", "a"), ("web.yaml", &one)], ("1", &[]));
+    let first = hub.branch(URL).commit(&[("web/app.yaml", "a"), ("web.yaml", &one)], "1", &[]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, ["web application dev"]);
     let two = descriptor("web", "2.0.0", URL);
-    let second = hub.commit(URL, &[("web/app.yaml", "b"), ("web.yaml", &two)], ("2", &[first]));
-    hub.commit(URL, &[("web/app.yaml", "b"), ("web.yaml", &two), ("docs.md", "x")], ("3", &[second]));
+    let second = hub.branch(URL).commit(&[("web/app.yaml", "b"), ("web.yaml", &two)], "2", &[first]);
+    hub.branch(URL).commit(&[("web/app.yaml", "b"), ("web.yaml", &two), ("docs.md", "x")], "3", &[second]);
     assert!(hub.poll().await);
     assert_eq!(hub.versions().await, ["web 1.0.0", "web 2.0.0"]);
     let sql =
@@ -139,13 +153,13 @@ async fn manifests_are_desired_in_the_version_of_their_commit() {
 #[tokio::test]
 async fn equal_manifests_with_another_version_are_a_new_version() {
     let mut hub = Hub::watching(&[URL]).await;
-    let first = hub.commit(
-        URL,
+    let first = hub.branch(URL).commit(
         &[("web/app.yaml", "a"), ("web.yaml", &descriptor("web", "1", URL).replace(": 1\n", ": \"1\"\n"))],
-        ("1", &[]),
+        "1",
+        &[],
     );
     hub.poll().await;
-    hub.commit(URL, &[("web/app.yaml", "a"), ("web.yaml", &descriptor("web", "2.0.0", URL))], ("2", &[first]));
+    hub.branch(URL).commit(&[("web/app.yaml", "a"), ("web.yaml", &descriptor("web", "2.0.0", URL))], "2", &[first]);
     hub.poll().await;
     assert_eq!(hub.versions().await, ["web 1", "web 2.0.0"]);
 }
@@ -160,10 +174,10 @@ async fn folders_of_kalypso_are_places_in_either_layout() {
         ("docs/README.md", "ours"),
         (".kalypso/owner", "environment: prod\ncontrol-plane: x\n"),
     ];
-    let first = hub.commit(URL, &files[..2], ("x\n\nKalypso-Environment: stage\n", &[]));
+    let first = hub.branch(URL).commit(&files[..2], "x\n\nKalypso-Environment: stage\n", &[]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, ["large platform stage", "large/web platform stage"]);
-    hub.commit(URL, &files[2..], ("2", &[first]));
+    hub.branch(URL).commit(&files[2..], "2", &[first]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, ["d3/5c/large platform prod"]);
 }
@@ -181,7 +195,7 @@ async fn the_folder_of_the_output_may_change_before_or_after_its_configuration()
         };
         let commit = |hub: &Hub, folder: &str, parents: &[GitId]| {
             let files = files(folder);
-            hub.commit(URL, &files.each_ref().map(|(path, text)| (path.as_str(), *text)), (folder, parents))
+            hub.branch(URL).commit(&files.each_ref().map(|(path, text)| (path.as_str(), *text)), folder, parents)
         };
         let first = commit(&hub, "old", &[]);
         watch(&mut hub, "old");
@@ -211,12 +225,12 @@ async fn unreadable_content_is_not_removed() {
     let mut hub = Hub::watching(&[URL]).await;
     let [good, other] = ["web", "api"].map(|target| descriptor(target, "1.0.0", URL));
     let files = [("web/app.yaml", "a"), ("api/app.yaml", "a"), ("web.yaml", good.as_str()), ("api.yaml", &other)];
-    let first = hub.commit(URL, &files, ("1", &[]));
+    let first = hub.branch(URL).commit(&files, "1", &[]);
     assert!(hub.poll().await);
     let all = hub.desired_places().await;
     let broken = good.replace("version: 1.0.0", "version: [");
     let files = [files[0], files[1], ("web.yaml", broken.as_str()), files[3]];
-    let second = hub.commit(URL, &files, ("2", &[first]));
+    let second = hub.branch(URL).commit(&files, "2", &[first]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, all);
     assert!(hub.problems().iter().all(|problem| problem.starts_with("web.yaml:2")), "{:?}", hub.problems());
@@ -228,7 +242,7 @@ async fn unreadable_content_is_not_removed() {
     // The earlier content of the broken file is not known any more, so nothing is removed.
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, all);
-    hub.commit(URL, &files[1..2], ("3", &[second]));
+    hub.branch(URL).commit(&files[1..2], "3", &[second]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, Vec::<String>::new());
 }
@@ -237,17 +251,17 @@ async fn unreadable_content_is_not_removed() {
 async fn a_branch_may_be_reset_and_rewritten() {
     let mut hub = Hub::watching(&[URL]).await;
     let files = |tree: &'static str| [("edge/README.md", MARKER), ("edge/web/a.yaml", tree)];
-    let first = hub.commit(URL, &files("a"), ("1", &[]));
+    let first = hub.branch(URL).commit(&files("a"), "1", &[]);
     hub.poll().await;
     let trees = "select w.tree from place p join place_revision w on w.id = p.desired_revision_id order by p.path";
     let before = hub.rows(trees).await;
-    hub.commit(URL, &files("b"), ("2", &[first]));
+    hub.branch(URL).commit(&files("b"), "2", &[first]);
     hub.poll().await;
     assert_ne!(hub.rows(trees).await, before);
-    assert_eq!(hub.commit(URL, &files("a"), ("1", &[])), first);
+    assert_eq!(hub.branch(URL).commit(&files("a"), "1", &[]), first);
     hub.poll().await;
     assert_eq!(hub.rows(trees).await, before);
-    hub.commit(URL, &files("c"), ("another", &[]));
+    hub.branch(URL).commit(&files("c"), "another", &[]);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, ["edge platform -", "edge/web platform -"]);
     assert_eq!(hub.rows("select id from place_revision where tree is not null").await.len(), 8);
@@ -256,8 +270,8 @@ async fn a_branch_may_be_reset_and_rewritten() {
 #[tokio::test]
 async fn manifests_may_be_on_another_branch_if_it_is_watched() {
     let mut hub = Hub::watching(&[URL]).await;
-    hub.commit(URL, &[("web.yaml", &descriptor("web", "1.0.0", OTHER))], ("1", &[]));
-    let manifests = hub.commit(OTHER, &[("web/app.yaml", "a")], ("1", &[]));
+    hub.branch(URL).commit(&[("web.yaml", &descriptor("web", "1.0.0", OTHER))], "1", &[]);
+    let manifests = hub.branch(OTHER).commit(&[("web/app.yaml", "a")], "1", &[]);
     hub.poll().await;
     assert_eq!(hub.desired_places().await, Vec::<String>::new());
     assert_eq!(
@@ -268,7 +282,7 @@ async fn manifests_may_be_on_another_branch_if_it_is_watched() {
     hub.poll().await;
     assert_eq!((hub.desired_places().await, hub.problems()), (vec!["web application dev".to_owned()], vec![]));
     hub.restart(&[OTHER, URL]);
-    hub.commit(OTHER, &[("api/app.yaml", "a")], ("2", &[manifests]));
+    hub.branch(OTHER).commit(&[("api/app.yaml", "a")], "2", &[manifests]);
     assert!(hub.poll().await);
     assert!(hub.poll().await);
     assert_eq!(hub.desired_places().await, Vec::<String>::new());
@@ -282,11 +296,11 @@ async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
         |second: &str| [("web/app.yaml", "a".to_owned()), ("a.yaml", one.clone()), ("b.yaml", second.to_owned())];
     let commit = |hub: &Hub, files: &[(&str, String)], parents: &[GitId]| {
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
-        hub.commit(URL, &files, ("c", parents))
+        hub.branch(URL).commit(&files, "c", parents)
     };
     // Two descriptors with the same content are not a conflict.
     let first = commit(&hub, &files(&one), &[]);
-    hub.commit(OTHER, &[("readme.md", "")], ("1", &[]));
+    hub.branch(OTHER).commit(&[("readme.md", "")], "1", &[]);
     assert!(hub.poll().await);
     assert_eq!(hub.problems(), [""; 0]);
     let second = commit(&hub, &files(&two), &[first]);
@@ -301,7 +315,7 @@ async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
     // The second descriptor may be in any branch, and may name another folder.
     commit(&hub, &files(&one)[..2], &[second]);
     let there = one.replace("./web", "./other");
-    hub.commit(OTHER, &[("x/there.yaml", &there)], ("2", &[]));
+    hub.branch(OTHER).commit(&[("x/there.yaml", &there)], "2", &[]);
     assert!(hub.poll().await && hub.poll().await);
     let problems = hub.problems();
     assert!(
@@ -342,7 +356,7 @@ async fn publications_and_observed_content_are_joined_in_any_order() {
         if is_first {
             hub.ingest.update_desired(plan.clone()).await.unwrap();
         }
-        hub.commit(URL, &[("line-7/README.md", MARKER), ("line-7/shop-web/a.yaml", "a")], ("1", &[]));
+        hub.branch(URL).commit(&[("line-7/README.md", MARKER), ("line-7/shop-web/a.yaml", "a")], "1", &[]);
         hub.poll().await;
         if !is_first {
             hub.ingest.update_desired(plan).await.unwrap();
