@@ -48,8 +48,9 @@ pub(super) fn rows(kalypso: &Path, options: &Options) -> Result<Vec<Row>> {
     let change = GeneratedChange::value_on_cluster_type(size);
     let text = &generator::fleet(size, SEED)[&change.path];
     let mut all = Vec::new();
+    let pusher = Pusher { company: &company, service: &service, change: &change };
     for turn in 0..CHANGES {
-        all.push(measure((&company, &service), &change, (&change.apply(text, turn), turn))?);
+        all.push(pusher.measure(&change.apply(text, turn), turn)?);
     }
     let sorted = |figure: fn(&Measured) -> f64| {
         let mut figures: Vec<_> = all.iter().map(figure).collect();
@@ -83,45 +84,56 @@ fn merge_first(company: &Company, service: &Service, size: Size) -> Result<()> {
     Ok(())
 }
 
-/// Pushes one change, announces it, and waits for the branch. Then checks what is on the branch.
-fn measure(
-    (company, service): (&Company, &Service),
-    change: &GeneratedChange,
-    (text, turn): (&str, usize),
-) -> Result<Measured> {
-    let before = company.gitops_head(BRANCH)?;
-    let mut connection = service.connect()?;
-    let commit = company.change(ENVIRONMENT, &change.path, text)?;
-    let (own_before, git_before) = service.processor_s()?;
-    let start = Instant::now();
-    let secret = Secret::new(WEBHOOK_SECRET);
-    let event = events::push(HostKind::GitHub, &secret, (&control_plane_url(), ENVIRONMENT, Some(commit)));
-    let answer = connection.request("POST /webhooks/github", &event.headers, &event.body)?;
-    ensure!(answer.status == 202, "the webhook is answered with {}", answer.status);
-    let after = eventually("the update of the branch", MEASURED_PAUSE, || {
-        Ok(company.gitops_head(BRANCH)?.filter(|head| Some(head) != before.as_ref()))
-    })?;
-    let total = start.elapsed().as_secs_f64() * 1e3;
-    let (own_at_move, _) = service.processor_s()?;
-    let environments = service.wait_until_quiet()?;
-    let (own_after, git_after) = service.processor_s()?;
-    let last = &environments[0]["last"];
-    let sources = last["sources"].as_array().context("the service names no sources")?;
-    ensure!(sources.iter().any(|source| source["commit"] == commit.to_string()), "the sync has another commit: {last}");
-    check(company, &after, (change.reached, turn))?;
-    let sync = last["tookMs"].as_f64().context("the service names no time")?;
-    let own = |until: f64| (until - own_before) * 1e3;
-    let git = (git_after - git_before) * 1e3;
-    Ok(Measured { total, sync, own: own(own_at_move), own_until_rest: own(own_after), git })
+/// Pushes a change with another value each time.
+#[derive(Clone, Copy)]
+struct Pusher<'a> {
+    company: &'a Company,
+    service: &'a Service,
+    change: &'a GeneratedChange,
 }
 
-/// Checks that a commit changes the assignments that the change reaches, and only these, and that it has the new value.
-fn check(company: &Company, commit: &str, (reached, turn): (usize, usize)) -> Result<()> {
-    let repository = company.repository("gitops");
-    let changed = git(&repository, &["diff", "--name-only", ENVIRONMENT, commit])?;
-    ensure!(changed.lines().count() == reached, "{} files changed instead of {reached}", changed.lines().count());
-    let file = changed.lines().next().context("nothing changed")?;
-    let content = git(&repository, &["show", &format!("{commit}:{file}")])?;
-    ensure!(content.contains(&format!("https://changed-{turn}.example/")), "{file} does not have the new value");
-    Ok(())
+impl Pusher<'_> {
+    /// Pushes the change, announces it, and waits for the branch. Then checks what is on the branch.
+    fn measure(self, text: &str, turn: usize) -> Result<Measured> {
+        let Self { company, service, change } = self;
+        let before = company.gitops_head(BRANCH)?;
+        let mut connection = service.connect()?;
+        let commit = company.change(ENVIRONMENT, &change.path, text)?;
+        let (own_before, git_before) = service.processor_s()?;
+        let start = Instant::now();
+        let secret = Secret::new(WEBHOOK_SECRET);
+        let event = events::push(HostKind::GitHub, &secret, (&control_plane_url(), ENVIRONMENT, Some(commit)));
+        let answer = connection.request("POST /webhooks/github", &event.headers, &event.body)?;
+        ensure!(answer.status == 202, "the webhook is answered with {}", answer.status);
+        let after = eventually("the update of the branch", MEASURED_PAUSE, || {
+            Ok(company.gitops_head(BRANCH)?.filter(|head| Some(head) != before.as_ref()))
+        })?;
+        let total = start.elapsed().as_secs_f64() * 1e3;
+        let (own_at_move, _) = service.processor_s()?;
+        let environments = service.wait_until_quiet()?;
+        let (own_after, git_after) = service.processor_s()?;
+        let last = &environments[0]["last"];
+        let sources = last["sources"].as_array().context("the service names no sources")?;
+        ensure!(
+            sources.iter().any(|source| source["commit"] == commit.to_string()),
+            "the sync has another commit: {last}"
+        );
+        self.check(&after, turn)?;
+        let sync = last["tookMs"].as_f64().context("the service names no time")?;
+        let own = |until: f64| (until - own_before) * 1e3;
+        let git = (git_after - git_before) * 1e3;
+        Ok(Measured { total, sync, own: own(own_at_move), own_until_rest: own(own_after), git })
+    }
+
+    /// Checks that a commit changes the assignments that the change reaches, and only these, and that it has the new value.
+    fn check(self, commit: &str, turn: usize) -> Result<()> {
+        let reached = self.change.reached;
+        let repository = self.company.repository("gitops");
+        let changed = git(&repository, &["diff", "--name-only", ENVIRONMENT, commit])?;
+        ensure!(changed.lines().count() == reached, "{} files changed instead of {reached}", changed.lines().count());
+        let file = changed.lines().next().context("nothing changed")?;
+        let content = git(&repository, &["show", &format!("{commit}:{file}")])?;
+        ensure!(content.contains(&format!("https://changed-{turn}.example/")), "{file} does not have the new value");
+        Ok(())
+    }
 }

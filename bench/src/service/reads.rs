@@ -30,9 +30,9 @@ type Path<'p> = &'p (dyn Fn(usize) -> String + Sync);
 
 fn measure(service: &Service, (what, path): (&str, Path<'_>), names: &[String]) -> Result<Vec<Row>> {
     let (start, is_list) = (Instant::now(), path(0) == path(1));
+    let reader = Reader { service, path, names, start };
     let times = thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..CONNECTIONS).map(|first| scope.spawn(move || read((service, start), first, (path, names)))).collect();
+        let threads: Vec<_> = (0..CONNECTIONS).map(|first| scope.spawn(move || reader.read(first))).collect();
         let ended = |thread: thread::ScopedJoinHandle<'_, Result<_>>| {
             thread.join().map_err(|_| anyhow!("a thread of the benchmark ended early"))?
         };
@@ -50,27 +50,40 @@ fn measure(service: &Service, (what, path): (&str, Path<'_>), names: &[String]) 
     ])
 }
 
-/// Sends every eighth request on one connection, and checks each answer. Returns how long each took.
-fn read(
-    (service, start): (&Service, Instant),
-    first: usize,
-    (path, names): (Path<'_>, &[String]),
-) -> Result<Vec<Duration>> {
-    let mut connection: Connection = service.connect()?;
-    let mut times = Vec::with_capacity(REQUESTS / CONNECTIONS);
-    for number in (first..REQUESTS).step_by(CONNECTIONS) {
-        if start.elapsed() > LONGEST {
-            break;
+/// Sends requests of one kind.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    service: &'a Service,
+    path: Path<'a>,
+    /// The names of the environments.
+    names: &'a [String],
+    start: Instant,
+}
+
+impl Reader<'_> {
+    /// Sends every eighth request on one connection, and checks each answer. Returns how long each took.
+    fn read(self, first: usize) -> Result<Vec<Duration>> {
+        let Self { service, path, names, start } = self;
+        let mut connection: Connection = service.connect()?;
+        let mut times = Vec::with_capacity(REQUESTS / CONNECTIONS);
+        for number in (first..REQUESTS).step_by(CONNECTIONS) {
+            if start.elapsed() > LONGEST {
+                break;
+            }
+            let path = path(number);
+            let sent = Instant::now();
+            let answer = connection.get(&path)?;
+            times.push(sent.elapsed());
+            // The list begins with the first environment, and the answer about one environment with its own name.
+            let name = path.strip_prefix("/api/v1/syncs/").unwrap_or(&names[0]);
+            let beginning = format!("{{\"environment\":\"{name}\"");
+            let text = String::from_utf8_lossy(answer.body.get(..beginning.len() + 1).unwrap_or_default());
+            ensure!(
+                answer.status == 200 && text.contains(&beginning),
+                "{path} is answered with {}: {text}",
+                answer.status
+            );
         }
-        let path = path(number);
-        let sent = Instant::now();
-        let answer = connection.get(&path)?;
-        times.push(sent.elapsed());
-        // The list begins with the first environment, and the answer about one environment with its own name.
-        let name = path.strip_prefix("/api/v1/syncs/").unwrap_or(&names[0]);
-        let beginning = format!("{{\"environment\":\"{name}\"");
-        let text = String::from_utf8_lossy(answer.body.get(..beginning.len() + 1).unwrap_or_default());
-        ensure!(answer.status == 200 && text.contains(&beginning), "{path} is answered with {}: {text}", answer.status);
+        Ok(times)
     }
-    Ok(times)
 }
