@@ -52,7 +52,7 @@ pub struct PlacedObject {
 pub fn add(files: &BranchFiles<'_>, objects: &[NewObject], options: AddOptions<'_>) -> Result<Additions, Refusal> {
     refuse_existing(files, objects)?;
     let Some(kind) = objects.first().map(|object| object.kind) else { return Ok(Additions::default()) };
-    let conventions = Conventions::of(files, kind);
+    let conventions = Conventions::new(files, kind);
     let mut by_path: BTreeMap<Arc<str>, Vec<NewObject>> = BTreeMap::new();
     for (path, object) in paths((files, &conventions), objects, options).into_iter().zip(objects) {
         by_path.entry(path).or_default().push(object.clone());
@@ -98,10 +98,10 @@ fn written(
     let model = conventions.model(path);
     let root = model.map(|model| &model.root);
     if let Some(content) = files.content(path) {
-        let text = write_all(objects, &Style::of(files.text(path)), root);
+        let text = write_all(objects, &Style::from_text(files.text(path)), root);
         return documents::append(content, &text).map_err(|error| files.not_editable(path, &error));
     }
-    let style = model.map(|model: &FoundObject| Style::of(files.text(&model.path))).unwrap_or_default();
+    let style = model.map(|model: &FoundObject| Style::from_text(files.text(&model.path))).unwrap_or_default();
     Ok(write_all(objects, &style, root).into_bytes())
 }
 

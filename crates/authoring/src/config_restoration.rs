@@ -64,18 +64,26 @@ fn in_file<'f>(files: &'f BranchFiles<'_>, path: &str) -> Vec<&'f FoundObject> {
 }
 
 fn configs(objects: &[&FoundObject]) -> BTreeSet<Meaning> {
-    objects.iter().filter(|object| object.kind == Kind::ConfigMap).map(|object| Meaning::of(&object.root)).collect()
+    objects
+        .iter()
+        .filter(|object| object.kind == Kind::ConfigMap)
+        .map(|object| Meaning::from_node(&object.root))
+        .collect()
 }
 
 fn others(objects: &[&FoundObject]) -> Vec<Meaning> {
-    objects.iter().filter(|object| object.kind != Kind::ConfigMap).map(|object| Meaning::of(&object.root)).collect()
+    objects
+        .iter()
+        .filter(|object| object.kind != Kind::ConfigMap)
+        .map(|object| Meaning::from_node(&object.root))
+        .collect()
 }
 
 /// The `ConfigMap`s of a file that differ.
 fn changed(after: &[&FoundObject], before: &[&FoundObject]) -> Vec<PlacedObject> {
     let (in_after, in_before) = (configs(after), configs(before));
     let differs = |object: &&&FoundObject| {
-        let meaning = Meaning::of(&object.root);
+        let meaning = Meaning::from_node(&object.root);
         object.kind == Kind::ConfigMap && !(in_after.contains(&meaning) && in_before.contains(&meaning))
     };
     let placed = |object: &&FoundObject| PlacedObject {

@@ -14,14 +14,14 @@ use crate::style::LineEnd;
 /// # Errors
 /// The file has errors, or the result would not be the old documents with the new ones behind them.
 pub fn append(content: &[u8], added: &str) -> Result<Vec<u8>, EditError> {
-    let file = ReadFile::of(content)?;
+    let file = ReadFile::parse(content)?;
     let is_open_block =
         !file.text.ends_with('\n') && file.documents.iter().any(|root| ends_with_block(root, file.text));
     let reason = || if is_open_block { Reason::OpenBlock } else { Reason::UnsafeDocument };
     let refused = || EditError::new(reason(), Some(Span::at(file.text.len())));
     let mut expected = documents(file.text).ok_or_else(refused)?;
     expected.extend(documents(added).ok_or_else(refused)?);
-    let line_end = LineEnd::of(if file.text.contains('\n') { file.text } else { added });
+    let line_end = LineEnd::from_text(if file.text.contains('\n') { file.text } else { added });
     let added = line_end.applied(added.replace("\r\n", "\n"));
     let ways = if file.documents.is_empty() { ["", "---"] } else { ["---", "...\n---"] };
     let mut results = ways.iter().map(|separator| {
@@ -37,7 +37,7 @@ fn joined(text: &str, separator: &str, added: &str) -> String {
     if !is_open {
         return [text, separator, added].concat();
     }
-    let line_end = LineEnd::of(added).as_str();
+    let line_end = LineEnd::from_text(added).as_str();
     let added = added.strip_suffix(line_end).unwrap_or(added);
     [text, line_end, separator, added].concat()
 }
@@ -48,7 +48,7 @@ fn joined(text: &str, separator: &str, added: &str) -> String {
 /// # Errors
 /// The file has errors, or the result would not be the other documents.
 pub fn remove(content: &[u8], document: usize) -> Result<Option<Vec<u8>>, EditError> {
-    let file = ReadFile::of(content)?;
+    let file = ReadFile::parse(content)?;
     let Some(root) = file.documents.get(document) else { return Err(EditError::new(Reason::NoObject, None)) };
     if file.documents.len() == 1 {
         return Ok(None);

@@ -53,7 +53,7 @@ impl PairChanges {
     ///
     /// # Errors
     /// A key to remove that the mapping does not have, with the nearest one.
-    fn of(&self, object: &FoundObject, path: &FieldPath) -> Result<Vec<Change>, MissingKey> {
+    fn changes_at(&self, object: &FoundObject, path: &FieldPath) -> Result<Vec<Change>, MissingKey> {
         let entries = node_at(&object.root, path).and_then(Node::as_mapping).unwrap_or_default();
         let keys: BTreeSet<&str> = entries.iter().filter_map(|(key, _)| Some(&*key.as_scalar()?.text)).collect();
         if let Some(missing) = self.remove.iter().find(|key| !keys.contains(&***key)) {
@@ -82,10 +82,10 @@ struct MissingKey {
 
 impl ObjectChanges {
     /// The changes that an object needs: what is so already is left out.
-    fn of(&self, object: &FoundObject) -> Result<Vec<Change>, MissingKey> {
+    fn changes_of(&self, object: &FoundObject) -> Result<Vec<Change>, MissingKey> {
         let mut changes = Vec::new();
         for (path, pairs) in &self.pairs {
-            changes.extend(pairs.of(object, path)?);
+            changes.extend(pairs.changes_at(object, path)?);
         }
         for (path, value) in &self.fields {
             match (node_at(&object.root, path), value) {
@@ -97,7 +97,7 @@ impl ObjectChanges {
         }
         let is_so = |change: &Change| match change {
             Change::Set(path, value) => {
-                node_at(&object.root, path).is_some_and(|node| Meaning::of(node) == Meaning::of_value(value))
+                node_at(&object.root, path).is_some_and(|node| Meaning::from_node(node) == Meaning::of_value(value))
             }
             Change::Remove(_) | Change::Append(..) | Change::RenameKey(..) => false,
         };
@@ -111,7 +111,7 @@ impl ObjectChanges {
 fn difference(node: &Node, value: &Value, path: &FieldPath) -> Vec<Change> {
     let mut changes = Vec::new();
     match (&node.value, value) {
-        _ if Meaning::of(node) == Meaning::of_value(value) => {}
+        _ if Meaning::from_node(node) == Meaning::of_value(value) => {}
         (NodeValue::Mapping(known), Value::Mapping(entries)) => {
             for (key, value) in entries {
                 let path = path.clone().key(Arc::clone(key));
@@ -173,7 +173,7 @@ pub(crate) fn change_object(
     (object, changes): (&FoundObject, &ObjectChanges),
     changed: &mut ChangedObjects,
 ) -> Result<(), Refusal> {
-    let needed = changes.of(object).map_err(|missing| no_key(files, object, missing))?;
+    let needed = changes.changes_of(object).map_err(|missing| no_key(files, object, missing))?;
     let known = changed.edits.get(&object.path).and_then(|edit| edit.content()).cloned();
     let before = known.or_else(|| files.content(&object.path).cloned()).unwrap_or_default();
     let mut bytes = before.to_vec();

@@ -26,7 +26,7 @@ pub(crate) enum Type {
 }
 
 impl Meaning {
-    pub(crate) fn of(node: &Node) -> Self {
+    pub(crate) fn from_node(node: &Node) -> Self {
         match &node.value {
             NodeValue::Scalar(scalar) => {
                 let kind = match scalar.resolve() {
@@ -37,10 +37,10 @@ impl Meaning {
                 };
                 Self::Scalar(kind, scalar.text.to_string())
             }
-            NodeValue::Sequence(items) => Self::List(items.iter().map(Self::of).collect()),
-            NodeValue::Mapping(entries) => {
-                Self::Mapping(entries.iter().map(|(key, value)| (Self::of(key), Self::of(value))).collect())
-            }
+            NodeValue::Sequence(items) => Self::List(items.iter().map(Self::from_node).collect()),
+            NodeValue::Mapping(entries) => Self::Mapping(
+                entries.iter().map(|(key, value)| (Self::from_node(key), Self::from_node(value))).collect(),
+            ),
         }
     }
 

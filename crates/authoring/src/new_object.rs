@@ -116,7 +116,7 @@ mod tests {
     fn check(object: &NewObject, sibling: &str, expected: &str) {
         let reading = read(sibling, &Options::OBJECTS);
         let sibling_root = reading.documents.first().map(|document| &document.root);
-        assert_eq!(object.write(&Style::of(sibling), sibling_root), expected);
+        assert_eq!(object.write(&Style::from_text(sibling), sibling_root), expected);
     }
 
     #[test]

@@ -55,13 +55,13 @@ pub(crate) struct Placement {
 }
 
 impl<'b> Conventions<'b> {
-    pub(crate) fn of(files: &'b BranchFiles<'_>, kind: Kind) -> Self {
+    pub(crate) fn new(files: &'b BranchFiles<'_>, kind: Kind) -> Self {
         let objects: Vec<_> = files.of_kind(kind).collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         objects.iter().for_each(|object| *counts.entry(&object.path).or_default() += 1);
         let is_shared = |object: &&&FoundObject| counts.get(&*object.path).is_some_and(|count| *count > 1);
         let is_collected = objects.iter().filter(is_shared).count() * 2 > objects.len();
-        let names: Vec<_> = objects.iter().map(|object| FileName::of(&object.path, &object.name)).collect();
+        let names: Vec<_> = objects.iter().map(|object| FileName::from_path(&object.path, &object.name)).collect();
         let sibling = |(object, name): (&&'b FoundObject, &FileName)| {
             let group = if is_collected { &*object.path } else { name.group(folder(&object.path)) };
             Sibling { object, group, traits: traits(&object.root) }
@@ -282,7 +282,7 @@ fn common<'f>(mut folders: impl Iterator<Item = &'f str>) -> String {
 /// The path of a file for an object with another name, if the file is named after its object.
 pub(crate) fn renamed_path(path: &str, old: &str, new: &str) -> Option<String> {
     let (_, extension) = path.rsplit_once('.')?;
-    let pattern = FileName::of(path, old);
+    let pattern = FileName::from_path(path, old);
     if !pattern.is_of_whole_name() {
         return None;
     }

@@ -53,7 +53,7 @@ pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> 
     let object = files.find(kind, old).ok_or_else(|| files.places().refusal(vec![files.missing(kind, old)]))?;
     refuse_taken(files, [Kind::ClusterType, Kind::Cluster], new)?;
     let named = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
-    let mut edited = Edited::of(files);
+    let mut edited = Edited::new(files);
     edited.rename(object, new, &[earlier_name(object, new)])?;
     edited.follow(&[NewName { named, old: old.into(), new: new.into() }])?;
     Ok(edited.renaming)
@@ -83,7 +83,7 @@ pub fn rename_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Res
     let object = targets::find(files, old)?;
     refuse_taken(files, [Kind::Workload, Kind::WorkloadRegistration], new)?;
     let names = names_of_workload(files, (old, new))?;
-    let mut edited = Edited::of(files);
+    let mut edited = Edited::new(files);
     edited.rename(object, new, &[earlier_name(object, new)])?;
     edited.follow(&names)?;
     Ok(edited.renaming)
@@ -103,7 +103,7 @@ pub fn rename_target(files: &BranchFiles<'_>, workload: &str, (old, new): (&str,
     let path = annotation(RENAMED_TARGETS);
     let before = object.text(&["metadata", "annotations", RENAMED_TARGETS]);
     changes.push(Change::Set(path, Value::text(earlier_names::target_renamed(before, (old, new)))));
-    let mut edited = Edited::of(files);
+    let mut edited = Edited::new(files);
     edited.change(object, &changes)?;
     edited.renaming.object.push(PlacedObject { name: Arc::clone(&object.name), ..placed(object) });
     edited.follow(&[name_of_target(workload, (old, new))])?;
@@ -121,7 +121,7 @@ pub fn name_of_target(workload: &str, (old, new): (&str, &str)) -> NewName {
 /// # Errors
 /// The new name is taken by a registration, or a file can't be edited. Nothing is changed then.
 pub fn follow(files: &BranchFiles<'_>, names: &[NewName]) -> Result<Renaming, Refusal> {
-    let mut edited = Edited::of(files);
+    let mut edited = Edited::new(files);
     edited.follow(names)?;
     Ok(edited.renaming)
 }
@@ -135,7 +135,7 @@ struct Edited<'f, 'b> {
 }
 
 impl<'f, 'b> Edited<'f, 'b> {
-    fn of(files: &'f BranchFiles<'b>) -> Self {
+    fn new(files: &'f BranchFiles<'b>) -> Self {
         Self { files, contents: files.contents().clone(), renaming: Renaming::default() }
     }
 

@@ -59,7 +59,7 @@ impl LineEnd {
     }
 
     /// The usual line end of a text.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let all = text.matches('\n').count();
         let with_return = text.matches("\r\n").count();
         if with_return * 2 > all { Self::CrLf } else { Self::Lf }
@@ -68,7 +68,7 @@ impl LineEnd {
 
 impl Style {
     /// The style of a text. What the text does not show is as in the default.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let mut seen = Seen::default();
         for document in yaml::read(text, &Options::OBJECTS).documents {
             seen.look(text, &document.root);
@@ -79,7 +79,7 @@ impl Style {
             indentation: most_frequent(&seen.indentations).unwrap_or(default.indentation),
             are_items_indented: most_frequent(&seen.indented_items).unwrap_or(default.are_items_indented),
             quote: if is_single { Quote::Single } else { Quote::Double },
-            line_end: LineEnd::of(text),
+            line_end: LineEnd::from_text(text),
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Style) {
-        assert_eq!(Style::of(text), expected, "{text:?}");
+        assert_eq!(Style::from_text(text), expected, "{text:?}");
     }
 
     #[test]

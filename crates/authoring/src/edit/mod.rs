@@ -53,12 +53,12 @@ impl Change {
 /// # Errors
 /// The reason why the edit can't be made safely.
 pub fn edit(content: &[u8], at: ObjectPosition, change: &Change) -> Result<Vec<u8>, EditError> {
-    let file = ReadFile::of(content)?;
+    let file = ReadFile::parse(content)?;
     let position = object_path(at);
     let root = file.documents.get(at.document).ok_or(EditError::new(Reason::NoObject, None))?;
     let path: FieldPath = position.steps().iter().chain(change.path().steps()).cloned().collect();
     let expected = expected(&file, at.document, (&path, change))?;
-    let scene = Scene { text: file.text, style: Style::of(file.text), path: &path };
+    let scene = Scene { text: file.text, style: Style::from_text(file.text), path: &path };
     let splices = match change {
         Change::Set(_, value) => scene.set(root, value)?,
         Change::Remove(_) => scene.remove(root)?,
@@ -77,7 +77,7 @@ pub(crate) struct ReadFile<'t> {
 }
 
 impl<'t> ReadFile<'t> {
-    pub(crate) fn of(content: &'t [u8]) -> Result<Self, EditError> {
+    pub(crate) fn parse(content: &'t [u8]) -> Result<Self, EditError> {
         let reading = yaml::read_bytes(content, &Options::OBJECTS);
         if let Some(problem) = reading.problems.iter().find(|problem| !problem.kind.is_warning()) {
             return Err(EditError::unreadable(problem));
@@ -96,7 +96,7 @@ impl<'t> ReadFile<'t> {
 pub(crate) fn documents(text: &str) -> Option<Vec<Meaning>> {
     let reading = yaml::read(text, &Options::OBJECTS);
     let is_good = reading.problems.iter().all(|problem| problem.kind.is_warning());
-    is_good.then(|| reading.documents.iter().map(|document| Meaning::of(&document.root)).collect())
+    is_good.then(|| reading.documents.iter().map(|document| Meaning::from_node(&document.root)).collect())
 }
 
 fn object_path(at: ObjectPosition) -> FieldPath {
@@ -110,7 +110,7 @@ fn expected(
     document: usize,
     (path, change): (&FieldPath, &Change),
 ) -> Result<Vec<Meaning>, EditError> {
-    let mut meanings: Vec<_> = file.documents.iter().map(Meaning::of).collect();
+    let mut meanings: Vec<_> = file.documents.iter().map(Meaning::from_node).collect();
     let root = meanings.get_mut(document);
     let changed = root.and_then(|root| match change {
         Change::Set(_, value) => root.set(path.steps(), Meaning::of_value(value)),

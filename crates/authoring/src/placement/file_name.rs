@@ -24,7 +24,7 @@ pub(super) enum FileName {
 
 impl FileName {
     /// The pattern of a file with an object.
-    pub(super) fn of(path: &str, name: &str) -> Self {
+    pub(super) fn from_path(path: &str, name: &str) -> Self {
         let file = stem(path);
         let last = stem(folder(path));
         let is_below = name.strip_prefix(last).and_then(|rest| rest.strip_prefix('-')) == Some(file);

@@ -22,7 +22,7 @@ fn check(existing: &[(&str, &[NewObject])], object: &NewObject, expected: &str) 
     let contents: BTreeMap<Arc<str>, Arc<[u8]>> =
         existing.iter().map(|(path, objects)| ((*path).into(), text(objects).into_bytes().into())).collect();
     let files = BranchFiles::new(Source::directory(), &contents, "");
-    assert_eq!(&*Conventions::of(&files, object.kind).place(object).path, expected);
+    assert_eq!(&*Conventions::new(&files, object.kind).place(object).path, expected);
 }
 
 #[test]
