@@ -171,7 +171,7 @@ fn measure(names: &[String], options: &Options) -> Result<(Vec<Row>, Vec<&'stati
         eprintln!("measuring {name} …");
         let row = |row: Row| if options.share < 1.0 { row.without_bound() } else { row };
         match benchmark(options) {
-            Ok(measured) => rows.extend(measured.into_iter().map(|measured| row(measured).of(name))),
+            Ok(measured) => rows.extend(measured.into_iter().map(|measured| row(measured).with_benchmark(name))),
             Err(error) => {
                 eprintln!("{name} failed: {error:#}");
                 failed.push(name);

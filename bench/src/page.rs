@@ -137,7 +137,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
         std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();
-        let rows = ["fleet", "hub"].map(|name| Row::measured("a", 1.0, "s").of(name));
+        let rows = ["fleet", "hub"].map(|name| Row::measured("a", 1.0, "s").with_benchmark(name));
         update(&page, &rows, &["yaml"]).unwrap();
         let text = std::fs::read_to_string(&page).unwrap();
         assert!(text.contains(&format!("{first}old")) && !text.contains(&format!("{hub}old")), "{text}");
@@ -153,7 +153,10 @@ mod tests {
 
     #[test]
     fn each_figure_is_a_table_row() {
-        let rows = [Row::measured("a", 0.41, "s").at_most(1.0).of("x"), Row::measured("  b", 7.0, "").of("x")];
+        let rows = [
+            Row::measured("a", 0.41, "s").at_most(1.0).with_benchmark("x"),
+            Row::measured("  b", 7.0, "").with_benchmark("x"),
+        ];
         let lines: Vec<_> = table(&rows.iter().collect::<Vec<_>>()).lines().skip(2).map(str::to_owned).collect();
         assert_eq!(
             lines,

@@ -73,7 +73,7 @@ impl Row {
         Self { bound: None, ..self }
     }
 
-    pub(crate) fn of(mut self, benchmark: &'static str) -> Self {
+    pub(crate) fn with_benchmark(mut self, benchmark: &'static str) -> Self {
         self.benchmark = benchmark;
         self
     }
@@ -192,6 +192,6 @@ mod tests {
     fn skipped_figures_show_the_reason() {
         check(Row::skipped("a", "s", "no sample"), "–", "skipped: no sample");
         check(Row::skipped("a", "s", "no sample").at_most(2.0), "–", "at most 2 s; skipped: no sample");
-        assert_eq!(json(&[Row::skipped("a", "s", "no sample").of("b")])[0]["skipped"], "no sample");
+        assert_eq!(json(&[Row::skipped("a", "s", "no sample").with_benchmark("b")])[0]["skipped"], "no sample");
     }
 }

@@ -27,7 +27,7 @@ const WARMING: Duration = Duration::from_secs(5);
 struct Random(u64);
 
 impl Random {
-    fn of(sender: u32) -> Self {
+    fn new(sender: u32) -> Self {
         Self(u64::from(sender + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -60,7 +60,7 @@ pub(crate) async fn batches(hub: &Hub, size: Size, duration: Duration) -> Result
     for sender in 0..SENDERS {
         let (client, number, url) = (client.clone(), Arc::clone(&number), format!("{}/api/v1/reports", hub.url));
         senders.spawn(async move {
-            let mut random = Random::of(sender);
+            let mut random = Random::new(sender);
             let mut sent = 0;
             while start.elapsed() < duration {
                 let mut body = String::with_capacity(BATCH * 400);
@@ -95,10 +95,10 @@ pub(crate) async fn single(hub: &Hub, size: Size, (duration, rate): (Duration, u
     let client = Client::new();
     let url = format!("{}/api/v1/reports", hub.url);
     // Opens all connections before the measurement: each sends one report.
-    at_once(|sender| post(client.clone(), url.clone(), (Random::of(sender), size))).await?;
+    at_once(|sender| post(client.clone(), url.clone(), (Random::new(sender), size))).await?;
     let start = Instant::now();
     let times = at_once(|sender| {
-        let (client, url, mut random) = (client.clone(), url.clone(), Random::of(SINGLE_SENDERS + sender));
+        let (client, url, mut random) = (client.clone(), url.clone(), Random::new(SINGLE_SENDERS + sender));
         async move {
             let mut times = Vec::new();
             for turn in 0.. {
