@@ -51,7 +51,7 @@ impl Size {
 
 /// The files of a fleet by path. Each file holds one object.
 pub fn fleet(size: Size, seed: u64) -> BTreeMap<String, String> {
-    files(size, Spread::of(size), seed)
+    files(size, Spread::from_size(size), seed)
 }
 
 /// The files of a fleet of [`Size::MILLION`] or smaller, whose `ConfigMap`s have texts only, as clusters require.

@@ -115,7 +115,7 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
         }
         let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
         let [one, many] = &compiled;
-        same("the results", &VisibleResult::of(one, &[]), &VisibleResult::of(many, &[])).map_err(at)?;
+        same("the results", &VisibleResult::new(one, &[]), &VisibleResult::new(many, &[])).map_err(at)?;
         same("the amounts of work", &one.last_update().work, &many.last_update().work).map_err(at)?;
         let recomputed = |compiled: &Compiled| compiled.last_update().recomputed(compiled).collect::<Vec<_>>();
         same("the recomputed assignments", &recomputed(one), &recomputed(many)).map_err(at)?;
@@ -181,7 +181,7 @@ impl Walk {
         files.insert(limited::BASE_PATH.to_owned(), limited::BASE.to_owned());
         let sources = sources(&files)?;
         let compiled = Compiled::new(sources.fleet());
-        let (before, saved) = (VisibleResult::of(&compiled, &[]), compiled.save());
+        let (before, saved) = (VisibleResult::new(&compiled, &[]), compiled.save());
         Ok(Self { edits, files, sources, compiled, before, saved, counts: Counts::default() })
     }
 
@@ -197,8 +197,8 @@ impl Walk {
         let (fleet, found) = Fleet::build(input(&self.files)?);
         let fleet = Arc::new(fleet);
         let cold = Compiled::new(&fleet);
-        let after = VisibleResult::of(&cold, &found);
-        same("full compilation and update", &after, &VisibleResult::of(&self.compiled, &update.diagnostics))?;
+        let after = VisibleResult::new(&cold, &found);
+        same("full compilation and update", &after, &VisibleResult::new(&self.compiled, &update.diagnostics))?;
         self.check_update(&after)?;
         visible_result::check_tree(&self.compiled)?;
         matching::check(&cold)?;
@@ -245,7 +245,7 @@ impl Walk {
     fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &VisibleResult) -> Result<(), String> {
         let memo = Memo::read(&self.saved).map_err(|error| error.to_string())?;
         let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
-        let mut seen = VisibleResult::of(&compiled, &[]);
+        let mut seen = VisibleResult::new(&compiled, &[]);
         seen.says.clone_from(&after.says);
         same("full compilation and compilation with the saved memo", after, &seen)?;
         let update = compiled.last_update();

@@ -8,11 +8,11 @@ use super::object::{Entries, FileObject, LABELS, METADATA, mapping, with_mapping
 use super::state::{State, pick};
 
 pub(super) fn of_cluster_type(state: &State, random: &mut Random) -> Option<Draft> {
-    of(state, "ClusterType", &["region", "size", "ring", "site", "note"], random)
+    edited_object(state, "ClusterType", &["region", "size", "ring", "site", "note"], random)
 }
 
 pub(super) fn of_cluster(state: &State, random: &mut Random) -> Option<Draft> {
-    of(state, "Cluster", &["region", "size", "ring", "site", "note"], random)
+    edited_object(state, "Cluster", &["region", "size", "ring", "site", "note"], random)
 }
 
 pub(super) fn of_config_map(state: &State, random: &mut Random) -> Option<Draft> {
@@ -28,15 +28,15 @@ pub(super) fn of_config_map(state: &State, random: &mut Random) -> Option<Draft>
         "deployment-target",
         "platform-config",
     ];
-    of(state, "ConfigMap", &KEYS, random)
+    edited_object(state, "ConfigMap", &KEYS, random)
 }
 
 pub(super) fn of_schema(state: &State, random: &mut Random) -> Option<Draft> {
-    of(state, "ConfigSchema", &["region", "team", "cluster-type", "workload"], random)
+    edited_object(state, "ConfigSchema", &["region", "team", "cluster-type", "workload"], random)
 }
 
 pub(super) fn of_workload(state: &State, random: &mut Random) -> Option<Draft> {
-    of(state, "Workload", &["team", "tier", "note"], random)
+    edited_object(state, "Workload", &["team", "tier", "note"], random)
 }
 
 pub(super) fn of_target(state: &State, random: &mut Random) -> Option<Draft> {
@@ -76,7 +76,7 @@ struct ObjectMapping<'a> {
     header: &'a str,
 }
 
-fn of(state: &State, kind: &str, keys: &[&'static str], random: &mut Random) -> Option<Draft> {
+fn edited_object(state: &State, kind: &str, keys: &[&'static str], random: &mut Random) -> Option<Draft> {
     let object = state.one_of(kind, 0, random)?;
     let place = ObjectMapping { object: &object, whose: object.to_string(), begins: METADATA, header: LABELS };
     edited(state, &place, keys, random)

@@ -48,7 +48,7 @@ enum Campaign {
 }
 
 impl Campaign {
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         if let Some(folder) = variable(CORPUS_VARIABLE) {
             return Self::Corpus(folder.into());
         }
@@ -66,7 +66,7 @@ impl Target<'_> {
     /// Runs the target with each of its seeds and with changed inputs: bytes are flipped, removed and doubled, and pieces of the seeds and words are
     /// inserted. `variable` returns the values of the variables that request another kind of run.
     pub fn run(&self, variable: impl Fn(&str) -> Option<String>) {
-        match Campaign::of(variable) {
+        match Campaign::from_variables(variable) {
             Campaign::Usual => self.changed(SEED, |done| done < self.count),
             Campaign::Corpus(folder) => {
                 let written = self.write_corpus(&folder);

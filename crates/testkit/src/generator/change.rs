@@ -28,13 +28,13 @@ enum Line {
 impl GeneratedChange {
     /// Changes one value, for all targets on a cluster type.
     pub fn value_on_cluster_type(size: Size) -> Self {
-        let index = Spread::of(size).first_for_cluster_type();
+        let index = Spread::from_size(size).first_for_cluster_type();
         Self::value("one value of a cluster type", index, size.targets)
     }
 
     /// Changes one value, for one target on one cluster type. The fleet must have more than 200 `ConfigMap`s.
     pub fn value_of_assignment(size: Size) -> Self {
-        Self::value("one value of an assignment", Spread::of(size).first_for_assignment(), 1)
+        Self::value("one value of an assignment", Spread::from_size(size).first_for_assignment(), 1)
     }
 
     /// Adds a comment to a `ConfigMap` that applies to all assignments.
@@ -44,7 +44,7 @@ impl GeneratedChange {
 
     /// Changes a label of a cluster type that selects its `ConfigMap`s.
     pub fn label_of_cluster_type(size: Size) -> Self {
-        let spread = Spread::of(size);
+        let spread = Spread::from_size(size);
         let given = RINGS.iter().position(|ring| *ring == spread.ring(0)).unwrap_or_default();
         let line = Line::Ring { given };
         let path = objects::cluster_type_path(0, spread);

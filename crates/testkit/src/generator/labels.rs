@@ -63,7 +63,7 @@ const fn large(of_regions_and_teams: usize, of_workloads: usize) -> [(usize, Aud
 }
 
 impl Spread {
-    pub(super) fn of(size: Size) -> Self {
+    pub(super) fn from_size(size: Size) -> Self {
         if size.config_maps > Size::HUNDRED.config_maps { Self::Wide } else { Self::Narrow }
     }
 

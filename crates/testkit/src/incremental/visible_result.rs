@@ -38,7 +38,7 @@ pub(super) struct Assignment {
 
 impl VisibleResult {
     /// Collects the visible result. The diagnostics of the files are added to those of the assignments.
-    pub(super) fn of(compiled: &Compiled, of_files: &[Diagnostic]) -> Self {
+    pub(super) fn new(compiled: &Compiled, of_files: &[Diagnostic]) -> Self {
         let seen = |found: engine::compile::Assignment<'_>| {
             let assignment = Assignment {
                 inputs: found.inputs(),

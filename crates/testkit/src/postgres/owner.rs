@@ -29,7 +29,7 @@ struct Owner {
 
 impl Owner {
     /// Returns `None` if the process does not exist, or if the system does not provide the start time of processes.
-    fn of(process: u32) -> Option<Self> {
+    fn from_process(process: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         // The name of the program may contain any character. The start time is the 20th field after it.
         let started = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.to_owned();
@@ -44,7 +44,8 @@ impl Owner {
 
     /// Whether the process has certainly ended. For a process in another namespace, this is not known, and the result is `false`.
     fn is_gone(&self) -> bool {
-        namespace().is_some_and(|here| here == self.namespace) && Self::of(self.process).as_ref() != Some(self)
+        namespace().is_some_and(|here| here == self.namespace)
+            && Self::from_process(self.process).as_ref() != Some(self)
     }
 }
 
@@ -54,7 +55,7 @@ fn namespace() -> Option<String> {
 
 /// Records the owner of the folder. Without this record, the folder is not removed when its owner has ended.
 pub(super) fn sign(folder: &Path, process: u32) -> io::Result<()> {
-    let Some(Owner { process, started, namespace }) = Owner::of(process) else { return Ok(()) };
+    let Some(Owner { process, started, namespace }) = Owner::from_process(process) else { return Ok(()) };
     fs::write(folder.join(OWNER), format!("{process} {started} {namespace}\n"))
 }
 
