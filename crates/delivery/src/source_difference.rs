@@ -78,7 +78,7 @@ fn contents(files: &FilesByPath, reader: Reader<'_>) -> BTreeMap<(Option<Kind>, 
     for (path, content) in files.iter().filter(|(path, _)| is_read(path)) {
         let read = read_file(FileId::default(), path, content);
         if is_kustomization(path) || !read.is_good() {
-            found.entry((None, Arc::clone(path))).or_default().push(Digest::of(content));
+            found.entry((None, Arc::clone(path))).or_default().push(Digest::from_value(content));
         }
         for object in &read.objects {
             if let Some(digest) = meaning(object, reader) {
@@ -103,14 +103,14 @@ fn meaning(object: &AnyObject, Reader { environment, releases }: Reader<'_>) -> 
 
 fn without_commit(base: &Object<BaseRepo>) -> Digest {
     let spec = BaseRepo { commit: None, ..base.spec.clone() };
-    Digest::of(&(&base.labels, &base.annotations, spec))
+    Digest::from_value(&(&base.labels, &base.annotations, spec))
 }
 
 fn in_environment(workload: &Object<Workload>, environment: &EnvironmentName) -> Digest {
     let targets = workload.spec.deployment_targets.iter();
     let targets = targets.filter(|target| *target.spec.environment == *environment.as_str());
     let targets: Vec<_> = targets.map(|target| (&target.name, &target.labels, &target.spec)).collect();
-    Digest::of(&(&workload.labels, &workload.annotations, &workload.spec.config_schemas, targets))
+    Digest::from_value(&(&workload.labels, &workload.annotations, &workload.spec.config_schemas, targets))
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ impl Composition {
         };
         let digests = entries.into_iter().flatten().map(|(key, value)| {
             let is_quoted = matches!(key, Key::Text(text) if quoted.contains(text));
-            (Digest::of(&*record::key_text(key)), value::digest(value), is_quoted)
+            (Digest::from_value(&*record::key_text(key)), value::digest(value), is_quoted)
         });
         let digest = digest_of(&digests.collect::<Vec<_>>());
         Self::with_digest(data, quoted, digest)
@@ -105,7 +105,7 @@ impl Composition {
 
 /// The digest of values, from the digests of their keys and values, in the order of the keys, and whether they are texts in quotes.
 fn digest_of(entries: &[(Digest, Digest, bool)]) -> Digest {
-    Digest::of(entries)
+    Digest::from_value(entries)
 }
 
 /// Merges the values of containers, in this order.

@@ -57,7 +57,7 @@ pub(crate) struct Entry {
 impl Entry {
     fn new((key, data_key): (Arc<str>, &Arc<str>), text: &str, strategy: Strategy) -> Self {
         let value = value::parse(text);
-        let (key_digest, value_digest) = (Digest::of(&*key), value::digest(&value.value));
+        let (key_digest, value_digest) = (Digest::from_value(&*key), value::digest(&value.value));
         let data_key = Arc::clone(data_key);
         Self { text: (&*key).into(), key, data_key, value, strategy, key_digest, value_digest }
     }
@@ -369,7 +369,7 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
     let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry::new((Arc::clone(key), key), text, strategies.of(key));
     let entries: Vec<_> = object.spec.data.iter().map(entry).collect();
     let merging = object.annotations.get(model::object::config_map::MERGE);
-    let digest = Digest::of(&("platform", object.name.as_str(), merging, &object.spec.data));
+    let digest = Digest::from_value(&("platform", object.name.as_str(), merging, &object.spec.data));
     Container {
         name: object.name.clone(),
         conditions: Conditions::of(&object.labels),
@@ -406,6 +406,6 @@ fn azure_container(
         problem: fleet.duplicate_diagnostic(&object.key()),
         order: Order::Azure(data_key.len(), Arc::clone(data_key)),
         has_nested: text.contains("{{"),
-        digest: Digest::of(&("azure", object.name.as_str(), data_key, text)),
+        digest: Digest::from_value(&("azure", object.name.as_str(), data_key, text)),
     }
 }

@@ -55,8 +55,8 @@ impl Pins {
 
     /// The digest of the pins' names, selections and manifests. Reasons and expiry dates are not part of it.
     pub fn digest(&self) -> Digest {
-        let effect = |pin: &Pin| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
-        Digest::of(&self.objects.iter().map(effect).collect::<Vec<_>>())
+        let effect = |pin: &Pin| Digest::from_value(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
+        Digest::from_value(&self.objects.iter().map(effect).collect::<Vec<_>>())
     }
 
     /// All pins, including the additional copies of pins that exist more than once.

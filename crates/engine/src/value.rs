@@ -100,5 +100,5 @@ pub(crate) fn digest(value: &Value) -> Digest {
         }
     }
 
-    Digest::of(&Hashed(value))
+    Digest::from_value(&Hashed(value))
 }

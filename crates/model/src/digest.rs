@@ -16,7 +16,7 @@ impl Digest {
     /// The digest of `value`, by its [`Hash`].
     ///
     /// The [`Hash`] must write different bytes for different values, as derived ones do. The digest is the same in every process of one build.
-    pub fn of(value: &(impl Hash + ?Sized)) -> Self {
+    pub fn from_value(value: &(impl Hash + ?Sized)) -> Self {
         let mut builder = DigestBuilder::default();
         value.hash(&mut builder);
         builder.finish()
@@ -172,12 +172,12 @@ mod tests {
         let all = [texts(&["ab", "c"]), texts(&["a", "bc"]), texts(&["abc"]), texts(&["abc", ""]), texts(&[])];
         let distinct: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
-        assert_ne!(Digest::of(&("ab", "c")), Digest::of(&("a", "bc")));
-        assert_ne!(Digest::of(&vec![vec![1], vec![]]), Digest::of(&vec![vec![], vec![1]]));
+        assert_ne!(Digest::from_value(&("ab", "c")), Digest::from_value(&("a", "bc")));
+        assert_ne!(Digest::from_value(&vec![vec![1], vec![]]), Digest::from_value(&vec![vec![], vec![1]]));
     }
 
     #[test]
     fn a_digest_is_the_same_in_every_process() {
-        assert_eq!(Digest::of(&(Some("a"), -1_isize, 2_usize)).to_string(), "c42c21ce66410b7de4c3b0d1251010d8");
+        assert_eq!(Digest::from_value(&(Some("a"), -1_isize, 2_usize)).to_string(), "c42c21ce66410b7de4c3b0d1251010d8");
     }
 }

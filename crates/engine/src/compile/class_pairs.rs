@@ -268,11 +268,12 @@ impl ClassPairs {
             rivals,
         };
         let found = prepared.containers_at(&pair.containers);
-        pair.marks = Digest::of(&prepared.schemas_at(&pair.schemas).flat_map(Schema::marks).collect::<BTreeSet<_>>());
+        pair.marks =
+            Digest::from_value(&prepared.schemas_at(&pair.schemas).flat_map(Schema::marks).collect::<BTreeSet<_>>());
         pair.has_nested = found.iter().any(|container| container.has_nested);
         let marked = prepared.sensitive_of(prepared.schemas_at(&pair.schemas), &found);
         pair.sensitive = sensitive_in(&found, &marked).cloned().collect();
-        pair.sensitive_digest = Digest::of(&pair.sensitive);
+        pair.sensitive_digest = Digest::from_value(&pair.sensitive);
         let diagnostics = pair.diagnostics(prepared);
         pair.has_diagnostics = !diagnostics.is_empty();
         pair.is_failing = diagnostics.iter().any(Diagnostic::is_error);

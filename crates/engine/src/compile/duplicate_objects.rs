@@ -37,8 +37,8 @@ fn groups(compiled: &Compiled) -> BTreeMap<Digest, Group> {
         let key = match (templates.name_objects_by_target(), templates.may_repeat_objects()) {
             _ if row.targets.is_empty() => continue,
             (true, false) => continue,
-            (true, true) => Digest::of(&templates.digest()),
-            (false, _) => Digest::of(&(templates.digest(), prepared.class_of_place(id), &row.targets)),
+            (true, true) => Digest::from_value(&templates.digest()),
+            (false, _) => Digest::from_value(&(templates.digest(), prepared.class_of_place(id), &row.targets)),
         };
         groups.entry(key).or_default().push(id);
     }

@@ -160,7 +160,7 @@ impl<'a> RowContext<'a> {
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
     pub(crate) fn evaluate(&self, assignment: &AssignmentInputs<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
-            let found = Slot::of(assignment.pair, Digest::of("no templates"));
+            let found = Slot::of(assignment.pair, Digest::from_value("no templates"));
             return (!before.has_same_inputs(&found)).then(|| Evaluated::of(found));
         };
         let pinned = self.prepared.pinned(self.place, assignment.target);

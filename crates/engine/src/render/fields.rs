@@ -58,8 +58,8 @@ impl PlaceFields {
             cluster_type_labels: text_map(type_labels.iter(), |_| Taint::None),
             cluster: Value::text(cluster.map_or("", |cluster| cluster.name.as_str())),
             cluster_labels: text_map(cluster_labels.iter(), |_| Taint::None),
-            type_labels_digest: Digest::of(type_labels),
-            cluster_labels_digest: Digest::of(&cluster_labels),
+            type_labels_digest: Digest::from_value(type_labels),
+            cluster_labels_digest: Digest::from_value(&cluster_labels),
         }
     }
 }
@@ -72,9 +72,18 @@ impl TargetFields {
             workload: name(target.workload(), target),
             labels: text_map(target.labels.iter(), |(key, _)| label_taint(target, key)),
             manifests: text_map(target.manifests.iter(), |_| text_taint(target)),
-            labels_digest: Digest::of(&(&target.labels, target.mapped.keys().collect::<Vec<_>>(), &target.of_workload)),
-            manifests_digest: Digest::of(&target.manifests),
-            identity_digest: Digest::of(&(target.name.as_str(), target.workspace(), target.workload(), &target.origin)),
+            labels_digest: Digest::from_value(&(
+                &target.labels,
+                target.mapped.keys().collect::<Vec<_>>(),
+                &target.of_workload,
+            )),
+            manifests_digest: Digest::from_value(&target.manifests),
+            identity_digest: Digest::from_value(&(
+                target.name.as_str(),
+                target.workspace(),
+                target.workload(),
+                &target.origin,
+            )),
         }
     }
 }
@@ -91,7 +100,7 @@ impl Pinned {
         let is_own = |(key, value): (&Arc<str>, &Arc<str>)| target.manifests.get(key) == Some(value);
         let taint = |pair| if is_own(pair) { text_taint(target) } else { Taint::None };
         let own: Vec<bool> = manifests.iter().map(is_own).collect();
-        Self { manifests: text_map(manifests.iter(), taint), digest: Digest::of(&(manifests, own)) }
+        Self { manifests: text_map(manifests.iter(), taint), digest: Digest::from_value(&(manifests, own)) }
     }
 }
 

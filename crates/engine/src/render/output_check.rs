@@ -133,7 +133,7 @@ impl OutputFile<'_> {
         }
         let outline = outline(&made.text, &application_texts);
         let is_complete = outline.as_ref().is_some_and(Outline::is_complete);
-        let outline = outline.map(|outline| Digest::of(&(self.is_json(), outline)));
+        let outline = outline.map(|outline| Digest::from_value(&(self.is_json(), outline)));
         let remember = |warnings: &FileWarnings| {
             if is_complete {
                 context.recent_files.insert(self, &application_texts, warnings.clone());

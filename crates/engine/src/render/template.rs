@@ -95,7 +95,7 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> ParsedTemplate {
     let (is_literal, is_unchecked) = (is_set(LITERAL), is_set(UNCHECKED));
     let reads = texts.iter().fold(Reads::default(), |reads, text| reads.union(text.reads()));
     let annotations = (is_literal, is_unchecked, requires_keys);
-    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, annotations, &extension));
+    let digest = Digest::from_value(&(key.name.as_ref(), &object.spec.manifests, annotations, &extension));
     ParsedTemplate {
         key,
         texts,

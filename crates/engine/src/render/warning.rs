@@ -57,13 +57,13 @@ impl WarningsDigest {
             (code, message, labels, &warning.value_key)
         });
         let is_about_values = warnings.iter().any(|warning| warning.value_key.is_some());
-        (!warnings.is_empty()).then(|| Self::new(Digest::of(&meanings.collect::<Vec<_>>()), is_about_values))
+        (!warnings.is_empty()).then(|| Self::new(Digest::from_value(&meanings.collect::<Vec<_>>()), is_about_values))
     }
 
     /// The digest of the warnings about several files. None without warnings.
     pub(crate) fn of_files(files: &[Self]) -> Option<Self> {
         let is_about_values = files.iter().any(|file| file.is_about_values());
-        (!files.is_empty()).then(|| Self::new(Digest::of(files), is_about_values))
+        (!files.is_empty()).then(|| Self::new(Digest::from_value(files), is_about_values))
     }
 
     fn new(digest: Digest, is_about_values: bool) -> Self {

@@ -255,7 +255,7 @@ impl Schema {
         compiled: Result<Arc<CompiledSchema>, Diagnostic>,
         (missing, owner): (MissingValues, Option<&RegistrationName>),
     ) -> Self {
-        let digest = Digest::of(&(&text, missing == MissingValues::Warn, owner.is_some()));
+        let digest = Digest::from_value(&(&text, missing == MissingValues::Warn, owner.is_some()));
         Self { text, compiled, missing, allowance: cost::Allowance::of(owner.is_some()), digest }
     }
 

@@ -407,7 +407,7 @@ impl Assembly {
                 let own = Arc::make_mut(own);
                 // The object now differs from the file, so its digest must differ too.
                 let mut meaning = DigestBuilder::new("admitted settings");
-                meaning.digest(own.digest).digest(Digest::of(&annotations));
+                meaning.digest(own.digest).digest(Digest::from_value(&annotations));
                 own.digest = meaning.finish();
                 own.annotations = annotations;
             }

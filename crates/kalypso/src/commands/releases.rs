@@ -203,7 +203,8 @@ fn configurations(workload: &ReleasedWorkload) -> String {
         0 => "none".to_owned(),
         1 => workload.configurations.keys().map(ToString::to_string).collect(),
         count => {
-            let digest = model::digest::Digest::of(&workload.configurations.keys().collect::<Vec<_>>()).to_string();
+            let digest =
+                model::digest::Digest::from_value(&workload.configurations.keys().collect::<Vec<_>>()).to_string();
             format!("{count} versions ({})", digest.get(..8).unwrap_or(&digest))
         }
     }

@@ -109,7 +109,7 @@ pub(super) fn lock(control_plane: &ControlPlaneSettings) -> Result<Option<File>,
     let unusable =
         |error: std::io::Error| Failure::outside(format!("the cache `{}` can't be used: {error}", cache.display()));
     std::fs::create_dir_all(cache).map_err(unusable)?;
-    let digest = model::digest::Digest::of(&control_plane.subject());
+    let digest = model::digest::Digest::from_value(&control_plane.subject());
     let file = File::create(cache.join(format!("serve-{digest}.lock"))).map_err(unusable)?;
     let is_locked = process_lock::lock(&file).map_err(unusable)?;
     Ok(is_locked.then_some(file))

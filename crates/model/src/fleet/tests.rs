@@ -13,7 +13,7 @@ pub(super) fn cluster(name: &str, version: u64) -> Object<Cluster> {
         labels: Labels::default(),
         annotations: Labels::default(),
         address: Address { file: FileId::default(), document: 0, item: None },
-        digest: Digest::of(&(name, version)),
+        digest: Digest::from_value(&(name, version)),
         spec: Cluster { cluster_type: "large".into() },
     }
 }
