@@ -49,7 +49,7 @@ pub(crate) type Header<'h> = [(&'static str, &'h str)];
 /// Reads a file of the path `path`, which must have this header.
 pub(crate) fn read<T: DeserializeOwned>((path, text): (&str, &str), header: &Header<'_>) -> Result<T, StateFileError> {
     content(text, header).map_err(|Located { message, span }| {
-        let at = Positions::new(text.as_bytes()).of(span.unwrap_or_default().start as usize);
+        let at = Positions::new(text.as_bytes()).position(span.unwrap_or_default().start as usize);
         StateFileError { file: path.into(), line: at.line, column: at.column, message }
     })
 }

@@ -74,7 +74,7 @@ impl<'a> Locator<'a> {
 
     /// The position where a place begins.
     pub fn position(&mut self, place: &Location) -> Position {
-        self.positions(place).of(place.bytes.start)
+        self.positions(place).position(place.bytes.start)
     }
 
     /// How many files were read as a whole to find places in them. Each file is read at most once.

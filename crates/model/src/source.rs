@@ -159,7 +159,7 @@ impl<'t> Positions<'t> {
     }
 
     /// The position of a byte offset. For offsets after the end, the position of the end. If the text is not UTF-8, columns are approximate.
-    pub fn of(&self, offset: usize) -> Position {
+    pub fn position(&self, offset: usize) -> Position {
         let (known, between) = self.nearest(offset);
         known.after(between)
     }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, offset: usize, line: usize, column: usize) {
-        assert_eq!(Positions::new(text.as_bytes()).of(offset), Position { line, column }, "{text:?} at {offset}");
+        assert_eq!(Positions::new(text.as_bytes()).position(offset), Position { line, column }, "{text:?} at {offset}");
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
                 let line = 1 + text[..offset].matches('\n').count();
                 let column = 1 + text[..offset].rsplit('\n').next().unwrap().chars().count();
-                assert_eq!(positions.of(offset), Position { line, column }, "at {offset}");
+                assert_eq!(positions.position(offset), Position { line, column }, "at {offset}");
                 assert!(positions.nearest(offset).1.len() < STRIDE, "at {offset}");
             }
         }

@@ -194,7 +194,7 @@ fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> WatchProblem 
     });
     WatchProblem {
         file: Some(path.to_owned()),
-        line: span.map(|start| Positions::new(content).of(start as usize).line),
+        line: span.map(|start| Positions::new(content).position(start as usize).line),
         message: format!("{}: {}", diagnostic.code, diagnostic.message),
         hint: diagnostic.help.first().cloned(),
     }

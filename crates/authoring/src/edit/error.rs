@@ -57,6 +57,6 @@ impl EditError {
 
     /// The line and column of the place in the file's content, if there is one.
     pub fn position(&self, content: &[u8]) -> Option<Position> {
-        self.at.map(|span| Positions::new(content).of(span.start as usize))
+        self.at.map(|span| Positions::new(content).position(span.start as usize))
     }
 }

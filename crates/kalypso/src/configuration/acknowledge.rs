@@ -48,7 +48,7 @@ pub(super) fn entries(
     let positions = Positions::new(text.as_bytes());
     let entry = |written: &Spanned<AcknowledgeOptions>| {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let place = format!("line {} of {name}", positions.of(written.span().start).line);
+        let place = format!("line {} of {name}", positions.position(written.span().start).line);
         entry(written.get_ref(), place.clone()).map_err(|reason| {
             let message = format!("the configuration file `{}` is wrong\n  in {place}: {reason}", path.display());
             Failure::usage(message)

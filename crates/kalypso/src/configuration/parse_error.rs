@@ -14,7 +14,7 @@ const HIDDEN: &str = "…";
 pub(super) fn file(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let mut message = format!("the configuration file `{}` is wrong", path.display());
     if let Some(span) = error.span() {
-        let position = Positions::new(text.as_bytes()).of(span.start);
+        let position = Positions::new(text.as_bytes()).position(span.start);
         let line = text.lines().nth(position.line - 1).unwrap_or_default();
         let (line, column) = (without_value(line), position.column);
         let _ = write!(message, "\n  in line {}, column {column}: {line}", position.line);

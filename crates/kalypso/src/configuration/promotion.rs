@@ -254,7 +254,7 @@ impl Written<'_> {
         let Some(text) = self.text else {
             return Failure::usage(format!("the configuration of `{path}` and the environment is wrong: {reason}"));
         };
-        let line = Positions::new(text.as_bytes()).of(start.min(text.len())).line;
+        let line = Positions::new(text.as_bytes()).position(start.min(text.len())).line;
         let name = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         Failure::usage(format!("the configuration file `{path}` is wrong\n  in line {line} of {name}: {reason}"))
     }

@@ -149,7 +149,7 @@ impl Spot<'_> {
     /// The begin and end of the range. None for the whole file.
     pub(super) fn positions(&self) -> Option<(Position, Position)> {
         let bytes = self.bytes.as_ref()?;
-        Some((self.positions.of(bytes.start), self.positions.of(bytes.end.max(bytes.start))))
+        Some((self.positions.position(bytes.start), self.positions.position(bytes.end.max(bytes.start))))
     }
 
     fn order(&self) -> impl Ord {

@@ -125,7 +125,7 @@ impl Shown<'_> {
         let positions = Positions::new(&self.file.content);
         let file = || Origin::path(path.to_owned());
         let origins = self.marks.iter().map(|(range, _)| {
-            let position = positions.of(range.start);
+            let position = positions.position(range.start);
             file().line(position.line).char_column(position.column).into()
         });
         if self.marks.is_empty() { vec![file().into()] } else { origins.collect() }

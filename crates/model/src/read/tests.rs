@@ -13,7 +13,9 @@ fn check(text: &str, kinds: &[&str], expected: &[&str]) {
     let file = files.add(File { source, path, id, content: text.as_bytes().into() });
     let result = read_file(file, "a.yaml", text.as_bytes());
     let line = |diagnostic: &Diagnostic| match diagnostic.labels.first().map(|label| &label.origin) {
-        Some(Origin::Span(_, span)) => crate::source::Positions::new(text.as_bytes()).of(span.start as usize).line,
+        Some(Origin::Span(_, span)) => {
+            crate::source::Positions::new(text.as_bytes()).position(span.start as usize).line
+        }
         _ => 0,
     };
     let said: Vec<_> = result.diagnostics.iter().map(|d| format!("{} {}: {}", d.code, line(d), d.message)).collect();

@@ -33,7 +33,7 @@ impl<'t> Reader<'t> {
 
     /// The line of a node, from 1.
     pub(super) fn line(&self, node: &Node) -> usize {
-        self.positions.of(node.span.range().start).line
+        self.positions.position(node.span.range().start).line
     }
 
     /// The entries of a mapping. Reports another value.
