@@ -145,7 +145,7 @@ fn declaration<'f, S: Spec>(
 ) -> Declaration<'f> {
     let annotations: &Labels = &object.annotations;
     let file = fleet.files.get(object.address.file);
-    Declaration { key: object.key(), file, place, owners: owners::of(annotations), is_limit }
+    Declaration { key: object.key(), file, place, owners: owners::from_annotations(annotations), is_limit }
 }
 
 impl Declaration<'_> {

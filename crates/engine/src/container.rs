@@ -388,7 +388,7 @@ fn azure_container(
     (data_key, text): (&Arc<str>, &Arc<str>),
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Container {
-    let AzureKey { labels, key, odd } = AzureKey::of(data_key);
+    let AzureKey { labels, key, odd } = AzureKey::parse(data_key);
     if let Some(odd) = odd {
         let path = FieldPath::from(["data"]).key(Arc::clone(data_key));
         let message = format!("`{odd}` in the key `{data_key}` is a label without a value: it is ignored");

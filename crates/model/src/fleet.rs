@@ -478,7 +478,7 @@ macro_rules! plain_kinds {
             /// The objects of these kinds that have annotations, with their keys.
             fn plain_annotated(&self) -> Vec<annotated::Annotated<'_>> {
                 let mut found = Vec::new();
-                $(found.extend(self.$objects.values().filter_map(|object| annotated::Annotated::of(object)));)+
+                $(found.extend(self.$objects.values().filter_map(|object| annotated::Annotated::from_object(object)));)+
                 found
             }
 

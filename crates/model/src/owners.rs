@@ -8,7 +8,7 @@ use crate::label::Labels;
 pub const OWNERS: &str = "access.kalypso.io/owners";
 
 /// The owners that an annotation names, in its order. Texts that name no owner are left out.
-pub fn of(annotations: &Labels) -> Vec<Arc<str>> {
+pub fn from_annotations(annotations: &Labels) -> Vec<Arc<str>> {
     let text = annotations.get(OWNERS).map(|text| &**text).unwrap_or_default();
     let mut owners: Vec<Arc<str>> = Vec::new();
     for word in text.split_whitespace().filter(|word| is_owner(word)) {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_list_is_read_in_order_and_wrong_words_are_named() {
         let annotations = Labels::from_iter([(OWNERS, "@b  @a\n@b x")]);
-        assert_eq!(of(&annotations), ["@b".into(), "@a".into()]);
+        assert_eq!(from_annotations(&annotations), ["@b".into(), "@a".into()]);
         assert_eq!(first_wrong("@b x"), Some("x"));
         assert_eq!(first_wrong(" "), Some(""));
         assert_eq!(first_wrong("@b @a/c"), None);

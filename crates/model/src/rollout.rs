@@ -121,7 +121,7 @@ impl Counts {
     }
 
     /// The number of reconcilers in a state.
-    pub fn of(&self, state: RolloutState) -> i64 {
+    pub fn get(&self, state: RolloutState) -> i64 {
         *self.clone().part(state)
     }
 
@@ -178,7 +178,7 @@ mod tests {
             for liveness in Liveness::ALL {
                 counts.add(state, liveness, reconcilers);
             }
-            assert_eq!(counts.of(state), 3 * reconcilers);
+            assert_eq!(counts.get(state), 3 * reconcilers);
         }
         let of_succeeded = |counts: Counts| (counts.succeeded_but_silent, counts.succeeded_without_heartbeat);
         assert_eq!((counts.expected, of_succeeded(counts)), (63, (1, 1)));

@@ -12,10 +12,10 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> O
     if written.len() > SIMILAR_WORD_BYTES_MAX {
         return None;
     }
-    let shape = Shape::of(written);
+    let shape = Shape::new(written);
     let near = known.into_iter().filter_map(|known| {
         let most = if known.len() < SHORT_BYTES { 1 } else { LETTERS_MAX };
-        let may_be_near = Shape::of(known).may_be_near(&shape, most);
+        let may_be_near = Shape::new(known).may_be_near(&shape, most);
         let distance = may_be_near.then(|| strsim::damerau_levenshtein(known, written))?;
         (distance <= most).then_some((distance, known))
     });
@@ -31,7 +31,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(word: &str) -> Self {
+    fn new(word: &str) -> Self {
         let bit = |letter: char| if letter.is_ascii() { 1_u128 << u32::from(letter) } else { 1 << 127 };
         let letters = word.chars().fold(0, |letters, letter| letters | bit(letter));
         Self { length: word.chars().count(), letters }
@@ -80,7 +80,7 @@ mod tests {
         #[test]
         fn shapes_exclude_no_near_word(word in "[a-e\u{e4}\u{df}]{0,9}", other in "[a-e\u{e4}\u{df}]{0,9}") {
             let distance = strsim::damerau_levenshtein(&word, &other);
-            proptest::prop_assert!(Shape::of(&word).may_be_near(&Shape::of(&other), distance));
+            proptest::prop_assert!(Shape::new(&word).may_be_near(&Shape::new(&other), distance));
         }
     }
 

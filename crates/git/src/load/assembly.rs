@@ -417,7 +417,7 @@ impl Assembly {
     /// Adds files without history.
     pub(super) fn add_plain(&mut self, mut files: Vec<RawFile>) {
         let source = Arc::new(Source::directory());
-        let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
+        let kustomized = Kustomized::from_paths(files.iter().map(|file| &*file.path));
         files.retain(|file| kustomized.is_read(&file.path));
         for Parsed { id, objects, raw } in self.parse(&source, files) {
             if !read::is_kustomization(&raw.path) && objects.diagnostics.iter().any(is_unsupported) {

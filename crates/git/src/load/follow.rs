@@ -122,7 +122,7 @@ impl<'a> Platform<'a> {
             self.report_unread(problem.diagnostic(&reference));
             return Vec::new();
         }
-        place.limits = Limits::of(chain.clone());
+        place.limits = Limits::from_chain(chain.clone());
         let visit = Visit {
             url: place.url.clone(),
             commit: loaded.commit.id,

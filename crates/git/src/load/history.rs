@@ -269,7 +269,7 @@ impl<'a> PlaceHistory<'a> {
             Err(_) => return Ok(None),
         };
         let mut state = State::new();
-        let kustomized = Kustomized::of(walked.files.iter().map(|file| file.path.as_str()));
+        let kustomized = Kustomized::from_paths(walked.files.iter().map(|file| file.path.as_str()));
         for walk::FoundEntry { path, entry } in walked.files {
             let status = match entry.kind {
                 _ if kustomized.above(&path).is_some() => Some(FileStatus::unreadable()),

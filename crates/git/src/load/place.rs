@@ -131,7 +131,7 @@ pub(super) fn read_place(
     let files: Vec<RawFile> = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
     let source = source(&commit, matches!(place.revision, Revision::Commit { .. }));
     let links = links.into_iter().map(|FoundEntry { path, entry }| (path.into(), entry.id)).collect();
-    let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
+    let kustomized = Kustomized::from_paths(files.iter().map(|file| &*file.path));
     Ok(LoadedPlace {
         commit,
         source,

@@ -87,7 +87,7 @@ impl RolloutMetrics {
     fn set(&self, environment: String, state: &State) {
         for one in RolloutState::ALL {
             let labels = ReconcilerLabels { environment: environment.clone(), state: one.as_str() };
-            self.reconcilers.get_or_create(&labels).set(state.counts.of(one));
+            self.reconcilers.get_or_create(&labels).set(state.counts.get(one));
         }
         for (word, count) in [("inProgress", state.in_progress), ("failed", state.failed)] {
             let labels = StateLabels { environment: environment.clone(), state: word };

@@ -23,7 +23,7 @@ pub struct Annotated<'f> {
 
 impl<'f> Annotated<'f> {
     /// An object of the platform. None if it has no annotations.
-    pub(super) fn of<S: Spec>(object: &'f Object<S>) -> Option<Self> {
+    pub(super) fn from_object<S: Spec>(object: &'f Object<S>) -> Option<Self> {
         let (key, address, annotations) = (object.key(), object.address, &object.annotations);
         (!annotations.is_empty()).then_some(Self { key, application: None, address, annotations })
     }
@@ -31,7 +31,7 @@ impl<'f> Annotated<'f> {
     fn of_workload(workload: &'f RegisteredWorkload) -> Option<Self> {
         let is_application = workload.author == Author::Application;
         let application = workload.registration.clone().filter(|_| is_application);
-        Self::of(&workload.object).map(|found| Self { application, ..found })
+        Self::from_object(&workload.object).map(|found| Self { application, ..found })
     }
 }
 
@@ -39,19 +39,19 @@ impl Fleet {
     /// The objects that have annotations. If an object has several copies, only the first is included.
     pub fn annotated(&self) -> Vec<Annotated<'_>> {
         let mut found = self.plain_annotated();
-        found.extend(self.declaration.iter().filter_map(|object| Annotated::of(object)));
+        found.extend(self.declaration.iter().filter_map(|object| Annotated::from_object(object)));
         found.extend(self.workloads.values().filter_map(Annotated::of_workload));
         found.extend(self.conflicting_claims.values().flatten().filter_map(Annotated::of_workload));
         for (registration, schemas) in self.application_schemas.iter() {
             found.extend(schemas.values().filter_map(|schema| {
                 let application = Some(registration.clone());
-                let found = Annotated::of(schema)?;
+                let found = Annotated::from_object(schema)?;
                 Some(Annotated { key: ObjectKey { of: application.clone(), ..found.key }, application, ..found })
             }));
         }
         found.extend(self.references.values().filter_map(|object| match object {
-            AnyObject::FluxGitRepository(object) => Annotated::of(object),
-            AnyObject::FluxKustomization(object) => Annotated::of(object),
+            AnyObject::FluxGitRepository(object) => Annotated::from_object(object),
+            AnyObject::FluxKustomization(object) => Annotated::from_object(object),
             _ => None,
         }));
         found

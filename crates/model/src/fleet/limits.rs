@@ -103,7 +103,7 @@ impl Chain {
 
 impl Limits {
     /// The limits of a file that only this chain leads to.
-    pub fn of(chain: Chain) -> Self {
+    pub fn from_chain(chain: Chain) -> Self {
         if chain.is_empty() { Self::default() } else { Self([chain].into()) }
     }
 
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn limits(chains: &[&[u32]]) -> Limits {
-        let mut chains = chains.iter().map(|numbers| Limits::of(chain(numbers)));
+        let mut chains = chains.iter().map(|numbers| Limits::from_chain(chain(numbers)));
         let mut all = chains.next().unwrap_or_default();
         chains.for_each(|other| all.or(&other));
         all

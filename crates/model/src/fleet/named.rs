@@ -104,7 +104,7 @@ impl<S: Spec> Named<S> {
     /// The objects whose content differs from `earlier`, by name. If one map is a changed clone of the other, the time is linear in the number of
     /// chunks and changes.
     pub fn changes<'a>(&'a self, earlier: &'a Self) -> Vec<Changed<'a, S>> {
-        let (mut before, mut after) = (Cursor::of(earlier), Cursor::of(self));
+        let (mut before, mut after) = (Cursor::new(earlier), Cursor::new(self));
         let mut changes = Vec::new();
         loop {
             if before.skips_with(&after) {
@@ -163,7 +163,7 @@ impl<S: Spec> Clone for Cursor<'_, S> {
 impl<S: Spec> Copy for Cursor<'_, S> {}
 
 impl<'a, S: Spec> Cursor<'a, S> {
-    fn of(objects: &'a Named<S>) -> Self {
+    fn new(objects: &'a Named<S>) -> Self {
         Self { chunks: &objects.chunks, at: 0 }
     }
 

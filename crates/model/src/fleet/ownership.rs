@@ -39,7 +39,7 @@ pub(super) fn settle(fleet: &mut Fleet, claims: Claims) -> Vec<Diagnostic> {
 
 /// Takes the first copy. Further copies in the same repository are ordinary duplicates.
 fn own(fleet: &mut Fleet, registration: &RegistrationName, copies: Vec<Arc<Object<Workload>>>) {
-    let mut copies = of(fleet, registration, copies).into_iter();
+    let mut copies = registered_workloads(fleet, registration, copies).into_iter();
     let Some(first) = copies.next() else { return };
     let key = first.object.key();
     Arc::make_mut(&mut fleet.workloads).insert(first.object.name.clone(), first);
@@ -51,11 +51,18 @@ fn own(fleet: &mut Fleet, registration: &RegistrationName, copies: Vec<Arc<Objec
 
 /// Records all registrations whose repositories contain the workload.
 fn contest(fleet: &mut Fleet, name: &WorkloadName, claims: BTreeMap<RegistrationName, Vec<Arc<Object<Workload>>>>) {
-    let all = claims.into_iter().flat_map(|(registration, copies)| of(fleet, &registration, copies)).collect();
+    let all = claims
+        .into_iter()
+        .flat_map(|(registration, copies)| registered_workloads(fleet, &registration, copies))
+        .collect();
     Arc::make_mut(&mut fleet.conflicting_claims).insert(name.clone(), all);
 }
 
-fn of(fleet: &Fleet, registration: &RegistrationName, objects: Vec<Arc<Object<Workload>>>) -> Vec<RegisteredWorkload> {
+fn registered_workloads(
+    fleet: &Fleet,
+    registration: &RegistrationName,
+    objects: Vec<Arc<Object<Workload>>>,
+) -> Vec<RegisteredWorkload> {
     let registered = fleet.registrations.get(registration);
     let workspace: Arc<str> = registered.map_or_else(|| "".into(), |object| Arc::clone(&object.spec.workspace));
     let registered = |object| RegisteredWorkload {

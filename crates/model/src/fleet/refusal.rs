@@ -179,7 +179,7 @@ impl Check<'_> {
     }
 
     fn lacking_in_keys(&self, (key, value): (&str, &Arc<str>), map: &Object<ConfigMap>) -> Option<Diagnostic> {
-        let lacks = |data_key: &&Arc<str>| AzureKey::of(data_key).labels.get(key) != Some(value);
+        let lacks = |data_key: &&Arc<str>| AzureKey::parse(data_key).labels.get(key) != Some(value);
         let lacking: Vec<_> = map.spec.data.keys().filter(lacks).collect();
         let first = lacking.first()?;
         let (by, keys) = (&self.limit.by, named(&lacking));
@@ -213,7 +213,7 @@ impl Check<'_> {
         let (is_plain, is_azure) = forms(map);
         let is_refused = |data_key: &&Arc<str>| {
             let is_allowed = |key: &str| matches(patterns, key);
-            (is_plain && !is_allowed(data_key)) || (is_azure && !is_allowed(AzureKey::of(data_key).key))
+            (is_plain && !is_allowed(data_key)) || (is_azure && !is_allowed(AzureKey::parse(data_key).key))
         };
         let refused: Vec<_> = map.spec.data.keys().filter(is_refused).collect();
         let first = refused.first()?;

@@ -45,7 +45,7 @@ pub struct AzureKey<'k> {
 
 impl<'k> AzureKey<'k> {
     /// Reads a key of `data`.
-    pub fn of(data_key: &'k str) -> Self {
+    pub fn parse(data_key: &'k str) -> Self {
         let mut parts: Vec<&str> = data_key.split('.').collect();
         let key = parts.pop().unwrap_or_default();
         let pairs = parts.chunks_exact(2);

@@ -21,7 +21,7 @@ pub struct Kustomized {
 
 impl Kustomized {
     /// The folders of a set of files.
-    pub fn of<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
+    pub fn from_paths<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut files = BTreeMap::new();
         for path in paths.into_iter().filter(|path| is_kustomization(path)) {
             files.entry(split(path).0.into()).or_insert_with(|| path.into());
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn check(files: &[&str], path: &str, expected: Option<&str>) {
-        let kustomized = Kustomized::of(files.iter().copied());
+        let kustomized = Kustomized::from_paths(files.iter().copied());
         assert_eq!(kustomized.above(path).map(|file| &**file), expected, "{path}");
         assert_eq!(kustomized.is_read(path), expected.is_none_or(|file| file == path), "{path}");
     }

@@ -34,7 +34,7 @@ pub fn first_error(text: &str) -> Option<YamlProblem> {
 /// Whether a fast scan shows that a text has no errors: block mappings and sequences with one key or item a line, and scalars of one line or in
 /// blocks. If false, the text may still be valid.
 pub fn is_surely_good(text: &str) -> bool {
-    text.len() <= BYTES_MAX && has_plain_characters(text) && Scan::of(text).is_some()
+    text.len() <= BYTES_MAX && has_plain_characters(text) && Scan::from_text(text).is_some()
 }
 
 pub(super) fn has_plain_characters(text: &str) -> bool {
@@ -78,7 +78,7 @@ struct Key<'t> {
 }
 
 impl<'t> Key<'t> {
-    fn of(text: &'t [u8]) -> Self {
+    fn new(text: &'t [u8]) -> Self {
         let number = |bytes: Option<&[u8; 8]>| bytes.copied().map(u64::from_le_bytes);
         let ends = number(text.first_chunk()).zip(number(text.last_chunk()));
         let short = || text.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
@@ -110,7 +110,7 @@ impl Default for Scan<'_> {
 
 impl<'t> Scan<'t> {
     /// The state after a text. None if only the parser can decide.
-    fn of(text: &'t str) -> Option<Self> {
+    fn from_text(text: &'t str) -> Option<Self> {
         let mut scan = Self::default();
         (scan.read(text, |_| false) == text.len()).then_some(scan)
     }
@@ -242,7 +242,7 @@ impl<'t> Scan<'t> {
         let Some(level) = self.levels.last_mut() else { return false };
         let position = self.keys.len();
         let is_greatest = self.keys.get(level.greatest).is_none_or(|greatest| *greatest.text < *key);
-        let key = Key::of(key);
+        let key = Key::new(key);
         let is_new = if is_greatest {
             level.greatest = position;
             true

@@ -36,7 +36,7 @@ pub fn has_structure_of(text: &str, other: &str, stand_in: &str) -> bool {
             }
         }
     };
-    let found = compare(&ParsedText::of(text), &ParsedText::of(other));
+    let found = compare(&ParsedText::new(text), &ParsedText::new(other));
     found.or_else(|| compare(&ParsedText::repaired(text), &ParsedText::repaired(other))).unwrap_or_default()
 }
 
@@ -46,7 +46,7 @@ pub fn is_readable(text: &str) -> bool {
         let error = text.events().find(|found| !matches!(found, Found::Event(_)));
         error.map_or(Some(true), |error| if matches!(error, Found::Repairable) { None } else { Some(false) })
     };
-    is_read(&ParsedText::of(text)).or_else(|| is_read(&ParsedText::repaired(text))).unwrap_or_default()
+    is_read(&ParsedText::new(text)).or_else(|| is_read(&ParsedText::repaired(text))).unwrap_or_default()
 }
 
 /// Whether a word occurs in quoted scalars, and in no others.
@@ -68,7 +68,7 @@ pub fn is_quoted(text: &str, word: &str) -> bool {
         }
         Some(is_found)
     };
-    is_in_quotes(&ParsedText::of(text)).or_else(|| is_in_quotes(&ParsedText::repaired(text))).unwrap_or_default()
+    is_in_quotes(&ParsedText::new(text)).or_else(|| is_in_quotes(&ParsedText::repaired(text))).unwrap_or_default()
 }
 
 /// A text, or its form that the parser accepts in more places.
@@ -80,12 +80,12 @@ struct ParsedText<'t> {
 }
 
 impl<'t> ParsedText<'t> {
-    fn of(text: &'t str) -> Self {
+    fn new(text: &'t str) -> Self {
         Self { text: text.into(), contents: HashMap::new(), can_repair: true }
     }
 
     fn repaired(text: &'t str) -> Self {
-        let known = Self { can_repair: false, ..Self::of(text) };
+        let known = Self { can_repair: false, ..Self::new(text) };
         let repaired = repaired(text, Limits::DEFAULT.depth);
         repaired.map_or(known, |found| Self { text: found.text.into(), contents: found.scalars, can_repair: false })
     }

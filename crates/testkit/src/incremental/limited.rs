@@ -36,5 +36,5 @@ pub(super) fn limits_of(path: &str) -> Limits {
         AnyObject::BaseRepo(base) => chain.below(base),
         _ => chain,
     });
-    Limits::of(chain)
+    Limits::from_chain(chain)
 }

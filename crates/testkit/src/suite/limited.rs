@@ -34,7 +34,7 @@ pub(super) fn apply(contents: &mut [FleetFile], files: &Files) {
             let name = &files.get(file.file).source.label;
             file.limits = match &file.role {
                 Role::Application(registration) => registrations.get(registration).cloned().unwrap_or_default(),
-                Role::Platform => Limits::of(bases.get(&**name).cloned().unwrap_or_else(Chain::default)),
+                Role::Platform => Limits::from_chain(bases.get(&**name).cloned().unwrap_or_else(Chain::default)),
             };
         }
     }

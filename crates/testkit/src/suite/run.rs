@@ -92,7 +92,7 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
     for (path, text) in texts {
         let place = |path: &str| path.split_once(':').map(|(place, _)| place.to_owned());
         let beside = texts.iter().filter(|(other, _)| place(other) == place(path));
-        let kustomized = Kustomized::of(beside.map(|(other, _)| other.rsplit(':').next().unwrap_or(other)));
+        let kustomized = Kustomized::from_paths(beside.map(|(other, _)| other.rsplit(':').next().unwrap_or(other)));
         let (role, source, path) = whose(path)?;
         if !kustomized.is_read(path) {
             continue;

@@ -55,7 +55,7 @@ pub fn liveness_unknown(counted: Counted) -> String {
 pub(super) fn failures(amount: Amount, silent: Silent, measured: &Result<Measured, Arc<str>>) -> Verdict {
     let measure = |measured: &Measured| (measured.counted(silent).failed, measured.failed, measured.expected);
     let (failed, reported, whole) = measured.as_ref().map_or((0, 0, 0), measure);
-    let allowed = amount.of(whole);
+    let allowed = amount.limit(whole);
     let mut text = format!("{} of {} failed", number(failed), reconcilers(whole));
     if failed > reported {
         text = format!("{text} ({} are silent)", number(failed - reported));

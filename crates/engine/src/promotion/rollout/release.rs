@@ -132,7 +132,7 @@ impl Releasing<'_> {
         self.ring.at_once.map(|amount| match amount {
             Amount::Count(count) => u64::from(count),
             // A share of a small ring is at least one place: the ring could never move otherwise.
-            Amount::Share(_) => amount.of(places).max(1),
+            Amount::Share(_) => amount.limit(places).max(1),
         })
     }
 

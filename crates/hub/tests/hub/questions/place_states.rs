@@ -85,8 +85,8 @@ async fn company(ground: &Ground) -> (&Database, Writer) {
 }
 
 fn counts(counts: &Counts) -> String {
-    let states = RolloutState::ALL.into_iter().filter(|state| counts.of(*state) > 0);
-    states.map(|state| format!(" {} {}", counts.of(state), state.as_str())).collect()
+    let states = RolloutState::ALL.into_iter().filter(|state| counts.get(*state) > 0);
+    states.map(|state| format!(" {} {}", counts.get(state), state.as_str())).collect()
 }
 
 fn line(state: &PlaceState) -> String {

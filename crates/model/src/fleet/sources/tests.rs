@@ -15,7 +15,7 @@ impl Numbers {
         (self.0 >> 33) as usize % limit
     }
 
-    fn of<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+    fn pick<'a>(&mut self, texts: &[&'a str]) -> &'a str {
         texts[self.below(texts.len())]
     }
 }
@@ -47,14 +47,14 @@ fn limits(number: usize) -> Limits {
         })
     };
     let chains: [&[&[usize]]; 6] = [&[], &[&[0]], &[&[0, 1]], &[&[1]], &[&[2]], &[&[0, 1], &[2]]];
-    let mut found = chains[number].iter().map(|positions| Limits::of(chain(positions)));
+    let mut found = chains[number].iter().map(|positions| Limits::from_chain(chain(positions)));
     let mut all = found.next().unwrap_or_default();
     found.for_each(|other| all.or(&other));
     all
 }
 
 fn object(numbers: &mut Numbers) -> String {
-    let kind = numbers.of(&[
+    let kind = numbers.pick(&[
         "v1 ConfigMap",
         "v1 ConfigMap",
         "v1 ConfigMap",
@@ -70,21 +70,21 @@ fn object(numbers: &mut Numbers) -> String {
     let (version, kind) = kind.split_once(' ').unwrap();
     let place = |name: &str| format!("{{repo: 'https://a.b/{name}', branch: main, path: .}}");
     let body = match kind {
-        "ConfigMap" => format!("data: {{x: {}}}", numbers.of(&["one", "two", "three"])),
+        "ConfigMap" => format!("data: {{x: {}}}", numbers.pick(&["one", "two", "three"])),
         "ClusterType" => {
-            format!("spec: {{reconciler: {}, namespaceService: b, configType: c}}", numbers.of(&["a", "b"]))
+            format!("spec: {{reconciler: {}, namespaceService: b, configType: c}}", numbers.pick(&["a", "b"]))
         }
-        "Cluster" => format!("spec: {{clusterType: {}}}", numbers.of(&["a", "b", "c", "none"])),
+        "Cluster" => format!("spec: {{clusterType: {}}}", numbers.pick(&["a", "b", "c", "none"])),
         "Workload" => "spec: {deploymentTargets: []}".to_owned(),
         "WorkloadRegistration" => {
-            format!("spec: {{workload: {}, workspace: {}}}", place("w"), numbers.of(&["one", "two"]))
+            format!("spec: {{workload: {}, workspace: {}}}", place("w"), numbers.pick(&["one", "two"]))
         }
-        "ConfigSchema" => format!("spec: {{schema: '{}'}}", numbers.of(&["{}", "true"])),
+        "ConfigSchema" => format!("spec: {{schema: '{}'}}", numbers.pick(&["{}", "true"])),
         "Environment" => format!("spec: {{controlPlane: {}}}", place("c")),
         _ => "spec: {sourceRef: {kind: GitRepository, name: a}}".to_owned(),
     };
-    let label = numbers.of(&["workload: a", "workload: b", "kustomize.toolkit.fluxcd.io/name: dev-b"]);
-    let name = numbers.of(&["a", "b", "c", "d", "e", "f"]);
+    let label = numbers.pick(&["workload: a", "workload: b", "kustomize.toolkit.fluxcd.io/name: dev-b"]);
+    let name = numbers.pick(&["a", "b", "c", "d", "e", "f"]);
     format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, labels: {{{label}}}}}\n{body}\n")
 }
 
@@ -95,11 +95,11 @@ fn text(numbers: &mut Numbers) -> String {
 
 /// Makes a random change in the expected files. Returns the change.
 fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
-    let role = match numbers.of(&["platform", "platform", "platform", "a", "b"]) {
+    let role = match numbers.pick(&["platform", "platform", "platform", "a", "b"]) {
         "platform" => Role::Platform,
         name => Role::Application(RegistrationName::new(name).unwrap()),
     };
-    let path = numbers.of(&["1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml"]);
+    let path = numbers.pick(&["1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml"]);
     let (known, number) = paper.get(&(role.clone(), path.to_owned())).cloned().unwrap_or_default();
     let number = if numbers.below(4) == 0 { numbers.below(6) } else { number };
     let text = match numbers.below(12) {

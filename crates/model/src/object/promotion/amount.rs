@@ -43,7 +43,7 @@ impl Share {
 
 impl Amount {
     /// The largest number of a whole that the amount allows.
-    pub fn of(self, whole: u64) -> u64 {
+    pub fn limit(self, whole: u64) -> u64 {
         match self {
             Self::Count(count) => u64::from(count),
             Self::Share(share) => u64::try_from(u128::from(whole) * u128::from(share.0) / 10_000).unwrap_or(u64::MAX),
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_amount_is_a_number_or_a_share_of_the_whole() {
-        let of = |text: &str, whole| text.parse::<Amount>().map(|amount| amount.of(whole));
+        let of = |text: &str, whole| text.parse::<Amount>().map(|amount| amount.limit(whole));
         assert_eq!(of("3", 10), Ok(3));
         assert_eq!(of("2%", 1_000), Ok(20));
         assert_eq!(of("2%", 49), Ok(0));

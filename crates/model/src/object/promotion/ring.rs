@@ -253,7 +253,7 @@ fn names(item: &Node, decoder: &mut Decoder<'_>) -> Option<RingMembers> {
 
 fn at_once(limits: &Node, decoder: &mut Decoder<'_>) -> Option<Amount> {
     let amount = values::amount(limits, "atOnce", decoder)?;
-    if amount.of(10_000) == 0 {
+    if amount.limit(10_000) == 0 {
         let span = limits.get("atOnce").map_or(limits.span, |field| field.span);
         decoder.error(Code::InvalidPromotion, span, "`atOnce` is zero, so nothing would ever move");
         decoder.help("write a number or share above zero, or remove `atOnce`: then all places move at once");

@@ -294,7 +294,7 @@ fn is_compliant(measured: &Measured, share: Share, silent: Silent) -> bool {
 /// Whether not too many reconcilers failed. With `fail`, silent ones failed.
 fn is_within(measured: &Measured, budget: Amount, silent: Silent) -> bool {
     let silent = if silent == Silent::Fail { measured.silent } else { 0 };
-    measured.failed + silent <= budget.of(measured.expected)
+    measured.failed + silent <= budget.limit(measured.expected)
 }
 
 /// How silent reconcilers count for a list of gates.

@@ -139,7 +139,7 @@ fn step(world: &mut World) -> Report {
         let (total, site) = changing(world, is_released);
         let (total_before, site_before) = if old.ring == new.ring { (in_flight, in_site) } else { (0, 0) };
         let is_within = |limit: Option<u32>, now, before: u32| limit.is_none_or(|limit| now <= limit.max(before));
-        let at_once = ring.at_once.map(|amount| amount.of(0) as u32);
+        let at_once = ring.at_once.map(|amount| amount.limit(0) as u32);
         assert!(is_within(at_once, total, total_before), "more change at once than the limit");
         assert!(is_within(ring.per.first().map(|limit| limit.at_once), site, site_before), "too many at a site");
     }

@@ -215,7 +215,7 @@ impl World {
     /// The failure budget of the ring that moves.
     pub(super) fn budget(&self) -> u64 {
         let ring = self.state.current.as_ref().and_then(|current| self.promotion.rings.get(current.ring));
-        ring.map_or(u64::MAX, |ring| ring.failures.of(0))
+        ring.map_or(u64::MAX, |ring| ring.failures.limit(0))
     }
 
     fn measure(&self) -> Vec<PlaceState> {

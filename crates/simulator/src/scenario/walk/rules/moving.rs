@@ -452,7 +452,7 @@ impl Seen<'_> {
         let places = (0..self.target.len()).filter(|place| usize::from(self.ring[*place]) == ring && is_place(place));
         let limit = options.at_once.map(|amount| match amount {
             Amount::Count(count) => count as usize,
-            Amount::Share(_) => usize::try_from(amount.of(places.count() as u64)).unwrap_or(usize::MAX).max(1),
+            Amount::Share(_) => usize::try_from(amount.limit(places.count() as u64)).unwrap_or(usize::MAX).max(1),
         });
         if limit.is_some_and(|limit| changing.len() > limit) {
             return broken(
