@@ -1,7 +1,7 @@
 //! Applies many edits to small fleets. After each edit, compares the incremental result with a full compilation.
 
 use rayon::prelude::*;
-use testkit::incremental::{Counts, check};
+use testkit::incremental::{WorkCounts, check};
 
 use crate::report::{Row, grouped};
 use crate::{Options, SEED};
@@ -15,8 +15,8 @@ const LINES_MAX: usize = 40;
 /// The number of sequences of edits that ended with a difference, and what was compared.
 pub(crate) fn rows(options: &Options) -> Vec<Row> {
     let seeds: Vec<u64> = (0..options.share_of(SEQUENCES) as u64).map(|number| SEED + number).collect();
-    let found: Vec<Result<Counts, String>> = seeds.par_iter().map(|seed| check(*seed, EDITS)).collect();
-    let (mut tried, mut differences) = (Counts::default(), 0);
+    let found: Vec<Result<WorkCounts, String>> = seeds.par_iter().map(|seed| check(*seed, EDITS)).collect();
+    let (mut tried, mut differences) = (WorkCounts::default(), 0);
     for sequence in found {
         match sequence {
             Ok(counts) => tried += counts,

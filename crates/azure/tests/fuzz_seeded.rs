@@ -1,6 +1,6 @@
 //! The fuzz target on the stable toolchain, with inputs that are the same in each run.
 
-use testkit::fuzz::Target;
+use testkit::fuzz::FuzzTarget;
 
 const WORDS: &[&str] = &[
     "\"",
@@ -42,6 +42,6 @@ const WORDS: &[&str] = &[
 fn answers_of_azure() {
     let seeds: [&[u8]; 2] =
         [include_bytes!("payloads/azure-flux-configuration.json"), include_bytes!("payloads/azure-instance.json")];
-    Target { name: "azure", body: azure::fuzz, seeds: &seeds, words: WORDS, count: 20_000 }
+    FuzzTarget { name: "azure", body: azure::fuzz, seeds: &seeds, words: WORDS, count: 20_000 }
         .run(|name| std::env::var(name).ok());
 }

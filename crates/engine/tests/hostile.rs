@@ -5,13 +5,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use testkit::suite::{self, Outcome, run_with};
+use testkit::suite::{self, CaseOutcome, run_with};
 
 /// Much longer than any of these tests takes on a busy machine. It catches runs that never end.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Runs the small shop with additional files.
-fn shop_with(files: &[(&str, String)]) -> Outcome {
+fn shop_with(files: &[(&str, String)]) -> CaseOutcome {
     let shop = suite::cases(&Path::new(suite::FOLDER).join("shop.md")).unwrap().remove(0);
     let mut all = shop.files();
     all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), text.clone().into_bytes())));
@@ -22,7 +22,7 @@ fn shop_with(files: &[(&str, String)]) -> Outcome {
     outcome
 }
 
-fn is_made(outcome: &Outcome, cluster_type: &str) -> bool {
+fn is_made(outcome: &CaseOutcome, cluster_type: &str) -> bool {
     outcome.tree.file(&format!("{cluster_type}/hello-web/reconciler.yaml"), &model::tree::closed).unwrap().is_some()
 }
 

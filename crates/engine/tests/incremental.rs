@@ -10,14 +10,14 @@ use model::digest::Digest;
 use model::fleet::Fleet;
 use testkit::directory::fleet_of;
 use testkit::generator::{self, ENVIRONMENT, Size};
-use testkit::incremental::{Counts, check, check_claims, check_threads};
+use testkit::incremental::{WorkCounts, check, check_claims, check_threads};
 
 /// The number of edits for each seed, for a run of a few seconds. `cargo xtask bench` uses many more.
 const EDITS: usize = 20;
 
 #[test]
 fn updated_fleet_equals_a_full_compilation() -> Result<(), String> {
-    let mut all = Counts::default();
+    let mut all = WorkCounts::default();
     for seed in 0..2 {
         all += check(seed, EDITS)?;
     }
@@ -28,7 +28,7 @@ fn updated_fleet_equals_a_full_compilation() -> Result<(), String> {
 
 #[test]
 fn removed_application_claims_leave_no_trace() -> Result<(), String> {
-    let mut all = Counts::default();
+    let mut all = WorkCounts::default();
     for seed in 0..2 {
         all += check_claims(seed, 2 * EDITS)?;
     }

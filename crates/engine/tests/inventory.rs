@@ -11,7 +11,7 @@ use model::diagnostic::{AssignmentId, Origin};
 use model::name::ConfigMapName;
 use model::object::deployment_target::WORKSPACE_LABEL;
 use model::selector::{LabelSelector, Operator, Requirement};
-use testkit::edits::Edits;
+use testkit::edits::FleetEdits;
 use testkit::generator::ENVIRONMENT;
 
 /// The number of edits of a fleet before each comparison.
@@ -47,7 +47,7 @@ spec: {schema: '{"properties": {"SECRET": {"writeOnly": true}}}'}
 "#;
 
 fn fleet(seed: u64, edits: usize) -> Compiled {
-    let mut script = Edits::new(seed);
+    let mut script = FleetEdits::new(seed);
     script.by_ref().take(edits).for_each(drop);
     let mut files: Vec<_> =
         script.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use engine::compile::{Assignment, Compiled, Options};
 use engine::memo::Memo;
 use model::fleet::Fleet;
-use testkit::edits::Edits;
+use testkit::edits::FleetEdits;
 use testkit::generator::ENVIRONMENT;
 
 /// Fleets with all kinds of objects, each some edits after the previous one.
 fn fleets() -> Result<Vec<Arc<Fleet>>> {
-    let mut edits = Edits::new(11);
+    let mut edits = FleetEdits::new(11);
     let fleet = |_| {
         edits.by_ref().nth(4);
         let files = edits.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();

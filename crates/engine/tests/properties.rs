@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use model::tree::{Blob, closed};
-use testkit::suite::{self, Case, Outcome, run, run_with};
+use testkit::suite::{self, Case, CaseOutcome, run, run_with};
 
 type Files = Vec<(String, Vec<u8>)>;
 
@@ -16,7 +16,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Runs every case before and after `change` of its files, and compares the results of `extract`.
-fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, extract: impl Fn(&Outcome) -> T) {
+fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, extract: impl Fn(&CaseOutcome) -> T) {
     for case in cases() {
         let (before, after) = (run(&case).unwrap(), run_with(&case, &change(&case)).unwrap());
         assert_eq!(extract(&before), extract(&after), "{}", case.title);
@@ -24,12 +24,12 @@ fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, extrac
 }
 
 /// All results of a case, including the places in messages.
-fn everything(outcome: &Outcome) -> (String, String, Vec<(String, String)>) {
+fn everything(outcome: &CaseOutcome) -> (String, String, Vec<(String, String)>) {
     (outcome.says.clone(), outcome.makes.clone(), contents(outcome))
 }
 
 /// The results of a case, without the places in messages.
-fn without_places(outcome: &Outcome) -> (Vec<String>, String, Vec<(String, String)>) {
+fn without_places(outcome: &CaseOutcome) -> (Vec<String>, String, Vec<(String, String)>) {
     let messages =
         outcome.diagnostics.iter().map(|found| format!("{} {} {:?}", found.code, found.message, found.assignments));
     let mut messages: Vec<_> = messages.collect();
@@ -37,7 +37,7 @@ fn without_places(outcome: &Outcome) -> (Vec<String>, String, Vec<(String, Strin
     (messages, outcome.makes.clone(), contents(outcome))
 }
 
-fn contents(outcome: &Outcome) -> Vec<(String, String)> {
+fn contents(outcome: &CaseOutcome) -> Vec<(String, String)> {
     let text = |blob: &Blob| String::from_utf8_lossy(blob.bytes().unwrap()).into_owned();
     let files = outcome.tree.files(&closed).map(Result::unwrap);
     files.map(|(path, entry)| (path, text(&entry.blob))).collect()
@@ -179,6 +179,6 @@ fn no_input_makes_it_panic() {
     let inputs: Vec<_> = cases().iter().map(testkit::fuzz::fleet_input).collect();
     let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
     let (name, body) = ("fleet", testkit::fuzz::fleet as fn(&[u8]));
-    testkit::fuzz::Target { name, body, seeds: &inputs, words: WORDS, count: 1_000 }
+    testkit::fuzz::FuzzTarget { name, body, seeds: &inputs, words: WORDS, count: 1_000 }
         .run(|name| std::env::var(name).ok());
 }

@@ -6,7 +6,7 @@ use hub_api::report::signed_file;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
-use testkit::fuzz::Target;
+use testkit::fuzz::FuzzTarget;
 
 const GENERIC: u8 = 0;
 const FLUX: u8 = 1;
@@ -66,7 +66,7 @@ fn with_format(format: u8, body: &[u8]) -> Vec<u8> {
 }
 
 fn run(name: &str, body: fn(&[u8]), (seeds, words): (&[&[u8]], &[&str]), count: u64) {
-    Target { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
+    FuzzTarget { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
 }
 
 #[test]

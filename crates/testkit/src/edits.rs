@@ -21,7 +21,7 @@ use state::State;
 
 /// An edit. It sets or removes whole files, so it can be applied to any set of files, whatever their state is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct FleetEdit {
     kind: &'static str,
     what: String,
     changes: BTreeMap<String, Option<String>>,
@@ -29,7 +29,7 @@ pub struct Edit {
 
 /// An endless sequence of edits. Each edit starts from the result of the edit before it.
 #[derive(Clone, Debug)]
-pub struct Edits {
+pub struct FleetEdits {
     state: State,
     random: Random,
 }
@@ -101,7 +101,7 @@ pub fn fleet(seed: u64) -> BTreeMap<String, String> {
     fleet::files(seed)
 }
 
-impl Edits {
+impl FleetEdits {
     /// Starts a sequence of edits of the small fleet of this seed.
     pub fn new(seed: u64) -> Self {
         let state = State { files: fleet(seed), broken: BTreeMap::new(), turn: 0 };
@@ -114,7 +114,7 @@ impl Edits {
     }
 
     /// Makes the next edit. Returns `None` if the chosen kind of edit is not possible or changes nothing.
-    fn attempt(&mut self) -> Option<Edit> {
+    fn attempt(&mut self) -> Option<FleetEdit> {
         let kinds = match self.random.below(8) {
             0 => &LAYOUT[..],
             1..=3 => &REPAIRS[..],
@@ -127,7 +127,7 @@ impl Edits {
         }
         let changes: BTreeMap<_, _> =
             changes.into_iter().filter(|(path, text)| self.state.files.get(path) != text.as_ref()).collect();
-        let edit = Edit { kind, what, changes };
+        let edit = FleetEdit { kind, what, changes };
         for path in edit.changes.keys() {
             match health {
                 Health::Breaks => drop(self.state.broken.insert(path.clone(), self.state.files[path].clone())),
@@ -140,10 +140,10 @@ impl Edits {
     }
 }
 
-impl Iterator for Edits {
-    type Item = Edit;
+impl Iterator for FleetEdits {
+    type Item = FleetEdit;
 
-    fn next(&mut self) -> Option<Edit> {
+    fn next(&mut self) -> Option<FleetEdit> {
         self.state.turn += 1;
         loop {
             if let Some(edit) = self.attempt() {
@@ -153,7 +153,7 @@ impl Iterator for Edits {
     }
 }
 
-impl Edit {
+impl FleetEdit {
     /// The kind of the edit. All edits of one kind have the same text.
     pub fn kind(&self) -> &'static str {
         self.kind
@@ -181,7 +181,7 @@ impl Edit {
     }
 }
 
-impl fmt::Display for Edit {
+impl fmt::Display for FleetEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind, self.what)
     }

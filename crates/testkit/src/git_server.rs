@@ -14,7 +14,7 @@ const HELD_MAX: Duration = Duration::from_mins(2);
 
 mod fault;
 
-pub use self::fault::{Fault, GARBAGE};
+pub use self::fault::{GARBAGE, ServerFault};
 
 /// A git host on loopback. It serves the repositories below a folder and stops when it is dropped.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Shared {
     root: PathBuf,
     authorization: Mutex<Option<String>>,
     redirect: Mutex<Option<String>>,
-    fault: Mutex<Option<(String, Fault)>>,
+    fault: Mutex<Option<(String, ServerFault)>>,
     /// Repositories for which the server answers 503.
     broken: Mutex<Vec<String>>,
     holds: Mutex<Vec<Arc<Hold>>>,
@@ -87,12 +87,12 @@ impl GitServer {
 
     /// With `true`, the server accepts requests but never answers them. With `false`, it answers again.
     pub fn set_silent(&self, is_silent: bool) {
-        let fault = is_silent.then(|| (String::new(), Fault::Silence));
+        let fault = is_silent.then(|| (String::new(), ServerFault::Silence));
         *lock(&self.shared.fault) = fault;
     }
 
     /// From now on, answers with this fault if the path or query of a request contains the given text. `None` restores correct answers.
-    pub fn set_fault(&self, fault: Option<(&str, Fault)>) {
+    pub fn set_fault(&self, fault: Option<(&str, ServerFault)>) {
         *lock(&self.shared.fault) = fault.map(|(part, fault)| (part.to_owned(), fault));
     }
 
@@ -103,10 +103,10 @@ impl GitServer {
 
     /// Holds the answer to the next request whose path and query contain these words. All other requests are answered. The answer contains the state
     /// at the time when the request came.
-    pub fn hold_next(&self, words: &str) -> Held {
+    pub fn hold_next(&self, words: &str) -> HeldAnswer {
         let hold = Arc::new(Hold { words: words.to_owned(), state: Mutex::default(), changed: Condvar::new() });
         lock(&self.shared.holds).push(Arc::clone(&hold));
-        Held(hold)
+        HeldAnswer(hold)
     }
 
     /// All requests that the server received so far.
@@ -122,7 +122,7 @@ impl GitServer {
 
 /// An answer that is held until this value is released or dropped.
 #[derive(Debug)]
-pub struct Held(Arc<Hold>);
+pub struct HeldAnswer(Arc<Hold>);
 
 #[derive(Debug)]
 struct Hold {
@@ -139,7 +139,7 @@ enum HoldState {
     Released,
 }
 
-impl Held {
+impl HeldAnswer {
     /// Waits until the held request has arrived. Returns `false` if it does not arrive in time.
     pub fn is_reached(&self) -> bool {
         let state = lock(&self.0.state);
@@ -153,7 +153,7 @@ impl Held {
     pub fn release(self) {}
 }
 
-impl Drop for Held {
+impl Drop for HeldAnswer {
     fn drop(&mut self) {
         *lock(&self.0.state) = HoldState::Released;
         self.0.changed.notify_all();
@@ -255,7 +255,7 @@ fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     if head.header("expect").is_some() {
         write!(output, "HTTP/1.1 100 Continue\r\n\r\n")?;
     }
-    if let Some(bytes) = fault.and_then(Fault::hears) {
+    if let Some(bytes) = fault.and_then(ServerFault::hears) {
         return input.take(bytes as u64).read_to_end(&mut Vec::new()).map(drop);
     }
     let body = read_body(&head, &mut input)?;

@@ -19,14 +19,14 @@ use model::source::{File, Source};
 use simulator::random::Random;
 
 use crate::directory::input_by;
-use crate::edits::Edits;
+use crate::edits::FleetEdits;
 use crate::generator::ENVIRONMENT;
 use oddities::Oddities;
 use visible_result::{VisibleResult, same};
 
 /// The amount of work of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct WorkCounts {
     /// The number of edits. Each edit counts once, whether it was made alone or together with others.
     pub edits: usize,
     /// The number of changes of a fleet: of one edit, of several edits, or back to an earlier state.
@@ -45,7 +45,7 @@ pub struct Counts {
     pub layout: usize,
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for WorkCounts {
     fn add_assign(&mut self, more: Self) {
         self.edits += more.edits;
         self.changes += more.changes;
@@ -66,7 +66,7 @@ type Changes = BTreeMap<String, Option<String>>;
 ///
 /// # Errors
 /// Returns the differences and the edit after which they occurred.
-pub fn check(seed: u64, edits: usize) -> Result<Counts, String> {
+pub fn check(seed: u64, edits: usize) -> Result<WorkCounts, String> {
     walk(seed, edits, Script::new(seed))
 }
 
@@ -74,11 +74,11 @@ pub fn check(seed: u64, edits: usize) -> Result<Counts, String> {
 ///
 /// # Errors
 /// Returns the differences and the edit after which they occurred.
-pub fn check_claims(seed: u64, edits: usize) -> Result<Counts, String> {
+pub fn check_claims(seed: u64, edits: usize) -> Result<WorkCounts, String> {
     walk(seed, edits, Script { only_claims: true, ..Script::new(seed) })
 }
 
-fn walk(seed: u64, edits: usize, script: Script) -> Result<Counts, String> {
+fn walk(seed: u64, edits: usize, script: Script) -> Result<WorkCounts, String> {
     let mut walk = Walk::new(script)?;
     let mut random = Random::new(seed);
     while walk.counts.edits < edits {
@@ -125,7 +125,7 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
 
 /// The source of the edits.
 struct Script {
-    edits: Edits,
+    edits: FleetEdits,
     oddities: Oddities,
     only_claims: bool,
 }
@@ -140,7 +140,7 @@ struct Step {
 
 impl Script {
     fn new(seed: u64) -> Self {
-        Self { edits: Edits::new(seed), oddities: Oddities::default(), only_claims: false }
+        Self { edits: FleetEdits::new(seed), oddities: Oddities::default(), only_claims: false }
     }
 
     /// The next edit, or in some cases several edits at the same time.
@@ -172,7 +172,7 @@ struct Walk {
     /// The result of the last full compilation.
     before: VisibleResult,
     saved: Vec<u8>,
-    counts: Counts,
+    counts: WorkCounts,
 }
 
 impl Walk {
@@ -182,7 +182,7 @@ impl Walk {
         let sources = sources(&files)?;
         let compiled = Compiled::new(sources.fleet());
         let (before, saved) = (VisibleResult::new(&compiled, &[]), compiled.save());
-        Ok(Self { edits, files, sources, compiled, before, saved, counts: Counts::default() })
+        Ok(Self { edits, files, sources, compiled, before, saved, counts: WorkCounts::default() })
     }
 
     fn change(&mut self, changes: &Changes, is_layout: bool) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
 
-use testkit::fuzz::{self, Target};
+use testkit::fuzz::{self, FuzzTarget};
 
 const TEMPLATES: &[&[u8]] = &[
     b"{{ toYaml . | indent 2 }}",
@@ -155,31 +155,37 @@ const URL_WORDS: &[&str] = &[
     "é", ".git", "~",
 ];
 
-fn run(target: Target<'_>) {
+fn run(target: FuzzTarget<'_>) {
     target.run(|name| std::env::var(name).ok());
 }
 
 #[test]
 fn selectors() {
-    run(Target { name: "selector", body: fuzz::selector, seeds: SELECTORS, words: SELECTOR_WORDS, count: 3_000 });
+    run(FuzzTarget { name: "selector", body: fuzz::selector, seeds: SELECTORS, words: SELECTOR_WORDS, count: 3_000 });
 }
 
 #[test]
 fn urls() {
-    run(Target { name: "url", body: fuzz::url, seeds: URLS, words: URL_WORDS, count: 30_000 });
+    run(FuzzTarget { name: "url", body: fuzz::url, seeds: URLS, words: URL_WORDS, count: 30_000 });
 }
 
 #[test]
 fn templates() {
-    run(Target { name: "template", body: fuzz::template, seeds: TEMPLATES, words: TEMPLATE_WORDS, count: 6_000 });
+    run(FuzzTarget { name: "template", body: fuzz::template, seeds: TEMPLATES, words: TEMPLATE_WORDS, count: 6_000 });
 }
 
 #[test]
 fn yaml_that_is_read() {
-    run(Target { name: "yaml_reader", body: fuzz::yaml_reader, seeds: DOCUMENTS, words: DOCUMENT_WORDS, count: 4_000 });
+    run(FuzzTarget {
+        name: "yaml_reader",
+        body: fuzz::yaml_reader,
+        seeds: DOCUMENTS,
+        words: DOCUMENT_WORDS,
+        count: 4_000,
+    });
 }
 
 #[test]
 fn yaml_that_is_written() {
-    run(Target { name: "yaml_writer", body: fuzz::yaml_writer, seeds: VALUES, words: VALUE_WORDS, count: 20_000 });
+    run(FuzzTarget { name: "yaml_writer", body: fuzz::yaml_writer, seeds: VALUES, words: VALUE_WORDS, count: 20_000 });
 }

@@ -1,6 +1,6 @@
 //! The fuzz target on the stable toolchain, with inputs that are the same in each run.
 
-use testkit::fuzz::Target;
+use testkit::fuzz::FuzzTarget;
 
 const WORDS: &[&str] = &[
     "\"",
@@ -49,6 +49,6 @@ const WORDS: &[&str] = &[
 #[test]
 fn descriptors() {
     let seed = include_bytes!("payloads/descriptor.yaml");
-    Target { name: "descriptor", body: watch::fuzz, seeds: &[seed], words: WORDS, count: 5_000 }
+    FuzzTarget { name: "descriptor", body: watch::fuzz, seeds: &[seed], words: WORDS, count: 5_000 }
         .run(|name| std::env::var(name).ok());
 }

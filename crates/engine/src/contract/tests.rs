@@ -99,7 +99,7 @@ fn given(compiled: &Compiled) -> Counts {
 fn contract_agrees_with_each_assignment() {
     let mut violations = 0;
     for seed in 0..2 {
-        let mut edits = testkit::edits::Edits::new(seed);
+        let mut edits = testkit::edits::FleetEdits::new(seed);
         for _ in 0..6 {
             edits.next().unwrap();
             let compiled = Compiled::new(&fleet(edits.files()));

@@ -7,7 +7,7 @@ use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
 use proptest::prelude::*;
-use testkit::edits::Edits;
+use testkit::edits::FleetEdits;
 use testkit::generator::ENVIRONMENT;
 
 use super::edit::apply;
@@ -15,7 +15,7 @@ use super::*;
 
 /// A small fleet after some random edits. It may contain errors.
 fn fleet(seed: u64, edits: usize) -> Arc<Fleet> {
-    let mut sequence = Edits::new(seed);
+    let mut sequence = FleetEdits::new(seed);
     sequence.by_ref().take(edits).for_each(drop);
     let texts = sequence.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
     Arc::new(testkit::directory::fleet_of(texts, ENVIRONMENT).unwrap().0)

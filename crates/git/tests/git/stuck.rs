@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use git::{GitRepositories, Repositories, RepositoryError, Revision, Settings, Wait};
-use testkit::git_server::{Fault, GARBAGE, GitServer};
+use testkit::git_server::{GARBAGE, GitServer, ServerFault};
 
 use crate::playground::{Disk, commit, run, tree, url};
 
@@ -182,7 +182,7 @@ fn login_page_is_not_an_empty_repository() {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     for part in ["info/refs", ""] {
-        server.set_fault(Some((part, Fault::Page)));
+        server.set_fault(Some((part, ServerFault::Page)));
         let found = head(&GitRepositories::new(settings.clone()));
         assert!(matches!(found, Err(RepositoryError::NotGit { .. })), "{found:?}");
     }
@@ -197,7 +197,7 @@ fn login_page_is_not_an_empty_repository() {
 }
 
 /// Pushes while the server has a fault. The push must end, and afterwards everything must work.
-fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> {
+fn check_push(part: &str, fault: ServerFault) -> Result<git::Pushed, RepositoryError> {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
     let repositories = GitRepositories::new(settings.clone());
@@ -227,7 +227,7 @@ fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> 
 #[test]
 fn push_with_an_invalid_answer_is_decided_by_the_head() {
     for which in 0..GARBAGE.len() {
-        let pushed = check_push("/git-receive-pack", Fault::Garbage(which));
+        let pushed = check_push("/git-receive-pack", ServerFault::Garbage(which));
         // The server accepted the push before its invalid response. The head of the branch decides.
         assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{which}: {pushed:?}");
     }
@@ -235,18 +235,18 @@ fn push_with_an_invalid_answer_is_decided_by_the_head() {
 
 #[test]
 fn unanswered_push_times_out_with_a_reason() {
-    let pushed = check_push("/git-receive-pack", Fault::Silence);
+    let pushed = check_push("/git-receive-pack", ServerFault::Silence);
     assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: Wait::Push, .. })), "{pushed:?}");
     assert!(pushed.unwrap_err().to_string().contains("the push took more than 4 seconds"));
 }
 
 #[test]
 fn push_with_a_lost_answer_counts() {
-    for fault in [Fault::Cut(0), Fault::Cut(150), Fault::Stall(150), Fault::Drip] {
+    for fault in [ServerFault::Cut(0), ServerFault::Cut(150), ServerFault::Stall(150), ServerFault::Drip] {
         let pushed = check_push("/git-receive-pack", fault);
         assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{fault:?}: {pushed:?}");
     }
-    for fault in [Fault::Deaf(10), Fault::Status(500), Fault::Status(503), Fault::Page] {
+    for fault in [ServerFault::Deaf(10), ServerFault::Status(500), ServerFault::Status(503), ServerFault::Page] {
         let pushed = check_push("/git-receive-pack", fault);
         assert!(matches!(pushed, Err(RepositoryError::Refused { .. })), "{fault:?}: {pushed:?}");
     }

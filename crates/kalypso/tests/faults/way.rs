@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::git_server::{Fault, GitServer};
+use testkit::git_server::{GitServer, ServerFault};
 
 use crate::chance::Chance;
 use crate::proxy::{Break, Proxy};
@@ -51,16 +51,16 @@ impl Way {
             Self::Http(server) => {
                 let bytes = chance.below(600) as usize;
                 let fault = chance.one_of(&[
-                    Fault::Status(500),
-                    Fault::Status(503),
-                    Fault::Status(401),
-                    Fault::Page,
-                    Fault::Garbage(bytes),
-                    Fault::Deaf(bytes),
-                    Fault::Cut(bytes),
-                    Fault::Stall(bytes),
-                    Fault::Drip,
-                    Fault::Silence,
+                    ServerFault::Status(500),
+                    ServerFault::Status(503),
+                    ServerFault::Status(401),
+                    ServerFault::Page,
+                    ServerFault::Garbage(bytes),
+                    ServerFault::Deaf(bytes),
+                    ServerFault::Cut(bytes),
+                    ServerFault::Stall(bytes),
+                    ServerFault::Drip,
+                    ServerFault::Silence,
                 ]);
                 let part = chance.one_of(&["", "info/refs", "git-upload-pack", "/git-receive-pack", "gitops"]);
                 server.set_fault(Some((part, fault)));

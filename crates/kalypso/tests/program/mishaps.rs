@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use testkit::git_server::{Fault, GitServer};
+use testkit::git_server::{GitServer, ServerFault};
 
 use crate::company::{Company, Ran, folder_text, git, kalypso};
 use crate::objects::{self, config, environment};
@@ -266,9 +266,9 @@ fn login_page_is_not_an_empty_repository() {
     let server = GitServer::start(&company.path("served")).unwrap();
     company.configure(&server.url(), "");
     company.kalypso("publish -e dev --direct").ends(0);
-    server.set_fault(Some(("gitops", Fault::Page)));
+    server.set_fault(Some(("gitops", ServerFault::Page)));
     company.kalypso("publish -e dev --direct").ends(69).says(&["K0615", "gitops", "is not a git server", "login"]);
-    server.set_fault(Some(("", Fault::Page)));
+    server.set_fault(Some(("", ServerFault::Page)));
     company.kalypso("plan -e dev").ends(69).says(&["K0615", "control-plane"]);
     server.set_fault(None);
     company.kalypso("plan -e dev").ends(0);

@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use model::read::read_file;
 use model::source::{File, Files, Source};
 
-use super::{Edits, KINDS, LAYOUT, REPAIRS, fleet};
+use super::{FleetEdits, KINDS, LAYOUT, REPAIRS, fleet};
 use crate::directory::fleet_of;
 use crate::generator::ENVIRONMENT;
 
@@ -24,14 +24,14 @@ fn problems(files: &BTreeMap<String, String>) -> Vec<String> {
 
 #[test]
 fn a_seed_always_gives_the_same_edits() {
-    let some = |seed| Edits::new(seed).take(50).collect::<Vec<_>>();
+    let some = |seed| FleetEdits::new(seed).take(50).collect::<Vec<_>>();
     assert_eq!(some(1), some(1));
     assert_ne!(some(1), some(2));
 }
 
 #[test]
 fn every_kind_of_edit_occurs_and_changes_something() {
-    let mut edits = Edits::new(3);
+    let mut edits = FleetEdits::new(3);
     let mut files = fleet(3);
     let mut kinds = BTreeSet::new();
     for _ in 0..1_000 {
@@ -48,7 +48,7 @@ fn every_kind_of_edit_occurs_and_changes_something() {
 #[test]
 fn files_are_valid_until_they_are_broken_or_duplicated() {
     assert_eq!(problems(&fleet(1)), [""; 0]);
-    let mut edits = Edits::new(1);
+    let mut edits = FleetEdits::new(1);
     for _ in 0..200 {
         let edit = edits.next().expect("the sequence is endless");
         let broken = &edits.state.broken;
@@ -71,7 +71,7 @@ fn meaning(files: &BTreeMap<String, String>) -> Vec<String> {
 #[test]
 fn comments_order_and_names_of_files_change_no_meaning() {
     let layout: BTreeSet<_> = LAYOUT.iter().map(|(kind, _)| *kind).collect();
-    let mut edits = Edits::new(7);
+    let mut edits = FleetEdits::new(7);
     for _ in 0..150 {
         let before = edits.files().clone();
         let edit = edits.next().expect("the sequence is endless");
@@ -83,7 +83,7 @@ fn comments_order_and_names_of_files_change_no_meaning() {
 
 #[test]
 fn most_assignments_are_good_most_of_the_time() {
-    let mut edits = Edits::new(5);
+    let mut edits = FleetEdits::new(5);
     let mut shares = Vec::new();
     for _ in 0..20 {
         edits.by_ref().nth(4);

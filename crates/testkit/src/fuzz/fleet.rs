@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use model::tree::Tree;
 
-use crate::suite::{self, Case, Outcome, run_with};
+use crate::suite::{self, Case, CaseOutcome, run_with};
 
 static SHOP: LazyLock<Option<Case>> = LazyLock::new(|| {
     let file = Path::new(suite::FOLDER).join("shop.md");
@@ -35,7 +35,7 @@ pub fn fleet(input: &[u8]) {
 
 /// The parts of the outcome that must not depend on the order of files. Equal messages about several files keep the order in which the files were
 /// read.
-fn compared(outcome: Outcome) -> (Vec<String>, Tree) {
+fn compared(outcome: CaseOutcome) -> (Vec<String>, Tree) {
     let mut lines: Vec<_> = outcome.says.lines().map(str::to_owned).collect();
     lines.sort();
     (lines, outcome.tree)

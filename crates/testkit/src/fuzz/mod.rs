@@ -11,7 +11,7 @@ mod yaml_reader;
 mod yaml_writer;
 
 pub use fleet::{fleet, fleet_input};
-pub use seeded::{CORPUS_VARIABLE, SECONDS_VARIABLE, SEED_VARIABLE, Target};
+pub use seeded::{CORPUS_VARIABLE, FuzzTarget, SECONDS_VARIABLE, SEED_VARIABLE};
 pub use selector::selector;
 pub use template::template;
 pub use url::url;

@@ -23,7 +23,7 @@ pub const SEED_VARIABLE: &str = "KALYPSO_FUZZ_SEED";
 
 /// A fuzz target with the material for its inputs.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub struct FuzzTarget<'a> {
     /// The name of the target below `fuzz/`.
     pub name: &'a str,
     /// The function that checks an input. It panics if a property does not hold.
@@ -62,7 +62,7 @@ impl Campaign {
     }
 }
 
-impl Target<'_> {
+impl FuzzTarget<'_> {
     /// Runs the target with each of its seeds and with changed inputs: bytes are flipped, removed and doubled, and pieces of the seeds and words are
     /// inserted. `variable` returns the values of the variables that request another kind of run.
     pub fn run(&self, variable: impl Fn(&str) -> Option<String>) {
@@ -119,7 +119,7 @@ fn dictionary_entry(word: &str) -> String {
     format!("\"{}\"\n", word.bytes().map(escape).collect::<String>())
 }
 
-fn change(input: &mut Vec<u8>, random: &mut Random, target: &Target<'_>) {
+fn change(input: &mut Vec<u8>, random: &mut Random, target: &FuzzTarget<'_>) {
     let range = random.range(input.len());
     match random.below(6) {
         0 => input.iter_mut().skip(range.start).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
@@ -144,8 +144,8 @@ fn change(input: &mut Vec<u8>, random: &mut Random, target: &Target<'_>) {
 mod tests {
     use super::*;
 
-    const TARGET: Target<'_> =
-        Target { name: "small", body: |_| {}, seeds: &[b"a: \"b\"\n"], words: &["\"", "\u{e9}", "- "], count: 3 };
+    const TARGET: FuzzTarget<'_> =
+        FuzzTarget { name: "small", body: |_| {}, seeds: &[b"a: \"b\"\n"], words: &["\"", "\u{e9}", "- "], count: 3 };
 
     #[test]
     fn the_corpus_has_seeds_and_a_dictionary() {
@@ -159,6 +159,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "target small fails with \"a: ")]
     fn an_input_that_fails_is_shown() {
-        Target { body: |input| assert!(input.is_empty()), ..TARGET }.run(|_| None);
+        FuzzTarget { body: |input| assert!(input.is_empty()), ..TARGET }.run(|_| None);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ServerFault {
     /// The answer has this status and no body.
     Status(u16),
     /// The answer is a login page with status 200.
@@ -42,7 +42,7 @@ pub const GARBAGE: [&str; 7] = [
 /// The speed of a dripping answer: bytes of one piece, and the pause between pieces.
 const DRIP: (usize, Duration) = (64, Duration::from_millis(5));
 
-impl Fault {
+impl ServerFault {
     /// Answers instead of the backend, if the fault needs no backend. Returns whether it answered.
     pub(super) fn answer(self, mut stream: &TcpStream) -> io::Result<bool> {
         match self {

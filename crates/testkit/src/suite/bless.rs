@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Case;
-use super::run::{self, Outcome, text_of};
+use super::run::{self, CaseOutcome, text_of};
 
 /// Replaces the expected parts of all cases of a file with the current results.
 ///
@@ -24,7 +24,7 @@ pub fn bless(file: &Path) -> Result<(), String> {
     std::fs::write(file, blessed).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-fn edits_of(case: &Case, outcome: &Outcome) -> Vec<(Range<usize>, String)> {
+fn edits_of(case: &Case, outcome: &CaseOutcome) -> Vec<(Range<usize>, String)> {
     let mut edits = Vec::new();
     let parts = [("It says", &case.says, &outcome.says), ("It makes", &case.makes, &outcome.makes)];
     for (what, expected, found) in parts {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::case::{Case, Expected};
-use super::run::{Outcome, text_of};
+use super::run::{CaseOutcome, text_of};
 
 /// Compares every expected part of a case with its outcome.
-pub(super) fn compare(case: &Case, outcome: &Outcome) -> Result<(), String> {
+pub(super) fn compare(case: &Case, outcome: &CaseOutcome) -> Result<(), String> {
     let mut differences = Vec::new();
     let parts = [("It says", &case.says, &outcome.says), ("It makes", &case.makes, &outcome.makes)];
     for (what, expected, found) in parts {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub use bless::bless;
 pub use case::Case;
 pub(crate) use run::said;
-pub use run::{Outcome, run, run_with};
+pub use run::{CaseOutcome, run, run_with};
 
 /// The folder of the cases, relative to the folder of a crate.
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite");

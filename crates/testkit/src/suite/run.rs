@@ -20,7 +20,7 @@ use super::{Case, limited};
 
 /// The results of a case.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CaseOutcome {
     /// The diagnostics, in the notation of cases.
     pub says: String,
     /// The files of the tree, in the notation of cases.
@@ -35,7 +35,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Returns an error if the case contains an invalid part, such as an invalid name.
-pub fn run(case: &Case) -> Result<Outcome, String> {
+pub fn run(case: &Case) -> Result<CaseOutcome, String> {
     run_with(case, &case.files())
 }
 
@@ -43,7 +43,7 @@ pub fn run(case: &Case) -> Result<Outcome, String> {
 ///
 /// # Errors
 /// See [`run`].
-pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, String> {
+pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<CaseOutcome, String> {
     let mut previous = match &case.before {
         Some(before) => run(before)?.tree,
         None => Tree::default(),
@@ -65,7 +65,7 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
     let mut locator = Locator::new(&fleet);
     let says = diagnostics.iter().map(|diagnostic| said(diagnostic, &mut locator)).collect();
     let makes = listing(&previous, &output, &compiled);
-    Ok(Outcome { says, makes, tree: output.tree, diagnostics })
+    Ok(CaseOutcome { says, makes, tree: output.tree, diagnostics })
 }
 
 /// A tree with the contents of all files that were sealed in memory.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use git_host::double::{DoubleFault, FaultAnswer};
-use testkit::git_server::Fault;
+use testkit::git_server::ServerFault;
 
 use super::hosted::{ACCOUNTS, Hosted};
 use super::kind;
@@ -72,13 +72,13 @@ impl Round {
         if chance.once_in(3) {
             let bytes = chance.below(600) as usize;
             let fault = chance.one_of(&[
-                Fault::Status(500),
-                Fault::Status(503),
-                Fault::Page,
-                Fault::Garbage(bytes),
-                Fault::Deaf(bytes),
-                Fault::Cut(bytes),
-                Fault::Drip,
+                ServerFault::Status(500),
+                ServerFault::Status(503),
+                ServerFault::Page,
+                ServerFault::Garbage(bytes),
+                ServerFault::Deaf(bytes),
+                ServerFault::Cut(bytes),
+                ServerFault::Drip,
             ]);
             let part = chance.one_of(&["", "info/refs", "git-upload-pack", "/git-receive-pack", "gitops"]);
             hosted.server.set_fault(Some((part, fault)));
