@@ -46,7 +46,7 @@ fn run_file(options: &Simulate, file: &Path) -> anyhow::Result<Exit> {
 }
 
 fn json_of(story: &Story, is_quiet: bool) -> Json {
-    let entry = |entry: &scenario::Entry| json!({"seconds": entry.at_s, "place": &*entry.place, "kind": entry.kind, "text": &*entry.text});
+    let entry = |entry: &scenario::StoryEntry| json!({"seconds": entry.at_s, "place": &*entry.place, "kind": entry.kind, "text": &*entry.text});
     let entries: Vec<_> = story.entries.iter().filter(|_| !is_quiet).map(entry).collect();
     let expectation = |found: &scenario::ExpectationResult| {
         json!({

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
-use simulator::simulation::{Behavior, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
+use simulator::simulation::{Behavior, HostOptions, OF_PLATFORM, Pull, ReportFormat, Simulation, SimulationOptions};
 
 /// The seed is arbitrary. This one shows hosts in each state.
 const SEED: u64 = 12;
@@ -120,11 +120,12 @@ fn count(tier: &str) -> usize {
 }
 
 /// The format of reports. Clusters use the format of their reconciler. Hosts without containers use various formats.
-fn format(reconciler: &str, number: usize) -> Format {
-    const OF_SCRIPTS: [Format; 4] = [Format::Json, Format::Lines, Format::OtlpProtobuf, Format::OtlpJson];
+fn format(reconciler: &str, number: usize) -> ReportFormat {
+    const OF_SCRIPTS: [ReportFormat; 4] =
+        [ReportFormat::Json, ReportFormat::Lines, ReportFormat::OtlpProtobuf, ReportFormat::OtlpJson];
     match reconciler {
-        "flux" => Format::Flux,
-        "argocd" => Format::ArgoCd,
+        "flux" => ReportFormat::Flux,
+        "argocd" => ReportFormat::ArgoCd,
         _ => OF_SCRIPTS[number % OF_SCRIPTS.len()],
     }
 }

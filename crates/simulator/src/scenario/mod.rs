@@ -23,7 +23,7 @@ use engine::promotion::state::RolloutState;
 
 pub use self::definition::Scenario;
 pub use self::read::{Unreadable, read};
-pub use self::story::{Entry, ExpectationResult, Story};
+pub use self::story::{ExpectationResult, Story, StoryEntry};
 use self::world::World;
 
 /// A scenario to start with.

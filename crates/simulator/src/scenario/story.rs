@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Story {
     /// What happened, in the order of time.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StoryEntry>,
     /// The expectations, in the order of the scenario.
     pub expectations: Vec<ExpectationResult>,
     /// The time of the end, in seconds since the start.
@@ -16,7 +16,7 @@ pub struct Story {
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct StoryEntry {
     /// The time, in seconds since the start.
     pub at_s: i64,
     /// Where: an environment with the subject, or a part of the system.
@@ -55,7 +55,7 @@ impl Story {
         // The column of the texts, and four more.
         let indent = 11 + 2 + width + 2 + 4;
         let mut last = None;
-        for Entry { at_s, place, text: happened, .. } in &self.entries {
+        for StoryEntry { at_s, place, text: happened, .. } in &self.entries {
             let time = if last == Some(*at_s) { String::new() } else { elapsed(*at_s) };
             last = Some(*at_s);
             let indented = happened.replace('\n', &format!("\n{:indent$}", ""));
@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_story_has_a_line_for_each_entry_and_each_expectation() {
-        let entry = |at_s, place: &str, text: &str| Entry { at_s, place: place.into(), kind: "", text: text.into() };
+        let entry =
+            |at_s, place: &str, text: &str| StoryEntry { at_s, place: place.into(), kind: "", text: text.into() };
         let entries = vec![
             entry(0, "main", "change c1"),
             entry(0, "prod", "begins"),

@@ -5,13 +5,17 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{Format, HostOptions, Message, OF_PLATFORM, Route, SentReport, Status, otlp};
+use super::{HostOptions, Message, OF_PLATFORM, ReportFormat, Route, SentReport, Status, otlp};
 
 /// The messages of a host, each with the time at which it is sent. Each report has its number in the log of the simulation.
 pub(super) fn messages(host: &HostOptions, reports: &[(usize, &SentReport)]) -> Vec<(i64, Message)> {
     let is_batched = matches!(
         host.format,
-        Format::Lines | Format::OtlpProtobuf | Format::OtlpJson | Format::OtlpGrpc | Format::File
+        ReportFormat::Lines
+            | ReportFormat::OtlpProtobuf
+            | ReportFormat::OtlpJson
+            | ReportFormat::OtlpGrpc
+            | ReportFormat::File
     );
     let size = if is_batched { reports.len().max(1) } else { 1 };
     let message = |numbered: &[(usize, &SentReport)]| {
@@ -30,14 +34,14 @@ fn message(host: &HostOptions, reports: &[&SentReport], report_numbers: Vec<usiz
         texts.join("\n").into_bytes()
     };
     let (route, media_type, body) = match host.format {
-        Format::Json => (http("/api/v1/reports"), json, lines(generic)),
-        Format::Lines => (http("/api/v1/reports"), "application/x-ndjson", lines(generic)),
-        Format::File => (Route::Carried, "application/x-ndjson", lines(generic)),
-        Format::Flux | Format::FluxSigned => (http("/api/v1/reports/flux"), json, lines(flux)),
-        Format::ArgoCd => (http("/api/v1/reports/argocd"), json, argo_cd(host, reports)),
-        Format::OtlpProtobuf => (http("/v1/logs"), "application/x-protobuf", otlp::protobuf(host, reports)),
-        Format::OtlpJson => (http("/v1/logs"), json, otlp::json(host, reports).to_string().into_bytes()),
-        Format::OtlpGrpc => (Route::Grpc(otlp::METHOD), "application/grpc", otlp::framed(host, reports)),
+        ReportFormat::Json => (http("/api/v1/reports"), json, lines(generic)),
+        ReportFormat::Lines => (http("/api/v1/reports"), "application/x-ndjson", lines(generic)),
+        ReportFormat::File => (Route::Carried, "application/x-ndjson", lines(generic)),
+        ReportFormat::Flux | ReportFormat::FluxSigned => (http("/api/v1/reports/flux"), json, lines(flux)),
+        ReportFormat::ArgoCd => (http("/api/v1/reports/argocd"), json, argo_cd(host, reports)),
+        ReportFormat::OtlpProtobuf => (http("/v1/logs"), "application/x-protobuf", otlp::protobuf(host, reports)),
+        ReportFormat::OtlpJson => (http("/v1/logs"), json, otlp::json(host, reports).to_string().into_bytes()),
+        ReportFormat::OtlpGrpc => (Route::Grpc(otlp::METHOD), "application/grpc", otlp::framed(host, reports)),
     };
     let headers = vec![("content-type", media_type.to_owned())];
     let mut message = Message { host: host.name.clone(), route, headers, body, report_numbers };
@@ -49,7 +53,7 @@ fn message(host: &HostOptions, reports: &[&SentReport], report_numbers: Vec<usiz
 fn authenticate(message: &mut Message, host: &HostOptions) {
     let Some(token) = &host.token else { return };
     match (&mut message.route, host.format) {
-        (Route::Http(path), Format::FluxSigned) => {
+        (Route::Http(path), ReportFormat::FluxSigned) => {
             path.push_str("?token=");
             path.push_str(&token.id);
             message.headers.push(("x-signature", signature(&token.signing_key, &message.body)));

@@ -2,7 +2,7 @@
 
 use model::git_id::GitId;
 
-use super::{Behavior, Content, Contents, Format, HostOptions, PulledFolder, SentReport, Status};
+use super::{Behavior, Contents, HostOptions, PulledContent, PulledFolder, ReportFormat, SentReport, Status};
 use crate::random::Random;
 
 /// Error messages of Flux.
@@ -49,13 +49,13 @@ struct Reconciler {
     /// The time of its next action, in seconds since 1970.
     next: i64,
     /// The content that it is applying until then.
-    applying: Option<Content>,
+    applying: Option<PulledContent>,
     /// The content that it applied last.
-    applied: Option<Content>,
+    applied: Option<PulledContent>,
     /// Whether that content is unhealthy.
     is_unhealthy: bool,
     /// The content of its first pull, if its host lags.
-    first_pulled: Option<Content>,
+    first_pulled: Option<PulledContent>,
     /// The number of failing attempts to apply a tree, and the error message.
     failures: Option<(GitId, u64, &'static str)>,
 }
@@ -78,7 +78,7 @@ impl Host {
             failures: None,
         };
         let reconcilers = options.pulls.iter().map(|_| reconciler(first(&mut random))).collect();
-        let promises = options.format != Format::ArgoCd;
+        let promises = options.format != ReportFormat::ArgoCd;
         Self {
             heartbeat: promises.then_some(heartbeat),
             silent_from: if falls_silent && promises { silent_from } else { i64::MAX },
@@ -121,7 +121,7 @@ impl Host {
     pub(super) fn is_outdated(&self, contents: &Contents) -> bool {
         let mut pulled = self.reconcilers.iter().zip(&self.options.pulls);
         pulled.any(|(reconciler, pull)| {
-            let tree = |content: Option<&Content>| content.map(|content| content.tree);
+            let tree = |content: Option<&PulledContent>| content.map(|content| content.tree);
             let seen = tree(contents.get(&pull.folder()));
             seen.is_some() && seen != tree(reconciler.applied.as_ref())
         })
@@ -155,7 +155,7 @@ impl Host {
     }
 
     /// Pulls the current content, and begins to apply it if it is new.
-    fn pull(&mut self, number: usize, at: i64, contents: &Contents) -> Option<(Status, Content, &'static str)> {
+    fn pull(&mut self, number: usize, at: i64, contents: &Contents) -> Option<(Status, PulledContent, &'static str)> {
         let seen = contents.get(&self.options.pulls[number].folder()).copied()?;
         let lags = at < self.lags_until;
         let reconciler = &mut self.reconcilers[number];
@@ -175,21 +175,21 @@ impl Host {
     }
 
     /// Checks the health of the applied content.
-    fn check_health(&mut self, number: usize, content: Content) -> Option<(Status, Content, &'static str)> {
+    fn check_health(&mut self, number: usize, content: PulledContent) -> Option<(Status, PulledContent, &'static str)> {
         let was_unhealthy = std::mem::take(&mut self.reconcilers[number].is_unhealthy);
         if !was_unhealthy && self.behavior.relapsing > 0 && self.random.percent(self.behavior.relapsing) {
             self.reconcilers[number].is_unhealthy = true;
             return Some((Status::Failure, content, RELAPSE));
         }
         // Argo CD reports only changes.
-        (was_unhealthy || self.options.format != Format::ArgoCd).then_some((Status::Success, content, ""))
+        (was_unhealthy || self.options.format != ReportFormat::ArgoCd).then_some((Status::Success, content, ""))
     }
 
     /// Chooses the number of failing attempts to apply new content, and the error message.
     fn draw_failures(&mut self) -> (u64, &'static str) {
         let reasons = match self.options.format {
-            Format::Flux | Format::FluxSigned => FLUX,
-            Format::ArgoCd => ARGO_CD,
+            ReportFormat::Flux | ReportFormat::FluxSigned => FLUX,
+            ReportFormat::ArgoCd => ARGO_CD,
             _ => SCRIPT,
         };
         let chance = self.random.below(100);
@@ -203,7 +203,7 @@ impl Host {
     }
 
     /// Finishes to apply content, with success or failure.
-    fn finish(&mut self, number: usize, content: Content) -> (Status, Content, &'static str) {
+    fn finish(&mut self, number: usize, content: PulledContent) -> (Status, PulledContent, &'static str) {
         let reconciler = &mut self.reconcilers[number];
         match &mut reconciler.failures {
             Some((.., reason)) if self.is_failing => (Status::Failure, content, reason),

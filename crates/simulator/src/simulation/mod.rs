@@ -40,9 +40,9 @@ pub struct HostOptions {
     /// Its name.
     pub name: String,
     /// The format of its reports.
-    pub format: Format,
+    pub format: ReportFormat,
     /// Its token for the hub. None for a hub that needs no token.
-    pub token: Option<Token>,
+    pub token: Option<HubToken>,
     /// The folders that it pulls. Each has its own reconciler.
     pub pulls: Vec<Pull>,
 }
@@ -65,7 +65,7 @@ pub struct Pull {
 
 /// A token of the hub, with its secrets.
 #[derive(Clone, Debug)]
-pub struct Token {
+pub struct HubToken {
     /// The full text.
     pub text: String,
     /// The public part.
@@ -76,7 +76,7 @@ pub struct Token {
 
 /// The format of a host's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Format {
+pub enum ReportFormat {
     /// A script that sends each report as JSON.
     Json,
     /// An agent that sends several reports in one request, one on each line.
@@ -97,7 +97,7 @@ pub enum Format {
     File,
 }
 
-impl Format {
+impl ReportFormat {
     /// All formats.
     pub const ALL: [Self; 9] = [
         Self::Json,
@@ -197,7 +197,7 @@ impl Status {
 
 /// The content of a folder of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct PulledContent {
     /// The commit.
     pub commit: GitId,
     /// The id of the folder's git tree.
@@ -214,7 +214,7 @@ pub struct SentReport {
     /// The status.
     pub status: Status,
     /// The content.
-    pub content: Content,
+    pub content: PulledContent,
     /// The error message. Empty unless the status is a failure.
     pub message: String,
     /// The time until its next report, in seconds. None if the report has no heartbeat.
@@ -222,7 +222,7 @@ pub struct SentReport {
 }
 
 /// The current content of all pulled folders.
-type Contents = BTreeMap<PulledFolder, Content>;
+type Contents = BTreeMap<PulledFolder, PulledContent>;
 
 /// A folder of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -287,7 +287,7 @@ impl Simulation {
             let commit = repositories.resolve(&repository, &revision(&repository, &branch))?;
             for folder in folders {
                 let tree = self::tree(repositories, &commit, &folder.path)?;
-                let content = tree.map(|tree| Content { commit: commit.id, tree });
+                let content = tree.map(|tree| PulledContent { commit: commit.id, tree });
                 contents.extend(content.map(|content| (folder, content)));
             }
         }

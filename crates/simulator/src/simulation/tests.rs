@@ -36,13 +36,13 @@ fn fleet(seed: u64, behavior: Behavior) -> Simulation {
         branch: "dev".into(),
         path: format!("edge/{name}"),
     };
-    let host = |(number, format): (usize, &Format)| HostOptions {
+    let host = |(number, format): (usize, &ReportFormat)| HostOptions {
         name: format!("edge-{number:02}"),
         format: *format,
-        token: Some(Token { text: "kal_id_secret".into(), id: "id".into(), signing_key: "key".into() }),
+        token: Some(HubToken { text: "kal_id_secret".into(), id: "id".into(), signing_key: "key".into() }),
         pulls: vec![pull("a"), pull("b")],
     };
-    let hosts = Format::ALL.iter().cycle().take(2 * Format::ALL.len()).enumerate().map(host).collect();
+    let hosts = ReportFormat::ALL.iter().cycle().take(2 * ReportFormat::ALL.len()).enumerate().map(host).collect();
     Simulation::new(SimulationOptions { seed, starts_on: 1_000, behavior, hosts })
 }
 
@@ -194,6 +194,6 @@ fn after_a_restart_all_hosts_report_that_they_are_well() {
     fleet.advance(3_000);
     fleet.remaining_messages();
     let last = fleet.last_reports(i64::MAX);
-    assert_eq!(last.len(), 4 * Format::ALL.len());
+    assert_eq!(last.len(), 4 * ReportFormat::ALL.len());
     assert!(last.values().all(|report| report.status == Status::Success));
 }

@@ -15,7 +15,7 @@ use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{HostScope, Reach, Scope};
-use simulator::simulation::{Message, Route, Token};
+use simulator::simulation::{HubToken, Message, Route};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -70,13 +70,13 @@ impl Carrier {
     }
 
     /// The token of a host, which names the repository of all its places.
-    pub(super) async fn token(&self, host: &str) -> Token {
+    pub(super) async fn token(&self, host: &str) -> HubToken {
         let places = vec![super::branches::url().to_string()];
         let scope = HostScope { host: host.to_owned(), places, environments: Vec::new() };
         let token = NewToken { name: host.into(), scope: Scope::Host(scope), signs: true, expires_on: None };
         let text = tokens::create(&self.database, &token, "test").await.unwrap();
         let (id, signing_key) = (text.id().to_owned(), text.signing_key().reveal().to_owned());
-        let token = Token { text: text.reveal(), id, signing_key };
+        let token = HubToken { text: text.reveal(), id, signing_key };
         self.tokens.lock().unwrap().insert(host.to_owned(), text);
         token
     }

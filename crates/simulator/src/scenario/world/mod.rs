@@ -38,7 +38,7 @@ use super::definition::{EnvironmentDefinition, Pace, Scenario};
 use super::fleet::Fleet;
 use super::queue::Queue;
 use super::read::all_expectations;
-use super::story::{Entry, Story};
+use super::story::{Story, StoryEntry};
 use super::task::Task;
 
 /// How long a simulation goes on after its last event.
@@ -157,7 +157,7 @@ impl World {
     fn tell(&mut self, (place, kind): (&str, &'static str), text: impl Into<Arc<str>>) {
         if !self.is_quiet {
             let at_s = self.elapsed();
-            self.story.entries.push(Entry { at_s, place: place.into(), kind, text: text.into() });
+            self.story.entries.push(StoryEntry { at_s, place: place.into(), kind, text: text.into() });
         }
     }
 
