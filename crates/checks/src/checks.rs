@@ -13,7 +13,7 @@ use crate::limits::CONCURRENT_MAX;
 use crate::measurement::Measured;
 use crate::runtime::Runtime;
 use crate::settings::{CheckKind, CheckSettings, SettingsError};
-use crate::subject::Subject;
+use crate::subject::CheckSubject;
 use crate::{command, http, judgement, placeholders, prometheus};
 
 /// The checks of a configuration. Copies share their measurements.
@@ -58,7 +58,7 @@ impl Checks {
     ///
     /// Blocks for at most the time limit of the check, and while too many other measurements run. Must not be called on a thread that runs asynchronous
     /// tasks.
-    pub fn run(&self, gate: &Check, subject: &Subject) -> CheckResult {
+    pub fn run(&self, gate: &Check, subject: &CheckSubject) -> CheckResult {
         let Some((name, settings)) = self.settings.get_key_value(&gate.name) else {
             return self.unknown(&format!("the service's configuration has no check `{}`", gate.name));
         };
@@ -75,10 +75,10 @@ impl Checks {
     }
 
     /// The results of several checks, which are measured at the same time, in their order.
-    pub fn run_all(&self, gates: &[(Check, Subject)]) -> Vec<CheckResult> {
+    pub fn run_all(&self, gates: &[(Check, CheckSubject)]) -> Vec<CheckResult> {
         let share = gates.len().div_ceil(CONCURRENT_MAX).max(1);
         thread::scope(|scope| {
-            let run = |gates: &[(Check, Subject)]| -> Vec<CheckResult> {
+            let run = |gates: &[(Check, CheckSubject)]| -> Vec<CheckResult> {
                 gates.iter().map(|(gate, subject)| self.run(gate, subject)).collect()
             };
             let threads: Vec<_> = gates.chunks(share).map(|part| (part, scope.spawn(move || run(part)))).collect();
@@ -95,7 +95,7 @@ impl Checks {
         self.settings.get(name).map(|settings| &settings.kind)
     }
 
-    fn measure(&self, settings: &CheckSettings, (question, subject): (&str, &Subject)) -> Measured {
+    fn measure(&self, settings: &CheckSettings, (question, subject): (&str, &CheckSubject)) -> Measured {
         let clients = || self.clients.as_ref().ok_or_else(|| "requests can't be sent".to_owned());
         match &settings.kind {
             CheckKind::Http(own) => http::measure(clients()?, own, question, settings.timeout),
@@ -110,7 +110,7 @@ impl Checks {
 }
 
 /// What is asked about a change. The same question has the same measurement.
-fn question(kind: &CheckKind, subject: &Subject) -> String {
+fn question(kind: &CheckKind, subject: &CheckSubject) -> String {
     match kind {
         CheckKind::Http(http) => placeholders::in_url(&http.url, subject),
         CheckKind::Prometheus(prometheus) => placeholders::in_query(&prometheus.query, subject),

@@ -12,7 +12,7 @@ use crate::limits::{OUTPUT_BYTES_MAX, OUTPUT_LIMIT};
 use crate::measurement::{CommandEnd, Ended, Measured, Measurement};
 use crate::runtime::Runtime;
 use crate::settings::CommandSettings;
-use crate::subject::Subject;
+use crate::subject::CheckSubject;
 use crate::text::{root_cause, shown};
 
 /// Where programs are found, unless the configuration passes another path.
@@ -37,7 +37,12 @@ struct Output {
 }
 
 /// Measures a check: runs its command.
-pub(crate) fn measure(settings: &CommandSettings, subject: &Subject, timeout: Duration, runtime: &Runtime) -> Measured {
+pub(crate) fn measure(
+    settings: &CommandSettings,
+    subject: &CheckSubject,
+    timeout: Duration,
+    runtime: &Runtime,
+) -> Measured {
     let end = Instant::now() + timeout;
     let (mut child, output) =
         start(settings, subject).map_err(|error| format!("the command can't be started: {}", root_cause(&error)))?;
@@ -62,7 +67,7 @@ pub(crate) fn measure(settings: &CommandSettings, subject: &Subject, timeout: Du
     }
 }
 
-fn start(settings: &CommandSettings, subject: &Subject) -> io::Result<(Child, Output)> {
+fn start(settings: &CommandSettings, subject: &CheckSubject) -> io::Result<(Child, Output)> {
     let (reader, writer) = io::pipe()?;
     let mut command = Command::new(&settings.program);
     command.args(&settings.arguments).current_dir(&settings.directory).env_clear().env("PATH", PATH);

@@ -11,7 +11,7 @@ use reqwest::{StatusCode, Url};
 
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::measurement::{HttpAnswer, Measured, Measurement};
-use crate::settings::{Credential, HttpSettings, SettingsError, is_loopback};
+use crate::settings::{HttpSettings, RequestCredential, SettingsError, is_loopback};
 use crate::text::{root_cause, shown};
 
 /// The number of bytes that are read at a time.
@@ -42,7 +42,7 @@ impl Clients {
     pub(crate) fn get(
         &self,
         url: Url,
-        credential: Option<&Credential>,
+        credential: Option<&RequestCredential>,
         timeout: Duration,
     ) -> Result<HttpAnswer, String> {
         let Some(credential) = credential else { return self.send(url, None, timeout) };

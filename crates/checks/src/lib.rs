@@ -26,7 +26,7 @@ pub use self::accounts::Accounts;
 pub use self::checks::Checks;
 pub use self::runtime::Runtime;
 pub use self::settings::{
-    CheckKind, CheckSettings, CommandSettings, Credential, HttpSettings, PrometheusSettings, SettingsError,
+    CheckKind, CheckSettings, CommandSettings, HttpSettings, PrometheusSettings, RequestCredential, SettingsError,
 };
 pub use self::sources::EvidenceSources;
-pub use self::subject::Subject;
+pub use self::subject::CheckSubject;

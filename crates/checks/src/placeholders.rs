@@ -1,9 +1,9 @@
 //! Puts the names of a change into queries and addresses, so that they can't change the meaning of anything else.
 
-use crate::subject::Subject;
+use crate::subject::CheckSubject;
 
 /// Replaces the placeholders. Each value is escaped before it is inserted, and no value is searched for placeholders.
-fn replaced(text: &str, subject: &Subject, escape: impl Fn(&str) -> String) -> String {
+fn replaced(text: &str, subject: &CheckSubject, escape: impl Fn(&str) -> String) -> String {
     let (placeholders, mut replaced, mut rest) = (subject.placeholders(), String::with_capacity(text.len()), text);
     while let Some(start) = rest.find('{') {
         let (before, from) = rest.split_at(start);
@@ -23,16 +23,16 @@ fn replaced(text: &str, subject: &Subject, escape: impl Fn(&str) -> String) -> S
 
 /// Whether a text has a placeholder.
 pub(crate) fn has_any(text: &str) -> bool {
-    Subject::default().placeholders().iter().any(|(name, _)| text.contains(name))
+    CheckSubject::default().placeholders().iter().any(|(name, _)| text.contains(name))
 }
 
 /// A query with the names of a change in its strings.
-pub(crate) fn in_query(query: &str, subject: &Subject) -> String {
+pub(crate) fn in_query(query: &str, subject: &CheckSubject) -> String {
     replaced(query, subject, escaped_for_promql)
 }
 
 /// An address with the names of a change, each as one part.
-pub(crate) fn in_url(url: &str, subject: &Subject) -> String {
+pub(crate) fn in_url(url: &str, subject: &CheckSubject) -> String {
     replaced(url, subject, |value| {
         // Otherwise, a part of dots only would be the folder itself or the one above.
         let dot = if value.bytes().all(|byte| byte == b'.') { "%252E" } else { "." };
@@ -57,7 +57,7 @@ fn escaped_for_promql(value: &str) -> String {
 
 /// The first placeholder of a query that is outside of a string, or in one between backticks, which knows no escapes.
 pub(crate) fn outside_of_strings(query: &str) -> Option<&'static str> {
-    let names = Subject::default().placeholders().map(|(name, _)| name);
+    let names = CheckSubject::default().placeholders().map(|(name, _)| name);
     let (mut quote, mut is_escaped) = (None, false);
     for (position, c) in query.char_indices() {
         if matches!(quote, None | Some('`'))
@@ -82,9 +82,9 @@ mod tests {
 
     use super::*;
 
-    fn subject(revision: &str) -> Subject {
+    fn subject(revision: &str) -> CheckSubject {
         let (environment, revision) = (Arc::from("dev"), Arc::from(revision));
-        Subject { environment, revision, workload: Some("check.out".into()), ring: None }
+        CheckSubject { environment, revision, workload: Some("check.out".into()), ring: None }
     }
 
     #[test]

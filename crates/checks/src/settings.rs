@@ -10,7 +10,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::limits::{COMMAND_TIMEOUT_MAX, INTERVAL, INTERVAL_MIN, REQUEST_TIMEOUT_MAX, TIMEOUT};
 use crate::placeholders;
-use crate::subject::Subject;
+use crate::subject::CheckSubject;
 
 /// The part of an address that stands for a placeholder, to find out where it is.
 const MARK: &str = "kalypso-placeholder";
@@ -43,7 +43,7 @@ pub struct HttpSettings {
     /// The address. The placeholders `{environment}`, `{workload}`, `{revision}` and `{ring}` can be in its path and its query.
     pub url: String,
     /// The secret that the request sends.
-    pub credential: Option<Credential>,
+    pub credential: Option<RequestCredential>,
 }
 
 /// A query of Prometheus.
@@ -52,14 +52,14 @@ pub struct PrometheusSettings {
     /// The address of Prometheus, without `/api/v1/query`.
     pub url: String,
     /// The secret that the request sends.
-    pub credential: Option<Credential>,
+    pub credential: Option<RequestCredential>,
     /// The query. The placeholders can be in its strings.
     pub query: String,
 }
 
 /// A secret with its header.
 #[derive(Clone, Debug)]
-pub struct Credential {
+pub struct RequestCredential {
     /// The header. None: `Authorization`, as a bearer token.
     pub header: Option<String>,
     /// The secret. Each measurement sends the current one.
@@ -195,7 +195,7 @@ impl PrometheusSettings {
     }
 }
 
-impl Credential {
+impl RequestCredential {
     /// The header with the secret, which no log shows.
     pub(crate) fn to_header(&self, secret: &Secret) -> Result<(HeaderName, HeaderValue), SettingsError> {
         let secret = secret.reveal();
@@ -210,9 +210,9 @@ impl Credential {
 }
 
 /// Checks an address. A secret is sent with TLS only, except on this machine.
-fn address(key: &'static str, text: &str, credential: Option<&Credential>) -> Result<(), SettingsError> {
+fn address(key: &'static str, text: &str, credential: Option<&RequestCredential>) -> Result<(), SettingsError> {
     let marked =
-        Subject::default().placeholders().iter().fold(text.to_owned(), |text, (name, _)| text.replace(name, MARK));
+        CheckSubject::default().placeholders().iter().fold(text.to_owned(), |text, (name, _)| text.replace(name, MARK));
     let url: Url = marked.parse().map_err(|_| SettingsError::Url { key })?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(SettingsError::Url { key });
@@ -243,7 +243,7 @@ mod tests {
     /// An address, with a secret in a header. An empty header is the usual one.
     fn http(url: &str, header: Option<&str>) -> Result<(), SettingsError> {
         let (secret, named) = (Secret::new("t0ken"), |name: &str| (!name.is_empty()).then(|| name.to_owned()));
-        let credential = header.map(|header| Credential { header: named(header), secret: secret.into() });
+        let credential = header.map(|header| RequestCredential { header: named(header), secret: secret.into() });
         CheckSettings::new(CheckKind::Http(HttpSettings { url: url.to_owned(), credential })).check()
     }
 

@@ -7,7 +7,7 @@ const PLATFORM: &str = "platform";
 
 /// The change that a check is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Subject {
+pub struct CheckSubject {
     /// The name of the environment that the gate is about.
     pub environment: Arc<str>,
     /// The workload. None: a commit of the main branch.
@@ -18,7 +18,7 @@ pub struct Subject {
     pub ring: Option<Arc<str>>,
 }
 
-impl Subject {
+impl CheckSubject {
     /// The placeholders of queries and addresses, with their values.
     pub(crate) fn placeholders(&self) -> [(&'static str, &str); 4] {
         [

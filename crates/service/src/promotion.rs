@@ -45,7 +45,7 @@ pub struct ConfiguredChecks<'a>(pub &'a checks::Checks);
 
 impl CheckResults for ConfiguredChecks<'_> {
     fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
-        let subject = checks::Subject {
+        let subject = checks::CheckSubject {
             environment: subject.environment.into(),
             workload: subject.workload.map(Arc::from),
             revision: subject.revision.into(),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use checks::{CheckKind, Checks, Credential, HttpSettings, PrometheusSettings};
+use checks::{CheckKind, Checks, HttpSettings, PrometheusSettings, RequestCredential};
 use engine::promotion::evidence::Outcome::{self, Failed, Passed, Unknown};
 use model::object::promotion::{Check, Expectation};
 use model::secret::SecretSource;
@@ -56,7 +56,7 @@ fn a_refused_secret_is_sent_again_only_if_it_was_replaced() {
     let url = server.url("/replaced");
     // The first use is the check of the settings.
     let secret = SecretSource::sequence(&["first", "first", "second"]);
-    let credential = Credential { header: None, secret };
+    let credential = RequestCredential { header: None, secret };
     let replaced = checks(CheckKind::Http(HttpSettings { url, credential: Some(credential) }), LONG);
     replaced.run(&http(None), &subject("checkout"));
     let [_, first, second] = &server.requests()[..] else { panic!("{:?}", server.requests()) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use checks::{CheckKind, CheckSettings, Checks, Credential, Runtime, Secret, Subject};
+use checks::{CheckKind, CheckSettings, CheckSubject, Checks, RequestCredential, Runtime, Secret};
 use engine::promotion::evidence::{CheckResult, Outcome};
 use model::object::promotion::{Check, Expectation};
 
@@ -18,8 +18,8 @@ pub(crate) fn checks(kind: CheckKind, timeout: Duration) -> Checks {
     Checks::new([("smoke".to_owned(), settings)], Runtime::default()).unwrap()
 }
 
-pub(crate) fn credential() -> Credential {
-    Credential { header: None, secret: Secret::new(SECRET).into() }
+pub(crate) fn credential() -> RequestCredential {
+    RequestCredential { header: None, secret: Secret::new(SECRET).into() }
 }
 
 pub(crate) fn gate(expect: Expectation) -> Check {
@@ -31,9 +31,9 @@ pub(crate) fn http(json: Option<(&str, &str)>) -> Check {
     gate(Expectation::Http { status: None, json })
 }
 
-pub(crate) fn subject(workload: &str) -> Subject {
+pub(crate) fn subject(workload: &str) -> CheckSubject {
     let ring = Some("canary".into());
-    Subject { environment: "dev".into(), workload: Some(workload.into()), revision: "r1".into(), ring }
+    CheckSubject { environment: "dev".into(), workload: Some(workload.into()), revision: "r1".into(), ring }
 }
 
 /// The outcome and the text of a result.

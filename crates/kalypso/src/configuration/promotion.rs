@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checks::{
-    Accounts, CheckKind, CheckSettings, Checks, CommandSettings, Credential, EvidenceSources, HttpSettings,
-    PrometheusSettings, Runtime,
+    Accounts, CheckKind, CheckSettings, Checks, CommandSettings, EvidenceSources, HttpSettings, PrometheusSettings,
+    RequestCredential, Runtime,
 };
 use delivery::access::StateKeys;
 use git::{PublicKey, SigningKey};
@@ -206,12 +206,12 @@ impl CheckOptions {
         Ok(CheckSettings { timeout, interval, ..default })
     }
 
-    fn credential(&self, base: &Path) -> Result<Option<Credential>, String> {
+    fn credential(&self, base: &Path) -> Result<Option<RequestCredential>, String> {
         let found = secret("token", (&self.token_env, &self.token_file), base)?;
         if found.is_none() && self.header.is_some() {
             return Err("`header` needs a token: name it with `token-env` or `token-file`".to_owned());
         }
-        Ok(found.map(|found| Credential { header: self.header.clone(), secret: found }))
+        Ok(found.map(|found| RequestCredential { header: self.header.clone(), secret: found }))
     }
 
     fn command(&self, command: &[String], base: &Path) -> Result<CommandSettings, String> {
