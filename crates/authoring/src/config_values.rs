@@ -50,14 +50,14 @@ pub struct ValueChanges {
     /// Whether the `ConfigMap` is removed with its last value.
     pub is_gone: bool,
     /// The values.
-    pub values: Vec<ValueChange>,
+    pub values: Vec<ConfigValueChange>,
     /// The new priority of the `ConfigMap`. None if it stays.
     pub priority: Option<i64>,
 }
 
 /// A value that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueChange {
+pub struct ConfigValueChange {
     /// The key in `data`.
     pub key: Arc<str>,
     /// The value before. None if there was none.
@@ -123,7 +123,7 @@ pub fn set(
     let data = |key: &str| found.root.get("data").and_then(|data| data.get(key)).and_then(Node::as_scalar);
     let change = |(key, value): &(Arc<str>, Arc<str>)| {
         let old = data(key).map(|scalar| Arc::clone(&scalar.text));
-        ValueChange { key: Arc::clone(key), old, new: Some(Arc::clone(value)) }
+        ConfigValueChange { key: Arc::clone(key), old, new: Some(Arc::clone(value)) }
     };
     let changes: Vec<_> = new.values.iter().map(change).filter(|change| change.old != change.new).collect();
     let priority = new.priority.filter(|priority| priority_of(found) != Some(*priority));
@@ -158,7 +158,7 @@ pub fn remove(
             let nearest = model::similar::nearest(key, known.keys().copied()).map(Arc::from);
             return Err(ConfigError::NoValue { container: Arc::clone(&found.name), key: Arc::clone(key), nearest });
         };
-        values.push(ValueChange { key: Arc::clone(key), old: Some(Arc::clone(old)), new: None });
+        values.push(ConfigValueChange { key: Arc::clone(key), old: Some(Arc::clone(old)), new: None });
     }
     let is_gone = values.len() == data.len();
     let edits = if is_gone {
@@ -229,7 +229,7 @@ fn create(
     let mut object = objects::config_map(&name, labels, values);
     object.annotations.extend(priority.map(|priority| (PRIORITY.into(), priority.to_string().into())));
     let additions = add(files, &[object], options)?;
-    let value = |(key, value): &(Arc<str>, Arc<str>)| ValueChange {
+    let value = |(key, value): &(Arc<str>, Arc<str>)| ConfigValueChange {
         key: Arc::clone(key),
         old: None,
         new: Some(Arc::clone(value)),
@@ -336,7 +336,7 @@ mod tests {
         let west = choice(&[("region", "west")]);
         let changes = set_one(&[WEST], &west, ("A", "012")).unwrap();
         check(&changes, "c/0.yaml", Some(&WEST.replace("A: one #", "A: \"012\" #")));
-        let change = ValueChange { key: "A".into(), old: Some("one".into()), new: Some("012".into()) };
+        let change = ConfigValueChange { key: "A".into(), old: Some("one".into()), new: Some("012".into()) };
         assert_eq!((changes.is_new, changes.values), (false, vec![change]));
         check(&set_one(&[WEST], &west, ("B", "z")).unwrap(), "c/0.yaml", Some(&WEST.replace("|\n    x\n    y", "z")));
         check(

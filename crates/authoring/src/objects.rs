@@ -42,7 +42,7 @@ pub fn cluster(name: &ClusterName, cluster_type: &ClusterTypeName, labels: Label
 
 /// The selection of a policy.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct PolicySelection {
     /// The workspace of the deployment targets. None for all.
     pub workspace: Option<Arc<str>>,
     /// Selects deployment targets.
@@ -52,13 +52,13 @@ pub struct Selection {
 }
 
 /// A `SchedulingPolicy`.
-pub fn policy(name: &PolicyName, selection: &Selection) -> NewObject {
+pub fn policy(name: &PolicyName, selection: &PolicySelection) -> NewObject {
     let spec = Value::Mapping(self::selection(selection));
     NewObject::new(Kind::SchedulingPolicy, Arc::clone(name.as_arc()), spec)
 }
 
 /// The fields that select deployment targets and places.
-pub(crate) fn selection(selection: &Selection) -> Vec<Entry> {
+pub(crate) fn selection(selection: &PolicySelection) -> Vec<Entry> {
     let workspace =
         selection.workspace.iter().map(|workspace| ("workspace".into(), Value::Text(Arc::clone(workspace))));
     let targets = workspace.chain([("labelSelector".into(), selector(&selection.targets))]).collect();
@@ -150,7 +150,7 @@ mod tests {
     fn check(targets: &str, places: &str, expected: &str) {
         let [targets, places] = [targets, places].map(|text| LabelSelector::parse(text).unwrap());
         let name = PolicyName::new("p").unwrap();
-        let text = policy(&name, &Selection { workspace: None, targets, places }).write(&Style::default(), None);
+        let text = policy(&name, &PolicySelection { workspace: None, targets, places }).write(&Style::default(), None);
         assert_eq!(text.split_once("spec:\n").unwrap().1, expected);
     }
 

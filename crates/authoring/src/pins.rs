@@ -12,7 +12,7 @@ use crate::branch_files::{BranchFiles, Refusal};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
 use crate::new_object::NewObject;
-use crate::objects::{LabelList, Selection, selection};
+use crate::objects::{LabelList, PolicySelection, selection};
 use crate::value::Value;
 
 /// The path of the reason.
@@ -39,7 +39,7 @@ pub struct ChangedPin {
 }
 
 /// A `ReleasePin`.
-pub fn release_pin(name: &ReleasePinName, selected: &Selection, release: &PinnedRelease) -> NewObject {
+pub fn release_pin(name: &ReleasePinName, selected: &PolicySelection, release: &PinnedRelease) -> NewObject {
     let texts = |pairs: &LabelList| Value::texts(pairs.iter().map(|(key, value)| (key, value)));
     let mut spec = selection(selected);
     spec.push((MANIFESTS[1].into(), texts(&release.manifests)));
@@ -96,7 +96,7 @@ mod tests {
 
     fn written() -> String {
         let [targets, places] = ["workload=checkout", "region=west"].map(|text| LabelSelector::parse(text).unwrap());
-        let selection = Selection { workspace: None, targets, places };
+        let selection = PolicySelection { workspace: None, targets, places };
         let name = ReleasePinName::new("checkout-west").unwrap();
         release_pin(&name, &selection, &release("v1", Some("Tills"))).write(&Style::default(), None)
     }

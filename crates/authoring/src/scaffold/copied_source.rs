@@ -27,7 +27,7 @@ pub type Exists<'a> = &'a dyn Fn(&SourcePlace<'_>) -> bool;
 
 /// A branch or a folder of another repository that is named after an environment, with the object that adds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct CopiedSource {
     /// The kind.
     pub kind: Kind,
     /// The name of the object.
@@ -71,7 +71,7 @@ pub(super) struct SourceCopier<'a> {
 impl SourceCopier<'_> {
     /// The branch and the folder that an object names after the copied environment, each with its change. No change: the place of the new environment does not exist, or
     /// the object names a commit.
-    pub(super) fn sources(&self, object: &FoundObject) -> Vec<(Source, Option<Change>)> {
+    pub(super) fn sources(&self, object: &FoundObject) -> Vec<(CopiedSource, Option<Change>)> {
         let Some(place) = self.place(object) else { return Vec::new() };
         let (from, to) = self.names;
         let own_branch = (*place.branch == *from.as_str()).then(|| to.to_string());
@@ -93,7 +93,7 @@ impl SourceCopier<'_> {
         let found = parts.into_iter().zip(&place.fields).filter_map(|((part, old, own, new), field)| {
             let own: Arc<str> = own?.into();
             let change = new.map(|new| Change::Set(field.clone().unwrap_or_default(), Value::text(new)));
-            let source = Source {
+            let source = CopiedSource {
                 kind: object.kind,
                 name: Arc::clone(&object.name),
                 path: Arc::clone(&object.path),

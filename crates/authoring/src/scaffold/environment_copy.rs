@@ -10,7 +10,7 @@ use model::object::environment::{NEXT, OUTPUT_SETTINGS};
 use model::source;
 use model::yaml::Node;
 
-use super::copied_source::{Exists, Source, SourceCopier, own_folder};
+use super::copied_source::{CopiedSource, Exists, SourceCopier, own_folder};
 use super::environment::{EnvironmentSetting, NewEnvironment};
 use crate::branch_files::{BranchFiles, FoundObject, Refusal};
 use crate::edit::{Change, edit};
@@ -45,9 +45,9 @@ pub struct BranchCopy {
     /// The values that name the new environment now, as `ConfigMap KEY`.
     pub values: Vec<String>,
     /// The branches and folders of other repositories that are those of the new environment now.
-    pub own_sources: Vec<Source>,
+    pub own_sources: Vec<CopiedSource>,
     /// The branches and folders of other repositories that are still those of the other environment.
-    pub shared_sources: Vec<Source>,
+    pub shared_sources: Vec<CopiedSource>,
 }
 
 impl EnvironmentCopy<'_> {
@@ -123,7 +123,7 @@ impl EnvironmentCopy<'_> {
                 for (source, change) in copier.sources(object) {
                     let path = self.renamed(&object.path).into();
                     let sources = if change.is_some() { &mut copy.own_sources } else { &mut copy.shared_sources };
-                    sources.push(Source { path, ..source });
+                    sources.push(CopiedSource { path, ..source });
                     changes.extend(change);
                 }
                 return changes;
@@ -148,9 +148,9 @@ impl EnvironmentCopy<'_> {
 
 /// The declarations of environments on `main`, by path.
 #[derive(Clone, Copy, Debug)]
-pub struct Declarations<'a>(pub &'a Contents);
+pub struct EnvironmentDeclarations<'a>(pub &'a Contents);
 
-impl Declarations<'_> {
+impl EnvironmentDeclarations<'_> {
     /// Declares a new environment after `previous`, which it takes its place in the order of promotion from.
     ///
     /// # Errors
@@ -384,13 +384,14 @@ mod tests {
         };
         let (before, qa) = (main(&["dev", "prod"]), name("qa"));
         let new = NewEnvironment { name: &qa, control_plane: URL, gitops: "", path: "." };
-        let with = |after: &str| applied(before.clone(), &Declarations(&before).with(new, &name(after)).unwrap());
+        let with =
+            |after: &str| applied(before.clone(), &EnvironmentDeclarations(&before).with(new, &name(after)).unwrap());
         assert_eq!(meaning(&with("dev")), meaning(&main(&["dev", "qa", "prod"])));
         assert_eq!(meaning(&with("prod")), meaning(&main(&["dev", "prod", "qa"])));
         let middle = with("dev");
-        let without = applied(middle.clone(), &Declarations(&middle).without(&qa).unwrap());
+        let without = applied(middle.clone(), &EnvironmentDeclarations(&middle).without(&qa).unwrap());
         assert_eq!(without, before);
-        assert!(Declarations(&before).with(new, &name("stage")).is_err());
-        assert!(Declarations(&before).without(&qa).is_err());
+        assert!(EnvironmentDeclarations(&before).with(new, &name("stage")).is_err());
+        assert!(EnvironmentDeclarations(&before).without(&qa).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use authoring::branch_files::BranchFiles;
-use authoring::objects::Selection;
+use authoring::objects::PolicySelection;
 use authoring::pins::{PinnedRelease, change_release, release_pin};
 use authoring::style::Style;
 use git::{Commit, Content, Edits, EntryKind, Repositories, RepositoryError, opener};
@@ -79,9 +79,13 @@ pub(super) fn pin(
     Ok([(path, Some(bytes))].into_iter().collect())
 }
 
-fn everywhere(workload: &str) -> Selection {
+fn everywhere(workload: &str) -> PolicySelection {
     let own = Requirement { key: WORKLOAD_LABEL.into(), operator: Operator::In(vec![workload.into()]) };
-    Selection { workspace: None, targets: LabelSelector { requirements: vec![own] }, places: LabelSelector::default() }
+    PolicySelection {
+        workspace: None,
+        targets: LabelSelector { requirements: vec![own] },
+        places: LabelSelector::default(),
+    }
 }
 
 /// The path of a file with a pin, and its content.

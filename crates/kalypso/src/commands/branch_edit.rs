@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use authoring::additions::PlacedObject;
 use authoring::branch_files::{BranchFiles, Refusal};
-use authoring::config_values::ValueChange;
+use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
 use delivery::access::RepositoryAccess;
 use git::Edits;
@@ -48,7 +48,7 @@ pub(super) struct BranchEdit {
     /// The objects that are added, changed or removed, with their files.
     pub(super) objects: Vec<PlacedObject>,
     /// The values that change.
-    pub(super) values: Vec<ValueChange>,
+    pub(super) values: Vec<ConfigValueChange>,
     /// The files.
     pub(super) files: FileEdits,
     /// Mistakes that do not stop the edit.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use authoring::additions::{AddOptions, add};
 use authoring::branch_files::{BranchFiles, FoundObject};
 use authoring::label_advice;
-use authoring::objects::Selection;
+use authoring::objects::PolicySelection;
 use authoring::pins::{ChangedPin, PinnedRelease, change_release, release_pin};
 use authoring::removals::remove_named;
 use delivery::loaded::Loaded;
@@ -53,7 +53,7 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
     };
     let files = open.files();
     let warnings = label_advice::of_selector(&files, &places);
-    let selection = Selection { workspace: None, targets: of_workload(workload, &options.targets)?, places };
+    let selection = PolicySelection { workspace: None, targets: of_workload(workload, &options.targets)?, places };
     let (changed, verb) = if let Some(changed) = change_release(&files, &pin_name, &release) {
         (changed, Verb::Change)
     } else {

@@ -5,7 +5,7 @@ mod joint;
 
 use std::sync::Arc;
 
-use authoring::config_values::ValueChange;
+use authoring::config_values::ConfigValueChange;
 use authoring::renames::{Named, NewName, Renaming, follow, rename};
 use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
@@ -60,7 +60,7 @@ fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> 
         "reconcilers that pull its folder must pull the new one: kalypso bootstrap {new} -e {environment}"
     ));
     let value = |text: &str| Some(Arc::from(text));
-    let values = vec![ValueChange { key: "name".into(), old: value(old), new: value(new) }];
+    let values = vec![ConfigValueChange { key: "name".into(), old: value(old), new: value(new) }];
     let slug = format!("{word}-{old}-to-{new}");
     open.finish(
         &BranchEdit {

@@ -1,14 +1,14 @@
 //! `kalypso add policy`.
 
 use authoring::label_advice;
-use authoring::objects::{self, Selection};
+use authoring::objects::{self, PolicySelection};
 
 use super::{NewObjects, OpenBranch, finish, name, selector};
 use crate::arguments::AddPolicy;
 use crate::exit::Exit;
 
 pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
-    let selection = Selection {
+    let selection = PolicySelection {
         workspace: options.workspace.as_deref().map(Into::into),
         targets: selector("--targets", &options.targets)?,
         places: selector("--on", &options.on)?,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use authoring::config_values::ValueChange;
+use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
 use delivery::changes::markdown::{self, PlanText};
 use model::excerpt;
@@ -34,7 +34,7 @@ pub(super) fn title(edit: &BranchEdit) -> String {
         return format!("{verb} {}", objects(edit));
     }
     let keys: Vec<_> = edit.values.iter().map(|value| value.key.to_string()).collect();
-    let all = |is: fn(&ValueChange) -> bool| edit.values.iter().all(is);
+    let all = |is: fn(&ConfigValueChange) -> bool| edit.values.iter().all(is);
     let verb = match edit.verb {
         Verb::Change if all(|value| value.old.is_none()) => "Add",
         Verb::Change if all(|value| value.new.is_none()) => "Remove",
@@ -164,7 +164,7 @@ fn values(edit: &BranchEdit, comparisons: &[Comparison<'_>]) -> String {
 }
 
 /// Whether a value may be shown.
-pub(super) fn is_shown(value: &ValueChange, comparisons: &[Comparison<'_>]) -> bool {
+pub(super) fn is_shown(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> bool {
     let path = FieldPath::default().key(value.key.clone());
     let is_hidden = |comparison: &Comparison<'_>| {
         let sensitive = comparison.planned().sensitive();
@@ -173,7 +173,7 @@ pub(super) fn is_shown(value: &ValueChange, comparisons: &[Comparison<'_>]) -> b
     !comparisons.is_empty() && !comparisons.iter().any(is_hidden)
 }
 
-fn transition(value: &ValueChange) -> String {
+fn transition(value: &ConfigValueChange) -> String {
     let line = |text: &str| text.replace('\n', "⏎");
     let short = |text: &str| excerpt::first(&line(text), VALUE_CHARS_MAX);
     match (&value.old, &value.new) {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use authoring::branch_files::Refusal;
 use authoring::file_edits::FileEdits;
-use authoring::scaffold::copied_source::{Source, SourcePlace};
+use authoring::scaffold::copied_source::{CopiedSource, SourcePlace};
 use authoring::scaffold::environment::{NewEnvironment, readme};
-use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy};
+use authoring::scaffold::environment_copy::{BranchCopy, EnvironmentCopy, EnvironmentDeclarations};
 use authoring::scaffold::platform::check_environment;
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
@@ -141,7 +141,7 @@ impl<'a> Request<'a> {
     fn edits(&self) -> anyhow::Result<Result<BothEdits, Refusal>> {
         let Self { to, from, place, .. } = self;
         let new = NewEnvironment { name: to, control_plane: &place.repo, gitops: "", path: &place.path };
-        let main = match Declarations(&declarations::read(&self.main)?).with(new, from) {
+        let main = match EnvironmentDeclarations(&declarations::read(&self.main)?).with(new, from) {
             Ok(main) => main,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -178,9 +178,9 @@ impl<'a> Request<'a> {
     }
 
     /// What to do about a source that still has the branch or folder of the other environment.
-    fn shared_source(&self, source: &Source) -> String {
+    fn shared_source(&self, source: &CopiedSource) -> String {
         let Self { to, from, .. } = self;
-        let Source { kind, name, path, repo, part, text, own, is_pinned } = source;
+        let CopiedSource { kind, name, path, repo, part, text, own, is_pinned } = source;
         let noun = part.noun();
         let reads = format!("{kind} `{name}` of {to} reads {noun} `{text}` of {repo}, like {from}");
         if *is_pinned {
@@ -264,7 +264,7 @@ impl<'a> Request<'a> {
             let _ = writeln!(text, "  values that name {to} now: {}", edits.copy.values.join(", "));
         }
         let mut own_sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for Source { kind, name, part, text, .. } in &edits.copy.own_sources {
+        for CopiedSource { kind, name, part, text, .. } in &edits.copy.own_sources {
             own_sources.entry(format!("{} {text}", part.noun())).or_default().push(format!("{kind} {name}"));
         }
         for (place, objects) in own_sources {
@@ -298,7 +298,7 @@ impl<'a> Request<'a> {
     }
 }
 
-fn answer_of(source: &Source) -> serde_json::Value {
+fn answer_of(source: &CopiedSource) -> serde_json::Value {
     json!({
         "kind": source.kind.name(),
         "name": &*source.name,

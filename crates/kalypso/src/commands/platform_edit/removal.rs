@@ -2,7 +2,7 @@
 
 use authoring::additions::PlacedObject;
 use authoring::scaffold::environment::NewEnvironment;
-use authoring::scaffold::environment_copy::Declarations;
+use authoring::scaffold::environment_copy::EnvironmentDeclarations;
 use delivery::reading::ReadAt;
 use model::kind::Kind;
 use workbench::source::environment_name;
@@ -19,7 +19,7 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
     let name = environment_name(&options.name)?;
     let open = OpenBranch::of(&options.edit, None)?;
     let contents = declarations::read(&open.branch)?;
-    let files = match Declarations(&contents).without(&name) {
+    let files = match EnvironmentDeclarations(&contents).without(&name) {
         Ok(files) => files,
         Err(refusal) => return open.refuse(&refusal, options.edit.output),
     };
