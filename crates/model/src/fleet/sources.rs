@@ -58,7 +58,7 @@ pub enum FileChange {
 
 /// The result of changes.
 #[derive(Clone, Debug)]
-pub struct Update {
+pub struct FleetUpdate {
     /// The fleet after the changes.
     pub fleet: Arc<Fleet>,
     /// All diagnostics, as [`Fleet::build`] returns them.
@@ -112,7 +112,7 @@ impl Sources {
     ///
     /// A file whose content is the same is not parsed again. If an object has the same meaning and the same address as before, its value in memory
     /// stays the same.
-    pub fn update(&mut self, changes: impl IntoIterator<Item = FileChange>) -> Update {
+    pub fn update(&mut self, changes: impl IntoIterator<Item = FileChange>) -> FleetUpdate {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
             exchanges.extend(self.apply(change, &mut parsed));
@@ -126,7 +126,7 @@ impl Sources {
         if is_rebuilt {
             self.rebuild();
         }
-        Update { fleet: Arc::clone(&self.fleet), diagnostics: self.diagnostics(), parsed, is_rebuilt }
+        FleetUpdate { fleet: Arc::clone(&self.fleet), diagnostics: self.diagnostics(), parsed, is_rebuilt }
     }
 
     /// Applies a change of a file, and counts whether the file was parsed. None if nothing is different.

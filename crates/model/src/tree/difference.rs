@@ -9,7 +9,7 @@ use super::{Child, DEPTH_MAX, Entry, Open, OpenError, Tree, order};
 pub type Pair<'a> = (&'a Arc<str>, Option<&'a Child>, Option<&'a Child>);
 
 /// The children that differ between two folders, in git's order. If a file becomes a folder, these are two entries.
-pub struct Changes<'a> {
+pub struct ChangedChildren<'a> {
     before: &'a Tree,
     after: &'a Tree,
     at: Positions,
@@ -42,8 +42,8 @@ pub struct Diff<'a> {
 
 impl Tree {
     /// The children that differ in `after`. Folders are not opened.
-    pub fn changes<'a>(&'a self, after: &'a Self) -> Changes<'a> {
-        Changes { before: self, after, at: Positions::default() }
+    pub fn changes<'a>(&'a self, after: &'a Self) -> ChangedChildren<'a> {
+        ChangedChildren { before: self, after, at: Positions::default() }
     }
 
     /// The files that differ in `after`. A folder is opened if its id differs.
@@ -54,7 +54,7 @@ impl Tree {
     }
 }
 
-impl<'a> Iterator for Changes<'a> {
+impl<'a> Iterator for ChangedChildren<'a> {
     type Item = Pair<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 pub use self::blob::{Blob, Entry, Mode};
-pub use self::difference::{Changes, Diff, FileDifference, Pair};
+pub use self::difference::{ChangedChildren, Diff, FileDifference, Pair};
 pub use self::files::Files;
 pub use self::name::{is_utf8, name_bytes, name_text, shown};
 pub use self::sealed::{Open, OpenError, Sealed, SealedBy, closed};

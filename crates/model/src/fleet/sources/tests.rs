@@ -183,7 +183,7 @@ fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
     told
 }
 
-fn check(sources: &Sources, update: &Update, paper: &Paper) {
+fn check(sources: &Sources, update: &FleetUpdate, paper: &Paper) {
     let (fleet, diagnostics) = build(paper);
     assert_eq!(told(&update.fleet, &update.diagnostics), told(&fleet, &diagnostics));
     assert!(Arc::ptr_eq(&update.fleet, sources.fleet()));
