@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::label::Labels;
 
-use super::definition::{PromotionEdit, Scope};
+use super::definition::{FolderScope, PromotionEdit};
 
 /// The number of a content. 0: there is no folder.
 pub(super) type ContentId = u32;
@@ -68,7 +68,7 @@ pub(super) struct Commit {
     /// The name.
     pub(super) name: Arc<str>,
     /// The folders that it affects.
-    pub(super) scope: Scope,
+    pub(super) scope: FolderScope,
     /// The number of the commit whose effect it removes.
     pub(super) reverts: Option<usize>,
     /// The author's account. None: it is unknown.
@@ -82,7 +82,7 @@ pub(super) struct Commit {
 impl Commit {
     /// Whether it affects a folder.
     pub(super) fn affects(&self, folder: WorkloadFolder<'_>) -> bool {
-        let Scope { workload: only, label } = &self.scope;
+        let FolderScope { workload: only, label } = &self.scope;
         only.as_ref().is_none_or(|only| **only == *folder.workload)
             && label.as_ref().is_none_or(|(key, value)| folder.labels.get(key) == Some(value))
     }
@@ -159,7 +159,7 @@ mod tests {
 
     fn commit(name: &str, label: Option<(&str, &str)>, reverts: Option<usize>) -> Commit {
         let label = label.map(|(key, value)| (key.into(), value.into()));
-        Commit { name: name.into(), scope: Scope { workload: None, label }, reverts, ..Commit::default() }
+        Commit { name: name.into(), scope: FolderScope { workload: None, label }, reverts, ..Commit::default() }
     }
 
     #[test]

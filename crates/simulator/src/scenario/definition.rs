@@ -33,7 +33,7 @@ pub struct Scenario {
     /// What happens, in the order of time.
     pub timeline: Vec<Happening>,
     /// What is expected.
-    pub expectations: Vec<Expectation>,
+    pub expectations: Vec<ScenarioExpectation>,
 }
 
 /// How long everything takes.
@@ -164,7 +164,7 @@ pub struct Happening {
 
 /// Which folders a change affects. None: all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct FolderScope {
     /// The workload.
     pub workload: Option<Arc<str>>,
     /// A label of the cluster.
@@ -192,7 +192,7 @@ impl PromotionEdit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
     /// Which ones.
-    pub members: Members,
+    pub members: MemberSelection,
     /// The environment. None: all environments.
     pub environment: Option<Arc<str>>,
     /// A label that they have.
@@ -201,7 +201,7 @@ pub struct Who {
 
 /// Which clusters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Members {
+pub enum MemberSelection {
     /// Those with this name.
     Named(NamePattern),
     /// The first ones, up to this number.
@@ -214,7 +214,7 @@ pub enum Members {
 
 /// The behavior of a host that is not healthy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum HostFault {
     /// It fails to apply content: any content, also what it has now, or new content with this change or release.
     Failing(Option<Arc<str>>),
     /// It does not pull and does not report.
@@ -235,7 +235,7 @@ pub enum Event {
         /// The name.
         name: Arc<str>,
         /// The folders that it affects.
-        scope: Scope,
+        scope: FolderScope,
         /// The author's account. None: it is unknown.
         author: Option<Arc<str>>,
         /// The promotion that it writes or deletes.
@@ -248,7 +248,7 @@ pub enum Event {
         /// The version.
         version: Arc<str>,
         /// The folders that a new one renders differently from the newest one before.
-        scope: Scope,
+        scope: FolderScope,
     },
     /// The stored states of an environment are deleted.
     DeleteStates {
@@ -276,7 +276,7 @@ pub enum Event {
         /// The name.
         name: Arc<str>,
         /// The folders that it affects.
-        scope: Scope,
+        scope: FolderScope,
     },
     /// A commit on the branch of an environment that pins clusters to a release of a workload.
     Pin {
@@ -317,7 +317,7 @@ pub enum Event {
         /// The clusters.
         who: Who,
         /// The behavior.
-        fault: Fault,
+        fault: HostFault,
         /// How long. None: until they are repaired.
         lasts: Option<Duration>,
     },
@@ -344,7 +344,7 @@ pub enum Event {
     /// Something of the system is down.
     Down {
         /// What.
-        part: Part,
+        part: SystemPart,
         /// How long.
         lasts: Duration,
     },
@@ -373,14 +373,14 @@ pub struct DecisionEvent {
     /// The person's account.
     pub by: Arc<str>,
     /// The decision.
-    pub decision: PersonDecision,
+    pub decision: DecisionKind,
     /// Why.
     pub reason: Arc<str>,
 }
 
 /// A part of the system that can be down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SystemPart {
     /// The service with the controller.
     Service,
     /// The API of the git host: no pull request can be created or read.
@@ -398,7 +398,7 @@ pub(super) const APPLICATION: &str = "application/";
 
 /// The decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PersonDecision {
+pub enum DecisionKind {
     /// Approves the change that waits.
     Approve,
     /// Holds everything.
@@ -421,7 +421,7 @@ pub enum PersonDecision {
 
 /// A claim with the time at which it is checked.
 #[derive(Clone, Debug)]
-pub struct Expectation {
+pub struct ScenarioExpectation {
     /// The claim.
     pub claim: Claim,
     /// When.

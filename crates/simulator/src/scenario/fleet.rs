@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::label::Labels;
 
-use super::definition::{ClusterGroup, Fault, Members, Who};
+use super::definition::{ClusterGroup, HostFault, MemberSelection, Who};
 use super::random_time;
 
 /// The value of [`Fleet::removed`] of a cluster that is not removed.
@@ -41,7 +41,7 @@ pub(super) struct Fleet {
 #[derive(Clone, Debug)]
 pub(super) struct HostFault {
     /// The fault.
-    pub(super) fault: Fault,
+    pub(super) fault: HostFault,
     /// Since when, in seconds since 1970.
     pub(super) since: i64,
     /// Its number.
@@ -98,14 +98,16 @@ impl Fleet {
             |place: &usize| who.label.as_ref().is_none_or(|(key, value)| self.labels(*place).get(key) == Some(value));
         let all = (0..self.len()).filter(|place| self.is_there(*place)).filter(has_label);
         match &who.members {
-            Members::Named(names) => all.filter(|place| names.position(&self.names[*place]).is_some()).collect(),
-            Members::Count(count) => all.take(*count).collect(),
-            Members::Percent(percent) => {
+            MemberSelection::Named(names) => {
+                all.filter(|place| names.position(&self.names[*place]).is_some()).collect()
+            }
+            MemberSelection::Count(count) => all.take(*count).collect(),
+            MemberSelection::Percent(percent) => {
                 let all: Vec<_> = all.collect();
                 let count = all.len() * percent / 100;
                 all.into_iter().take(count).collect()
             }
-            Members::All => all.collect(),
+            MemberSelection::All => all.collect(),
         }
     }
 
@@ -115,7 +117,7 @@ impl Fleet {
     }
 
     /// Sets the fault of a host, and returns its number.
-    pub(super) fn set_fault(&mut self, host: u32, fault: Fault, since: i64) -> u32 {
+    pub(super) fn set_fault(&mut self, host: u32, fault: HostFault, since: i64) -> u32 {
         self.numbers += 1;
         self.faults.insert(host, HostFault { fault, since, number: self.numbers });
         self.numbers
@@ -134,7 +136,7 @@ impl Fleet {
 
     /// Whether a host neither pulls nor reports.
     pub(super) fn is_silent(&self, host: u32) -> bool {
-        self.faults.get(&host).is_some_and(|fault| fault.fault == Fault::Silent)
+        self.faults.get(&host).is_some_and(|fault| fault.fault == HostFault::Silent)
     }
 
     /// Whether the next report of a host is overdue.
@@ -175,10 +177,10 @@ mod tests {
             let label = label.map(|(key, value)| (key.into(), value.into()));
             fleet.select(&Who { members, environment: None, label })
         };
-        assert_eq!(select(Members::Count(2), None), [1, 2]);
-        assert_eq!(select(Members::Percent(50), None), [1, 2]);
-        assert_eq!(select(Members::All, Some(("region", "west"))), [2, 4]);
-        assert_eq!(select(Members::Named(NamePattern::parse("store-[1-2]").unwrap()), None), [1]);
+        assert_eq!(select(MemberSelection::Count(2), None), [1, 2]);
+        assert_eq!(select(MemberSelection::Percent(50), None), [1, 2]);
+        assert_eq!(select(MemberSelection::All, Some(("region", "west"))), [2, 4]);
+        assert_eq!(select(MemberSelection::Named(NamePattern::parse("store-[1-2]").unwrap()), None), [1]);
         assert!(fleet.is_registered(0, 0) && !fleet.is_registered(0, 1));
         assert_eq!((fleet.hosts(4), fleet.place_of[9]), (8..10, 4));
     }
@@ -194,8 +196,8 @@ mod tests {
     #[test]
     fn a_fault_ends_by_its_number() {
         let mut fleet = fleet();
-        let first = fleet.set_fault(3, Fault::Silent, 0);
-        let second = fleet.set_fault(3, Fault::Lying, 0);
+        let first = fleet.set_fault(3, HostFault::Silent, 0);
+        let second = fleet.set_fault(3, HostFault::Lying, 0);
         assert!(
             !fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faulty_hosts().is_empty()
         );

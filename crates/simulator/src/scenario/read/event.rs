@@ -6,7 +6,7 @@ use super::Names;
 use super::claim;
 use super::tokens::{Expected, Words};
 use crate::scenario::definition::{
-    ClusterGroup, Content, DecisionEvent, Event, Fault, Part, PersonDecision, PromotionEdit,
+    ClusterGroup, Content, DecisionEvent, DecisionKind, Event, HostFault, PromotionEdit, SystemPart,
 };
 use crate::scenario::names::NamePattern;
 
@@ -151,17 +151,17 @@ fn author(words: &mut Words<'_>) -> Result<Option<Arc<str>>, Expected> {
 fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
     let who = words.who(&names.environments)?;
     let fault = match verb {
-        "fail" if words.take("on") => Fault::Failing(Some(words.name("the name of a change")?)),
-        "fail" => Fault::Failing(None),
-        "silence" => Fault::Silent,
-        "lie" => Fault::Lying,
+        "fail" if words.take("on") => HostFault::Failing(Some(words.name("the name of a change")?)),
+        "fail" => HostFault::Failing(None),
+        "silence" => HostFault::Silent,
+        "lie" => HostFault::Lying,
         "flap" => {
             words.must("every")?;
-            Fault::Flapping(words.duration()?)
+            HostFault::Flapping(words.duration()?)
         }
         "slow" => {
             words.must("by")?;
-            Fault::Slow(words.duration()?)
+            HostFault::Slow(words.duration()?)
         }
         _ => return Ok(Event::Repair(who)),
     };
@@ -204,11 +204,11 @@ fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
         }
         "kill" => {
             words.must("the service")?;
-            if words.take("at every step") { Ok(Event::KillAtEveryStep) } else { down(Part::Service, words) }
+            if words.take("at every step") { Ok(Event::KillAtEveryStep) } else { down(SystemPart::Service, words) }
         }
-        "git-host" => words.must("API is down").and_then(|()| down(Part::HostApi, words)),
-        "hub" if words.take("misses publications") => down(Part::Publications, words),
-        "hub" => words.must("is down").and_then(|()| down(Part::Hub, words)),
+        "git-host" => words.must("API is down").and_then(|()| down(SystemPart::HostApi, words)),
+        "hub" if words.take("misses publications") => down(SystemPart::Publications, words),
+        "hub" => words.must("is down").and_then(|()| down(SystemPart::Hub, words)),
         _ => {
             words.must("is wrong by")?;
             let word = words.word("a duration")?;
@@ -224,22 +224,22 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
     let environment = words.environment(&names.environments)?;
     let subject = words.subject(names)?;
     let decision = match verb {
-        "approve" => PersonDecision::Approve,
-        "hold" => PersonDecision::Hold,
-        "resume" => PersonDecision::Resume,
-        "abort" => PersonDecision::Abort,
-        "retry" => PersonDecision::Retry,
-        "rollback" => PersonDecision::RollBack,
-        "override" => PersonDecision::Override,
+        "approve" => DecisionKind::Approve,
+        "hold" => DecisionKind::Hold,
+        "resume" => DecisionKind::Resume,
+        "abort" => DecisionKind::Abort,
+        "retry" => DecisionKind::Retry,
+        "rollback" => DecisionKind::RollBack,
+        "override" => DecisionKind::Override,
         "skip" => {
             words.must("gate")?;
             let gate = words.name("the name of a gate")?;
             let is_named = words.take("of");
             let revision = is_named.then(|| words.name("the revision")).transpose()?;
-            PersonDecision::Skip(gate, revision)
+            DecisionKind::Skip(gate, revision)
         }
-        _ if words.take("to") => PersonDecision::Promote(Some(words.name("the revision")?)),
-        _ => PersonDecision::Promote(None),
+        _ if words.take("to") => DecisionKind::Promote(Some(words.name("the revision")?)),
+        _ => DecisionKind::Promote(None),
     };
     words.must("by")?;
     let by = words.name("an account")?;

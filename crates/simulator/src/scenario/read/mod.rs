@@ -25,7 +25,8 @@ pub(super) use self::references::remove_unknown;
 use self::tokens::{Expected, Words};
 use self::workloads::{default_workloads, release_of, workloads};
 use super::definition::{
-    ClusterGroup, EnvironmentDefinition, Event, Expectation, Happening, Pace, Scenario, When, WorkloadDefinition,
+    ClusterGroup, EnvironmentDefinition, Event, Happening, Pace, Scenario, ScenarioExpectation, When,
+    WorkloadDefinition,
 };
 use super::names::NamePattern;
 
@@ -309,12 +310,12 @@ fn claim_help() -> String {
     format!("claims are {}", listed(claim::FORMS))
 }
 
-fn expectations(node: &Node, names: &Names, reader: &mut Reader<'_>) -> Vec<Expectation> {
+fn expectations(node: &Node, names: &Names, reader: &mut Reader<'_>) -> Vec<ScenarioExpectation> {
     let mut all = Vec::new();
     for item in list(node, "`expect`", reader) {
         let text = reader.text(item, "an expectation");
         match claim::expectation(&text, names) {
-            Ok((claim, when)) => all.push(Expectation { claim, when, line: reader.line(item), text }),
+            Ok((claim, when)) => all.push(ScenarioExpectation { claim, when, line: reader.line(item), text }),
             Err(expected) => {
                 let message = format!("the expectation `{text}` can't be read: {expected}");
                 reader.diagnostics.push(reader.diagnostic(Code::WrongType, item.span, message).help(claim_help()));
@@ -333,9 +334,9 @@ pub(super) fn event(text: &str, names: &Names) -> Result<Event, String> {
 }
 
 /// The expectations of the timeline and the list.
-pub(super) fn all_expectations(scenario: &Scenario) -> Vec<Expectation> {
+pub(super) fn all_expectations(scenario: &Scenario) -> Vec<ScenarioExpectation> {
     let of_timeline = scenario.timeline.iter().filter_map(|happening| match &happening.event {
-        Event::Expect(claim) => Some(Expectation {
+        Event::Expect(claim) => Some(ScenarioExpectation {
             claim: claim.clone(),
             when: When::At(happening.at),
             text: happening.text.strip_prefix("expect ").unwrap_or(&happening.text).into(),

@@ -12,8 +12,8 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, DecisionEvent, Event, Fault, Happening, LabelPair, Members, PersonDecision,
-    PromotionEdit, Scenario, Scope, Who,
+    Claim, ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FolderScope, Happening, HostFault, LabelPair,
+    MemberSelection, PromotionEdit, Scenario, Who,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
@@ -44,7 +44,7 @@ pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader
 fn repeated_versions(scenario: &Scenario) -> Vec<&Happening> {
     let mut known = BTreeSet::new();
     let mut is_repeated = |event: &Event| match event {
-        Event::Install { version, scope } => !known.insert(Arc::clone(version)) && *scope != Scope::default(),
+        Event::Install { version, scope } => !known.insert(Arc::clone(version)) && *scope != FolderScope::default(),
         _ => false,
     };
     scenario.timeline.iter().filter(|happening| is_repeated(&happening.event)).collect()
@@ -143,7 +143,7 @@ fn of_who(who: &Who) -> Vec<Reference<'_>> {
     [Reference::Clusters(who)].into_iter().chain(label).collect()
 }
 
-fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s Scope) -> Vec<Reference<'s>> {
+fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s FolderScope) -> Vec<Reference<'s>> {
     scope.label.iter().map(|label| Reference::Label(environment, label)).collect()
 }
 
@@ -160,12 +160,12 @@ fn of_event(event: &Event) -> Vec<Reference<'_>> {
         }
         Event::Install { scope, .. } => of_scope(None, scope),
         Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
-        Event::Hosts { who, fault: Fault::Failing(Some(name)), .. } => {
+        Event::Hosts { who, fault: HostFault::Failing(Some(name)), .. } => {
             of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
         }
         Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => of_who(who),
         Event::Check { name, .. } => vec![Reference::Check(name)],
-        Event::Decide(DecisionEvent { decision: PersonDecision::Promote(Some(name)), .. }) => {
+        Event::Decide(DecisionEvent { decision: DecisionKind::Promote(Some(name)), .. }) => {
             vec![Reference::Revision(name)]
         }
         Event::Expect(claim) => of_claim(claim),
@@ -305,7 +305,7 @@ impl<'s> Known<'s> {
     }
 
     fn missing_cluster(&self, who: &Who) -> Option<(String, Option<String>)> {
-        let Members::Named(pattern) = &who.members else { return None };
+        let MemberSelection::Named(pattern) = &who.members else { return None };
         let groups = || self.clusters_of(who.environment.as_ref());
         let ends = [pattern.at(0), pattern.at(pattern.len().saturating_sub(1))];
         let name = ends.into_iter().find(|name| !groups().any(|group| group.names.position(name).is_some()))?;

@@ -7,7 +7,7 @@ use engine::promotion::step::RENDERER;
 use model::duration;
 
 use super::Names;
-use crate::scenario::definition::{APPLICATION, Content, LabelPair, Members, Scope, VALUES, Who};
+use crate::scenario::definition::{APPLICATION, Content, FolderScope, LabelPair, MemberSelection, VALUES, Who};
 use crate::scenario::names::NamePattern;
 
 /// A sentence that can't be read: what is expected instead.
@@ -103,27 +103,29 @@ impl<'t> Words<'t> {
     }
 
     /// `of WORKLOAD where KEY=VALUE`, both of which may be left out.
-    pub(super) fn scope(&mut self, names: &Names) -> Result<Scope, Expected> {
+    pub(super) fn scope(&mut self, names: &Names) -> Result<FolderScope, Expected> {
         let workload = if self.take("of") { Some(names.workload(self)?) } else { None };
-        Ok(Scope { workload, label: self.only()? })
+        Ok(FolderScope { workload, label: self.only()? })
     }
 
     /// Clusters: `store-17`, `store-[1-3] of prod`, `3 of prod`, `5% of prod`, `all of prod where region=west`, `prod`.
     pub(super) fn who(&mut self, environments: &[Arc<str>]) -> Result<Who, Expected> {
         let word = self.word("the clusters")?;
         if environments.iter().any(|name| **name == *word) {
-            return Ok(Who { members: Members::All, environment: Some(word.into()), label: self.only()? });
+            return Ok(Who { members: MemberSelection::All, environment: Some(word.into()), label: self.only()? });
         }
         let number = |text: &str| text.parse::<usize>().ok();
         let members = if word == "all" {
-            Members::All
+            MemberSelection::All
         } else if let Some(percent) = word.strip_suffix('%').and_then(number).filter(|percent| *percent <= 100) {
-            Members::Percent(percent)
+            MemberSelection::Percent(percent)
         } else if let Some(count) = number(word) {
-            Members::Count(count)
+            MemberSelection::Count(count)
         } else {
             let names = NamePattern::parse(word);
-            Members::Named(names.ok_or_else(|| format!("`{word}` is no name: write `store-17` or `store-[1-3]`"))?)
+            MemberSelection::Named(
+                names.ok_or_else(|| format!("`{word}` is no name: write `store-17` or `store-[1-3]`"))?,
+            )
         };
         let _ = self.take("clusters");
         let environment = if self.take("of") { Some(self.environment(environments)?) } else { None };

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use self::generate::Setting;
 use self::rules::{Broken, RuleChecker};
-use super::definition::{DecisionEvent, Event, Happening, PersonDecision, VALUES};
+use super::definition::{DecisionEvent, DecisionKind, Event, Happening, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
 use super::world::resting::AnsweredWait;
@@ -193,9 +193,9 @@ impl<'s> Walker<'s> {
             let subject = self.world.subject_called(subject.as_deref());
             let about = SubjectKey { environment: number, subject };
             match decision {
-                PersonDecision::Skip(gate, _) => self.checker.note_skip(&self.world, about, gate),
-                PersonDecision::Override => self.checker.note_override(&self.world, about),
-                PersonDecision::Approve => self.checker.note_approval(&self.world, about, by),
+                DecisionKind::Skip(gate, _) => self.checker.note_skip(&self.world, about, gate),
+                DecisionKind::Override => self.checker.note_override(&self.world, about),
+                DecisionKind::Approve => self.checker.note_approval(&self.world, about, by),
                 _ => {}
             }
         }

@@ -8,13 +8,13 @@ use engine::promotion::report::ReportPhase;
 use super::moves::SeenMove;
 use super::{World, seconds};
 use crate::scenario::contents::{ContentId, FolderContent, NOTHING, WorkloadFolder};
-use crate::scenario::definition::{Claim, Content, Expectation, MoveState, When, Who};
+use crate::scenario::definition::{Claim, Content, MoveState, ScenarioExpectation, When, Who};
 use crate::scenario::story::ExpectationResult;
 
 /// An expectation with its result, as soon as it is decided.
 #[derive(Debug)]
 pub(super) struct Watched {
-    expectation: Expectation,
+    expectation: ScenarioExpectation,
     /// Whether it was met, when, and what was found.
     result: Option<(bool, i64, Arc<str>)>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Watched {
 type Holds = Result<(), String>;
 
 impl Watched {
-    pub(super) fn new(expectation: Expectation) -> Self {
+    pub(super) fn new(expectation: ScenarioExpectation) -> Self {
         Self { expectation, result: None }
     }
 

@@ -14,7 +14,7 @@ use model::object::Promotion;
 use super::World;
 use super::lost_states::GONE;
 use super::subject::PLATFORM;
-use crate::scenario::definition::{DecisionEvent, PersonDecision};
+use crate::scenario::definition::{DecisionEvent, DecisionKind};
 
 impl World {
     /// A person decides about a workload in an environment, about one of its sources, or about the commits of the main branch.
@@ -46,7 +46,7 @@ impl World {
         let moving = moving.map_or("no revision", |moving| &moving.revision.0);
         let is_of_main = about == About::Environment && matches!(command.kind, CommandKind::Approve { .. });
         let revision = match decision {
-            PersonDecision::Skip(_, revision) => revision.as_deref(),
+            DecisionKind::Skip(_, revision) => revision.as_deref(),
             _ => is_of_main.then_some(moving),
         };
         let applied = apply(&self.stored(number), (about, revision), &command, &DecidedWorld { world: self, number });
@@ -92,22 +92,22 @@ impl World {
     }
 
     /// The command of a decision about something in this state. `newest` is what a person promotes that names no revision.
-    fn command_of(&self, decision: &PersonDecision, (state, newest): (AdvanceState, Option<Revision>)) -> CommandKind {
+    fn command_of(&self, decision: &DecisionKind, (state, newest): (AdvanceState, Option<Revision>)) -> CommandKind {
         match decision {
-            PersonDecision::Approve => CommandKind::Approve { gate: None },
-            PersonDecision::Hold => CommandKind::Hold,
-            PersonDecision::Resume => CommandKind::Resume,
-            PersonDecision::Abort => CommandKind::Abort,
-            PersonDecision::Retry => CommandKind::Retry,
-            PersonDecision::Skip(gate, _) => CommandKind::Skip { gate: Arc::clone(gate) },
-            PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
-            PersonDecision::Override => {
+            DecisionKind::Approve => CommandKind::Approve { gate: None },
+            DecisionKind::Hold => CommandKind::Hold,
+            DecisionKind::Resume => CommandKind::Resume,
+            DecisionKind::Abort => CommandKind::Abort,
+            DecisionKind::Retry => CommandKind::Retry,
+            DecisionKind::Skip(gate, _) => CommandKind::Skip { gate: Arc::clone(gate) },
+            DecisionKind::RollBack => CommandKind::Rollback { to: None, with_values: false },
+            DecisionKind::Override => {
                 let waiting = state.current.as_ref();
                 let expires = self.service_time() + SignedDuration::from_hours(24);
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
                 CommandKind::Override { gates: gates_passed(&state, &revision, &[]), revision, expires }
             }
-            PersonDecision::Promote(revision) => {
+            DecisionKind::Promote(revision) => {
                 let revision = revision.clone().map(Revision).or(newest);
                 CommandKind::Request { revision: revision.unwrap_or_else(|| Revision("".into())) }
             }

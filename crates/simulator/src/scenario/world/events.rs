@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;
-use crate::scenario::definition::{ClusterGroup, Event, Scope, Who};
+use crate::scenario::definition::{ClusterGroup, Event, FolderScope, Who};
 use crate::scenario::task::{Ending, Task};
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
                 self.configure(environment, Commit { name, scope, ..Commit::default() });
             }
             Event::Pin { environment, workload, version, label } => {
-                let scope = Scope { workload: Some(Arc::clone(workload)), label: label.clone() };
+                let scope = FolderScope { workload: Some(Arc::clone(workload)), label: label.clone() };
                 let (name, pins) = (format!("pin-{workload}-{version}").into(), Some(Arc::clone(version)));
                 self.configure(environment, Commit { name, scope, pins, ..Commit::default() });
             }
@@ -172,7 +172,7 @@ impl World {
         }
         // A commit that changes no content: only the list of clusters.
         let nothing = Some(("".into(), "".into()));
-        let scope = Scope { workload: Some("".into()), label: nothing };
+        let scope = FolderScope { workload: Some("".into()), label: nothing };
         self.commit(number, Commit { name: name.into(), scope, ..Commit::default() });
     }
 }

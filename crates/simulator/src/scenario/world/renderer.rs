@@ -11,7 +11,7 @@ use super::environment::{Environment, Repository, Rollout};
 use super::moves::SeenMove;
 use super::subject::START;
 use crate::scenario::contents::{Commit, ContentId, NOTHING, Sources, WorkloadFolder};
-use crate::scenario::definition::Scope;
+use crate::scenario::definition::FolderScope;
 
 impl Environment {
     /// Whether the installed program renders the same folders from these sources as the one that rendered them.
@@ -55,7 +55,7 @@ impl Environment {
 
 impl World {
     /// A version of the program that renders is installed: a new one, or one that was there before.
-    pub(super) fn install(&mut self, version: &Arc<str>, scope: &Scope) {
+    pub(super) fn install(&mut self, version: &Arc<str>, scope: &FolderScope) {
         let known = self.renderers.versions.iter().position(|known| known.name == *version);
         self.renderers.installed = known.map_or(self.renderers.versions.len(), |known| known) + 1;
         if known.is_none() {

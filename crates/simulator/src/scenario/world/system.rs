@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use model::object::promotion::{Gate, GateKind};
 
 use super::{World, seconds};
-use crate::scenario::definition::{Part, Scenario};
+use crate::scenario::definition::{Scenario, SystemPart};
 use crate::scenario::task::Ending;
 
 /// The state of the system.
@@ -96,12 +96,12 @@ impl System {
     }
 
     /// A part goes down. Returns what ends later.
-    pub(super) fn take_down(&mut self, part: Part) -> Ending {
+    pub(super) fn take_down(&mut self, part: SystemPart) -> Ending {
         let (count, ending) = match part {
-            Part::Service => (&mut self.service, Ending::Service),
-            Part::HostApi => (&mut self.host_api, Ending::HostApi),
-            Part::Hub => (&mut self.hub, Ending::Hub),
-            Part::Publications => (&mut self.publications, Ending::Publications),
+            SystemPart::Service => (&mut self.service, Ending::Service),
+            SystemPart::HostApi => (&mut self.host_api, Ending::HostApi),
+            SystemPart::Hub => (&mut self.hub, Ending::Hub),
+            SystemPart::Publications => (&mut self.publications, Ending::Publications),
         };
         *count += 1;
         ending

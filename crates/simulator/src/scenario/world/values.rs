@@ -80,7 +80,7 @@ impl World {
     pub(super) fn retarget(&mut self, (workload, environment): (&Arc<str>, &str), name: &Arc<str>) {
         let workload_number = self.workloads.iter().position(|known| known == workload);
         let Some((number, workload_number)) = self.number(environment).zip(workload_number) else { return };
-        let scope = crate::scenario::definition::Scope { workload: Some(Arc::clone(workload)), label: None };
+        let scope = crate::scenario::definition::FolderScope { workload: Some(Arc::clone(workload)), label: None };
         let commit = Commit { name: Arc::clone(name), scope, ..Commit::default() };
         self.add_to_source(number, Source::Application(workload_number), commit);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::object::promotion::{ChangeOrigin, Gate, GateKind};
 
 use super::{Checked, RuleChecker, broken};
-use crate::scenario::definition::{DecisionEvent, PersonDecision};
+use crate::scenario::definition::{DecisionEvent, DecisionKind};
 use crate::scenario::world::{VALUES_AUTHOR, World};
 
 /// What the checker knows of the values of an environment.
@@ -33,9 +33,9 @@ impl RuleChecker {
         };
         let record = self.values.entry(number).or_default();
         match &decided.decision {
-            PersonDecision::Skip(gate, _) => drop(record.skipped.insert((newest, Arc::clone(gate)))),
-            PersonDecision::Override => drop(record.overridden.insert(newest)),
-            PersonDecision::Approve => drop(record.approvals.insert((newest, Arc::clone(&decided.by)))),
+            DecisionKind::Skip(gate, _) => drop(record.skipped.insert((newest, Arc::clone(gate)))),
+            DecisionKind::Override => drop(record.overridden.insert(newest)),
+            DecisionKind::Approve => drop(record.approvals.insert((newest, Arc::clone(&decided.by)))),
             _ => {}
         }
     }
