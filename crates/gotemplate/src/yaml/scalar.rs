@@ -17,7 +17,7 @@ pub(super) struct Scalar<'a> {
 }
 
 /// A quick check whether the text can be written as a plain scalar in one line. It is true for most keys and values: they contain no character with a
-/// meaning in YAML. `false` means that the style must be determined with [`Scalar::of`].
+/// meaning in YAML. `false` means that the style must be determined with [`Scalar::new`].
 pub(super) fn is_evidently_plain(bytes: &[u8]) -> bool {
     /// Longer texts are not words with a meaning in YAML, such as `false`.
     const WORD_LENGTH_MAX: usize = 5;
