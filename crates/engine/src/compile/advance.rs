@@ -9,7 +9,7 @@ use model::progress::Phase;
 use model::tree::Tree;
 use rayon::prelude::*;
 
-use super::class_pairs::ClassPair;
+use super::class_pairs::{ClassPair, PairSources};
 use super::rows::{AssignmentInputs, Evaluated, Row, RowContext, Slot};
 use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
 use crate::invariant::require;
@@ -78,7 +78,8 @@ impl Compiled {
             return;
         }
         let composing = self.progress.begin(Phase::Composing);
-        let made = self.pairs.make(&self.prepared, keys, (&self.memo, composing));
+        let sources = PairSources { prepared: &self.prepared, memo: &self.memo, composing };
+        let made = self.pairs.make(sources, keys);
         self.last.work.matches += made.matches;
         self.last.work.compositions += made.compositions;
         self.last.work.checks += made.checks;

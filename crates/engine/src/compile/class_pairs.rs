@@ -112,6 +112,16 @@ const NOT_COMPOSED: &str = "the values of an assignment were not composed";
 /// There is no pair of these classes.
 const NONE: u32 = u32::MAX;
 
+/// What class pairs are computed from.
+#[derive(Clone, Copy)]
+pub(crate) struct PairSources<'a> {
+    pub(crate) prepared: &'a Prepared,
+    /// The results of earlier runs.
+    pub(crate) memo: &'a Memo,
+    /// Each composition and each check is one step.
+    pub(crate) composing: Counter<'a>,
+}
+
 /// The inputs of a class pair, before its values are composed and checked.
 struct Draft {
     key: (u32, u32),
@@ -172,20 +182,15 @@ impl ClassPairs {
     }
 
     /// Computes the pairs of these classes. Existing pairs are replaced.
-    pub(crate) fn make(
-        &mut self,
-        prepared: &Prepared,
-        keys: Vec<(u32, u32)>,
-        (memo, composing): (&Memo, Counter<'_>),
-    ) -> PairWork {
+    pub(crate) fn make(&mut self, sources: PairSources<'_>, keys: Vec<(u32, u32)>) -> PairWork {
+        let prepared = sources.prepared;
         let drafts: Vec<Draft> = keys.into_par_iter().map(|key| draft(prepared, key)).collect();
         let mut work = PairWork { matches: drafts.iter().map(|draft| draft.examined).sum(), ..PairWork::default() };
         let values = missing(&self.values, &drafts, |draft| draft.inputs);
         let checks = missing(&self.checks, &drafts, |draft| draft.validation);
-        // Each composition and each check is one step.
-        composing.expect(values.len() + checks.len());
-        work.compositions = self.compose(prepared, values, (memo, composing));
-        work.checks = self.check(prepared, checks, (memo, composing));
+        sources.composing.expect(values.len() + checks.len());
+        work.compositions = self.compose(sources, values);
+        work.checks = self.check(sources, checks);
         let made: Vec<_> = drafts.into_par_iter().map(|draft| self.pair(prepared, draft)).collect();
         for (key, pair) in made {
             self.put(key, pair);
@@ -195,12 +200,8 @@ impl ClassPairs {
     }
 
     /// Composes the values that are not in the cache or in the memo. Returns the number of new compositions.
-    fn compose(
-        &mut self,
-        prepared: &Prepared,
-        missing: Vec<(Digest, &Draft)>,
-        (memo, composing): (&Memo, Counter<'_>),
-    ) -> usize {
+    fn compose(&mut self, sources: PairSources<'_>, missing: Vec<(Digest, &Draft)>) -> usize {
+        let PairSources { prepared, memo, composing } = sources;
         let merged = MergedValues::new(prepared.containers.ranks());
         let made: Vec<_> = missing
             .into_par_iter()
@@ -220,12 +221,8 @@ impl ClassPairs {
     }
 
     /// Runs the checks that are not in the cache or in the memo. Returns the number of new checks, each with one schema.
-    fn check(
-        &mut self,
-        prepared: &Prepared,
-        missing: Vec<(Digest, &Draft)>,
-        (memo, composing): (&Memo, Counter<'_>),
-    ) -> usize {
+    fn check(&mut self, sources: PairSources<'_>, missing: Vec<(Digest, &Draft)>) -> usize {
+        let PairSources { prepared, memo, composing } = sources;
         let values = &self.values;
         let made: Vec<_> = missing
             .into_par_iter()

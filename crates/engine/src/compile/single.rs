@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use model::progress::{Phase, Progress};
 use rayon::prelude::*;
 
-use super::class_pairs::{ClassPair, ClassPairs};
+use super::class_pairs::{ClassPair, ClassPairs, PairSources};
 use super::problems::{of_place, of_target};
 use super::rows::{AssignmentInputs, RowContext, with_bytes};
 use crate::memo::Memo;
@@ -40,9 +40,15 @@ impl<'a> SingleAssignments<'a> {
         let keys: BTreeSet<_> =
             found.map(|(place, target)| (prepared.class_of_place(place), prepared.class_of_target(target))).collect();
         let mut pairs = ClassPairs::default();
-        let composing = Progress::default();
-        pairs.make(prepared, keys.into_iter().collect(), (&Memo::default(), composing.begin(Phase::Composing)));
+        let (memo, progress) = (Memo::default(), Progress::default());
+        let sources = PairSources { prepared, memo: &memo, composing: progress.begin(Phase::Composing) };
+        pairs.make(sources, keys.into_iter().collect());
         Self { prepared, pairs, shared: SharedFiles::default() }
+    }
+
+    /// The fleet of the assignments.
+    pub(crate) fn prepared(&self) -> &'a Prepared {
+        self.prepared
     }
 
     /// The diagnostics of an assignment.
