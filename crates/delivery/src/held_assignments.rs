@@ -65,10 +65,9 @@ pub fn on_branch(
     };
     let mut search = Search::begin(failing.prepared, (failing.ids)(), &history)?;
     while let Some(commit) = search.next() {
-        let both = (failing.prepared, &history);
         match known.filter(|(known, _)| *known == commit) {
-            Some((_, prepared)) => search.add_fleet(commit, Ok(prepared), both)?,
-            None => branch_history.add_fleet(&mut search, commit, both)?,
+            Some((_, prepared)) => search.add_fleet(commit, Ok(prepared))?,
+            None => branch_history.add_fleet(&mut search, commit)?,
         }
     }
     Ok(HeldNow { held: search.finish(), before })
@@ -125,10 +124,10 @@ impl BranchHistory<'_> {
     }
 
     /// Passes the fleet of a publication to the search. The fleet is dropped afterwards, to save memory.
-    fn add_fleet(&self, search: &mut Search, commit: GitId, both: (&Prepared, &History<'_>)) -> Result<(), OpenError> {
+    fn add_fleet(&self, search: &mut Search<'_>, commit: GitId) -> Result<(), OpenError> {
         let loaded = self.branch.load_at(self.loaded, self.publications_from(commit));
         let prepared = loaded.map(|earlier| Prepared::with_progress(&earlier.fleet, &self.progress()));
-        search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone), both)
+        search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone))
     }
 
     fn progress(&self) -> model::progress::Progress {

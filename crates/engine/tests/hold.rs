@@ -98,7 +98,7 @@ fn check(
     let mut given = 0;
     while let Some(commit) = search.next() {
         given += 1;
-        search.add_fleet(commit, give(commit).map(|()| good.prepared()), (now.prepared(), &history))?;
+        search.add_fleet(commit, give(commit).map(|()| good.prepared()))?;
     }
     Ok((given, search.finish()))
 }

@@ -17,8 +17,9 @@ use crate::pin::{Manifests, Pin};
 use crate::promotion::release::released_with;
 
 /// The search for earlier states of some assignments.
-#[derive(Debug, Default)]
-pub struct Search {
+pub struct Search<'a> {
+    prepared: &'a Prepared,
+    history: &'a History<'a>,
     candidates: BTreeMap<AssignmentId, Candidate>,
     /// Publications whose fleets were passed to [`Self::add_fleet`].
     read_publications: BTreeSet<GitId>,
@@ -43,19 +44,20 @@ pub fn needs_search<I: IntoIterator<Item = AssignmentId>>(prepared: &Prepared, f
     prepared.has_pins() && failing().into_iter().any(|id| is_reached(&id))
 }
 
-impl Search {
+impl<'a> Search<'a> {
     /// Begins the search. Of the `failing` assignments, those are held that have a folder in the branch, and that a pin holds or that were held before.
     ///
     /// # Errors
     /// If the branch can't be read.
     pub fn begin(
-        prepared: &Prepared,
+        prepared: &'a Prepared,
         failing: impl IntoIterator<Item = AssignmentId>,
-        history: &History<'_>,
+        history: &'a History<'a>,
     ) -> Result<Self, OpenError> {
         let newest = history.publications.first().copied();
         let before = newest.map(history.held).unwrap_or_default();
-        let mut search = Self::default();
+        let (candidates, read_publications, held) = Default::default();
+        let mut search = Self { prepared, history, candidates, read_publications, held };
         if before.is_empty() && !prepared.has_pins() {
             return Ok(search);
         }
@@ -94,12 +96,7 @@ impl Search {
     ///
     /// # Errors
     /// If the branch can't be read.
-    pub fn add_fleet(
-        &mut self,
-        publication: GitId,
-        fleet: Result<&Prepared, String>,
-        (prepared, history): (&Prepared, &History<'_>),
-    ) -> Result<(), OpenError> {
+    pub fn add_fleet(&mut self, publication: GitId, fleet: Result<&Prepared, String>) -> Result<(), OpenError> {
         self.read_publications.insert(publication);
         let waiting: BTreeSet<_> = self
             .candidates
@@ -107,12 +104,12 @@ impl Search {
             .filter(|(_, candidate)| candidate.from == publication)
             .map(|(id, _)| id.clone())
             .collect();
-        let alone = fleet.map(|earlier| (earlier, SingleAssignments::new(earlier, waiting.iter())));
+        let earlier = fleet.map(|earlier| SingleAssignments::new(earlier, waiting.iter()));
         let mut later = BTreeMap::new();
         for id in waiting {
             let Some(candidate) = self.candidates.get(&id) else { continue };
-            let found = match &alone {
-                Ok((earlier, alone)) => candidate.rendered(&id, (earlier, alone), prepared),
+            let found = match &earlier {
+                Ok(earlier) => candidate.rendered(&id, earlier, self.prepared),
                 Err(reason) => Err(NotHeldReason::Unreadable(publication, reason.clone())),
             };
             match found {
@@ -124,7 +121,7 @@ impl Search {
                 Err(reason) => self.fail(&id, reason),
             }
         }
-        self.try_writers(publication, later, history)
+        self.try_writers(publication, later)
     }
 
     /// Ends the search, and returns the result.
@@ -141,12 +138,8 @@ impl Search {
     }
 
     /// Selects the next publication for assignments that fail in the newest one: the publication that wrote their current folders.
-    fn try_writers(
-        &mut self,
-        newest: GitId,
-        failed: BTreeMap<AssignmentId, NotHeldReason>,
-        history: &History<'_>,
-    ) -> Result<(), OpenError> {
+    fn try_writers(&mut self, newest: GitId, failed: BTreeMap<AssignmentId, NotHeldReason>) -> Result<(), OpenError> {
+        let history = self.history;
         let writers = writers(&failed.keys().cloned().collect(), history)?;
         let mut records: BTreeMap<GitId, BTreeMap<AssignmentId, GitId>> = BTreeMap::new();
         for (id, reason) in failed {
@@ -166,9 +159,10 @@ impl Candidate {
     fn rendered(
         &self,
         id: &AssignmentId,
-        (earlier, alone): (&Prepared, &SingleAssignments<'_>),
+        alone: &SingleAssignments<'_>,
         now: &Prepared,
     ) -> Result<HeldFolder, NotHeldReason> {
+        let earlier = alone.prepared();
         let failing = |codes: BTreeSet<Code>| match earlier.fleet().unavailable.first() {
             // The assignment may belong to a registration whose repository could not be read.
             Some(registration) if codes.is_empty() => NotHeldReason::Unreadable(
