@@ -62,8 +62,7 @@ pub(super) struct Violations {
 impl<'p> ValueChecks<'p> {
     /// Reads these schemas, and checks each value alone.
     pub(super) fn new(prepared: &'p Prepared, supply: &'p Supply<'p>, schemas: &BTreeSet<u32>) -> Self {
-        let asked =
-            schemas.iter().map(|id| (*id, SchemaChecks::new(prepared, supply, schema(prepared, *id)))).collect();
+        let asked = schemas.iter().map(|id| (*id, SchemaChecks::new(supply, schema(prepared, *id)))).collect();
         let (merged_left, sets_left) = (AtomicUsize::new(MERGED_MAX), AtomicUsize::new(SETS_MAX));
         let (by_sequence, by_supplied) = Default::default();
         Self { prepared, supply, asked, by_sequence, by_supplied, merged_left, sets_left }
@@ -110,7 +109,7 @@ impl<'p> ValueChecks<'p> {
             }
             left -= &here;
             if self.supply.replaces(*at) {
-                self.add((schema, vec![*at]), here, &mut violations);
+                violations.found.extend(self.of_sequence(schema, vec![*at], &here));
             } else {
                 merged |= here;
             }
@@ -120,7 +119,7 @@ impl<'p> ValueChecks<'p> {
             {
                 violations.unchecked |= here;
             } else {
-                self.add((schema, sequence), here, &mut violations);
+                violations.found.extend(self.of_sequence(schema, sequence, &here));
             }
         }
         violations
@@ -156,19 +155,21 @@ impl<'p> ValueChecks<'p> {
         require(self.asked.get(&schema), "a schema of a target was not read")
     }
 
-    /// Adds the violations by the values of one key, in merge order.
-    fn add(&self, key: (u32, Vec<EntryAt>), here: RoaringBitmap, violations: &mut Violations) {
+    /// The violations of a schema by the values of one key, in merge order, at these places.
+    fn of_sequence(&self, id: u32, sequence: Vec<EntryAt>, here: &RoaringBitmap) -> Vec<Violation> {
+        let key = (id, sequence);
         let known = self.by_sequence.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let findings = known.unwrap_or_else(|| {
             let entries: Vec<_> = key.1.iter().map(|at| self.supply.entry(*at)).collect();
-            let found = Arc::new(findings(self.prepared, schema(self.prepared, key.0), &entries));
+            let found = Arc::new(findings(self.prepared, schema(self.prepared, id), &entries));
             let mut known = self.by_sequence.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(known.entry(key.clone()).or_insert(found))
         });
-        for finding in findings.iter() {
+        let violation = |finding: &Finding| {
             let at = self.latest(&key.1, finding);
-            violations.found.push(Violation { places: here.clone(), finding: finding.clone(), at });
-        }
+            Violation { places: here.clone(), finding: finding.clone(), at }
+        };
+        findings.iter().map(violation).collect()
     }
 
     /// The last value with the path of a finding. If there is none, the last value of the key.
@@ -207,24 +208,20 @@ fn sequences(supplied: &Supplied, places: &RoaringBitmap) -> BTreeMap<Vec<EntryA
 }
 
 impl<'p> SchemaChecks<'p> {
-    fn new(prepared: &'p Prepared, supply: &'p Supply<'p>, schema: &Schema) -> Self {
-        let sensitive = &prepared.sensitive_anywhere;
+    fn new(supply: &'p Supply<'p>, schema: &Schema) -> Self {
+        let sensitive = &supply.prepared().sensitive_anywhere;
         let asked =
             RequestedValues::of(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
         let is_checked = |key: &&str| asked.describes_others || asked.properties.contains_key(*key);
         let keys: Vec<_> = supply.keys().filter(is_checked).collect();
-        let is_suspect = |key: &&str| is_suspect(prepared, (supply, schema, &asked), key);
+        let is_suspect = |key: &&str| is_suspect(supply, schema, &asked, key);
         let suspects = keys.into_par_iter().filter(is_suspect).collect();
         Self { asked, suspects }
     }
 }
 
 /// Whether values of a key may violate a schema: one does so alone, or merged values can do so although each alone does not.
-fn is_suspect(
-    prepared: &Prepared,
-    (supply, schema, asked): (&Supply<'_>, &Schema, &RequestedValues),
-    key: &str,
-) -> bool {
+fn is_suspect(supply: &Supply<'_>, schema: &Schema, asked: &RequestedValues, key: &str) -> bool {
     // A rule about names alone does not depend on the value.
     let is_merge_closed = asked.properties.get(key).map_or(!asked.asks_for(key), |property| property.is_merge_closed);
     let mut seen: BTreeSet<(Digest, bool)> = BTreeSet::new();
@@ -233,7 +230,7 @@ fn is_suspect(
         if !seen.insert((entry.value_digest, entry.value.is_quoted)) {
             return false;
         }
-        (!is_merge_closed && !supply.replaces(*at)) || !findings(prepared, schema, &[entry]).is_empty()
+        (!is_merge_closed && !supply.replaces(*at)) || !findings(supply.prepared(), schema, &[entry]).is_empty()
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::checks::{Violation, Violations, key_of};
+use super::supply::Supplied;
 use super::{Contracts, reach::Places};
 use crate::invariant::require;
 use crate::prepare::NO_TARGET;
@@ -27,10 +28,18 @@ pub(super) struct Rows {
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) is_required: bool,
-    /// By schema: whether it requires the key, and the places where it asks for it.
-    pub(super) schemas: BTreeMap<u32, (bool, RoaringBitmap)>,
+    /// By the id of the schema that asks for it.
+    pub(super) schemas: BTreeMap<u32, OfSchema>,
     pub(super) targets: BTreeMap<u32, OfTarget>,
     pub(super) violations: Vec<(u32, Violation)>,
+}
+
+/// How a schema asks for a key.
+#[derive(Default)]
+pub(super) struct OfSchema {
+    pub(super) is_required: bool,
+    /// The places where it asks for it.
+    pub(super) asked: RoaringBitmap,
 }
 
 /// The places of a target where a key is asked for, given, and missing.
@@ -50,6 +59,21 @@ pub(super) struct TargetAt<'t> {
     pub(super) places: RoaringBitmap,
 }
 
+/// A schema of a target, at the places where it applies.
+struct Asking<'a> {
+    contracts: &'a Contracts<'a>,
+    schema: u32,
+    at: &'a TargetAt<'a>,
+    places: RoaringBitmap,
+}
+
+impl Asking<'_> {
+    /// The values of a key for the target.
+    fn supplied(&self, key: &str) -> Arc<Supplied> {
+        self.contracts.supply.of(key, self.at.target)
+    }
+}
+
 impl Rows {
     /// Adds what the schemas of a target ask for.
     pub(super) fn add(&mut self, contracts: &Contracts<'_>, at: &TargetAt<'_>) {
@@ -64,77 +88,73 @@ impl Rows {
                 self.unusable.insert(id);
                 continue;
             }
-            self.add_asked(contracts, (id, at), &places);
-            self.add_dependent(contracts, (id, at), &places);
-            unchecked |= self.add_violations(contracts, (id, at), &places);
+            let asking = Asking { contracts, schema: id, at, places };
+            self.add_asked(&asking);
+            self.add_dependent(&asking);
+            unchecked |= self.add_violations(&asking);
         }
         self.unchecked += unchecked.len();
     }
 
-    fn add_asked(&mut self, contracts: &Contracts<'_>, (id, at): (u32, &TargetAt<'_>), places: &RoaringBitmap) {
-        for (key, property) in &contracts.checks.asked(id).properties {
-            let given = &contracts.supply.of(key, at.target).given & places;
+    fn add_asked(&mut self, asking: &Asking<'_>) {
+        let Asking { contracts, schema, at, places } = asking;
+        for (key, property) in &contracts.checks.asked(*schema).properties {
+            let given = &asking.supplied(key).given & places;
             let row = self.row(key);
             row.is_required |= property.is_required;
-            let (is_required, asked) = row.schemas.entry(id).or_default();
-            *is_required |= property.is_required;
-            *asked |= places;
+            let of_schema = row.schemas.entry(*schema).or_default();
+            of_schema.is_required |= property.is_required;
+            of_schema.asked |= places;
             let of_target = row.targets.entry(at.id).or_default();
             of_target.asked |= places;
             if property.is_required {
-                of_target.miss(contracts, id, places - &given);
+                of_target.miss(contracts, *schema, places - &given);
             }
             of_target.given |= given;
         }
     }
 
     /// Adds the keys that are required where another key is given.
-    fn add_dependent(&mut self, contracts: &Contracts<'_>, (id, at): (u32, &TargetAt<'_>), places: &RoaringBitmap) {
-        for (trigger, needed) in &contracts.checks.asked(id).dependent {
-            let triggered = &contracts.supply.of(trigger, at.target).given & places;
+    fn add_dependent(&mut self, asking: &Asking<'_>) {
+        let Asking { contracts, schema, at, places } = asking;
+        for (trigger, needed) in &contracts.checks.asked(*schema).dependent {
+            let triggered = &asking.supplied(trigger).given & places;
             for (key, _) in needed {
-                let given = &contracts.supply.of(key, at.target).given & &triggered;
+                let given = &asking.supplied(key).given & &triggered;
                 let row = self.row(key);
-                let (_, asked) = row.schemas.entry(id).or_default();
-                *asked |= &triggered;
+                row.schemas.entry(*schema).or_default().asked |= &triggered;
                 let of_target = row.targets.entry(at.id).or_default();
                 of_target.asked |= &triggered;
-                of_target.miss(contracts, id, &triggered - &given);
+                of_target.miss(contracts, *schema, &triggered - &given);
                 of_target.given |= given;
             }
         }
     }
 
-    fn add_violations(
-        &mut self,
-        contracts: &Contracts<'_>,
-        (id, at): (u32, &TargetAt<'_>),
-        places: &RoaringBitmap,
-    ) -> RoaringBitmap {
+    fn add_violations(&mut self, asking: &Asking<'_>) -> RoaringBitmap {
+        let (id, places, checks) = (asking.schema, &asking.places, asking.contracts.checks);
         let mut unchecked = RoaringBitmap::new();
-        let checks = &contracts.checks;
-        let of_keys =
-            checks.suspects(id).iter().map(|key| checks.of_key(id, &contracts.supply.of(key, at.target), places));
-        for Violations { found, unchecked: more } in of_keys.chain([checks.of_sets(id, at.id, places)]) {
+        let of_keys = checks.suspects(id).iter().map(|key| checks.of_key(id, &asking.supplied(key), places));
+        for Violations { found, unchecked: more } in of_keys.chain([checks.of_sets(id, asking.at.id, places)]) {
             unchecked |= more;
             for violation in found {
-                self.add_violation(contracts, (id, at), violation);
+                self.add_violation(asking, violation);
             }
         }
         unchecked
     }
 
-    fn add_violation(&mut self, contracts: &Contracts<'_>, (id, at): (u32, &TargetAt<'_>), violation: Violation) {
+    fn add_violation(&mut self, asking: &Asking<'_>, violation: Violation) {
+        let Asking { contracts, schema, at, .. } = asking;
         let key = key_of(&violation.finding).unwrap_or_default();
         let row = self.row(&key);
         let is_missing = violation.finding.kind == FindingKind::Missing && violation.finding.path.steps().len() == 1;
-        let (_, asked) = row.schemas.entry(id).or_default();
-        *asked |= &violation.places;
+        row.schemas.entry(*schema).or_default().asked |= &violation.places;
         let of_target = row.targets.entry(at.id).or_default();
         of_target.asked |= &violation.places;
-        of_target.given |= &contracts.supply.of(&key, at.target).given & &violation.places;
+        of_target.given |= &asking.supplied(&key).given & &violation.places;
         if is_missing {
-            of_target.miss(contracts, id, violation.places);
+            of_target.miss(contracts, *schema, violation.places);
         } else {
             row.violations.push((at.id, violation));
         }

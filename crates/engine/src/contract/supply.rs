@@ -11,6 +11,7 @@ use roaring::RoaringBitmap;
 use super::reach::{Places, Reach};
 use crate::container::{Container, Entry};
 use crate::invariant::require;
+use crate::prepare::Prepared;
 use crate::settings::Strategy;
 use crate::target::Target;
 
@@ -68,6 +69,11 @@ impl<'p> Supply<'p> {
             }
         }
         supply
+    }
+
+    /// The fleet with these values.
+    pub(super) fn prepared(&self) -> &'p Prepared {
+        self.reach.prepared
     }
 
     /// The number of a label that targets can meet. A new label gets a new number.

@@ -9,7 +9,7 @@ use model::field_path::FieldPath;
 use roaring::RoaringBitmap;
 
 use super::checks::Violation;
-use super::rows::{Row, Rows, TargetAt};
+use super::rows::{OfSchema, Row, Rows, TargetAt};
 use super::supply::{EntryAt, Supplied};
 use super::{
     Ask, AskedValue, Contracts, GivenValue, MissingValue, PlaceCount, UnassignedTarget, WorkloadContract, WrongValue,
@@ -145,7 +145,7 @@ impl Contracts<'_> {
         labelled.is_none_or(|labelled| labelled.schema.missing == MissingValues::Enforce)
     }
 
-    fn ask(&self, id: u32, key: &str, (is_required, places): &(bool, RoaringBitmap)) -> Ask {
+    fn ask(&self, id: u32, key: &str, of_schema: &OfSchema) -> Ask {
         let schema = self.schema(id);
         let none = RequestedProperty::default();
         let asked = self.checks.asked(id);
@@ -161,11 +161,11 @@ impl Contracts<'_> {
         };
         Ask {
             origin,
-            is_required: *is_required,
+            is_required: of_schema.is_required,
             requirements: property.requirements.clone(),
             default: property.default.clone(),
             description: property.description.clone(),
-            places: self.count(places),
+            places: self.count(&of_schema.asked),
         }
     }
 
