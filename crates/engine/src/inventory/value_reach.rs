@@ -66,7 +66,10 @@ impl Inventory<'_> {
                 set_by.into_iter().for_each(|origin| *others.entry(origin).or_default() += assignments);
             }
         }
-        let other = |(by, assignments)| self.overriding(container, &entry.key, (by, assignments));
+        let other = |(by, assignments): (ValueOrigin, usize)| {
+            let reason = self.override_reason(container, &entry.key, &by.config_map)?;
+            Some(OverridingValue { by, assignments, reason })
+        };
         reach.overriding = others.into_iter().filter_map(other).collect();
         reach.overriding.sort_by_key(|other| std::cmp::Reverse(other.assignments));
         reach
@@ -78,15 +81,11 @@ impl Inventory<'_> {
         values.into_iter().map(|value| (value.set_by, self.len(&value.set))).collect()
     }
 
-    fn overriding(
-        &self,
-        own: &Container,
-        key: &str,
-        (by, assignments): (ValueOrigin, usize),
-    ) -> Option<OverridingValue> {
+    /// Why the value of another `ConfigMap` overrides that of a container. None: it has no such key.
+    fn override_reason(&self, own: &Container, key: &str, by: &ConfigMapName) -> Option<OverrideReason> {
         let Containers { order, list, .. } = &self.prepared.containers;
-        let mut named = list.iter().rev().filter(|container| container.name == by.config_map);
+        let mut named = list.iter().rev().filter(|container| container.name == *by);
         let other = named.find(|container| container.entries.iter().any(|entry| *entry.key == *key))?;
-        Some(OverridingValue { by, assignments, reason: order.precedence.reason(own, other) })
+        Some(order.precedence.reason(own, other))
     }
 }

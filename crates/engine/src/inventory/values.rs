@@ -60,7 +60,10 @@ impl Inventory<'_> {
     pub fn values(&self, key: &str, set: &AssignmentSet) -> Vec<HeldValue> {
         let containers = self.containers_with(key);
         let parts: Vec<_> = partition(self, &containers, set).into_iter().collect();
-        let held = |(matching, set): (Vec<u32>, AssignmentSet)| self.held(key, &containers, (&matching, set));
+        let held = |(matching, set): (Vec<u32>, AssignmentSet)| {
+            let matching = matching.iter().filter_map(|position| containers.get(*position as usize));
+            self.held(key, matching.cloned().collect(), set)
+        };
         let held: Vec<_> = parts.into_par_iter().map(held).collect();
         let mut groups: BTreeMap<(Option<String>, Vec<ValueOrigin>), HeldValue> = BTreeMap::new();
         for value in held {
@@ -121,8 +124,7 @@ impl Inventory<'_> {
         all.filter_map(|container| container.with_keys(is_candidate).map(Arc::new)).collect()
     }
 
-    fn held(&self, key: &str, containers: &[Arc<Container>], (matching, set): (&[u32], AssignmentSet)) -> HeldValue {
-        let matching = matching.iter().filter_map(|position| containers.get(*position as usize)).cloned().collect();
+    fn held(&self, key: &str, matching: Vec<Arc<Container>>, set: AssignmentSet) -> HeldValue {
         let trace = Trace::record(matching);
         let path = parse_path(&trace.data, key);
         let value = follow(&trace.data, path.steps());
