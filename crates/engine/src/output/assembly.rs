@@ -9,7 +9,7 @@ use model::tree::{Child, Entry, Open, OpenError, Tree};
 
 use super::proposed::ProposedFolders;
 use super::rings::RingTree;
-use super::{Destination, Output, desired, foreign_files, foreign_folders, left_behind};
+use super::{BranchTree, Destination, Output, desired, foreign_files, foreign_folders, left_behind};
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
 use crate::layout::{FolderKind, Layout, Level, is_marked, is_prefix, joined};
@@ -53,16 +53,18 @@ pub fn assemble_contents(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    let unclear = Unclear::of(compiled);
+    let stale = StaleFolders::new(compiled, rings);
+    let branch = BranchTree { tree: previous, destination, open };
     let previous = &match proposed {
         Some(proposed) => {
             let stays = |place: &Arc<str>, target: &str| {
-                matches!(reason_to_keep((compiled, rings, &unclear), place, target), Some(ReasonToKeep::Unknown))
+                matches!(stale.reason_to_keep(place, target), Some(ReasonToKeep::Unknown))
             };
-            proposed.added_to(previous, (destination, open), &stays)?
+            proposed.added_to(branch, &stays)?
         }
         None => previous.clone(),
     };
+    let branch = BranchTree { tree: previous, ..branch };
     let desired = desired::in_layout(rings.map_or(compiled.tree(), |rings| &rings.places), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output {
@@ -73,16 +75,15 @@ pub fn assemble_contents(
         held: BTreeMap::new(),
         diagnostics: held.diagnostics(),
     };
-    output.diagnostics.extend(left_behind(previous, destination, open)?);
+    output.diagnostics.extend(left_behind(branch)?);
     output.diagnostics.extend(foreign_folders::unknown_names(compiled, &destination.adopt));
-    let blocking = foreign_files::problems(previous, destination, open)?;
+    let blocking = foreign_files::problems(branch)?;
     let is_tracked = blocking.is_empty();
     output.diagnostics.extend(blocking);
     let mut assembly = Assembly {
         compiled,
         held,
-        rings,
-        unclear,
+        stale,
         destination,
         open,
         own_folders: BTreeMap::new(),
@@ -93,8 +94,8 @@ pub fn assemble_contents(
         compiled.tree().children().for_each(|(name, _)| assembly.refuse(name, folder));
     } else {
         let before = previous.folder(folder, open)?.unwrap_or_default();
-        let others = assembly.without_own_folders(&before, &desired, (Level::Top, ""))?;
-        let after = assembly.with_desired_folders(&others, &desired, (Level::Top, ""))?;
+        let others = assembly.without_own_folders(&before, &desired, Surroundings::TOP)?;
+        let after = assembly.with_desired_folders(&others, &desired, Surroundings::TOP)?;
         assembly.output.put(folder, after, open)?;
     }
     let mut output = assembly.finish();
@@ -130,8 +131,7 @@ impl Output {
 struct Assembly<'a> {
     compiled: &'a Compiled,
     held: &'a Held,
-    rings: Option<&'a RingTree>,
-    unclear: Unclear,
+    stale: StaleFolders<'a>,
     destination: &'a Destination,
     open: &'a Open<'a>,
     /// The current folders of places that differ from the desired ones.
@@ -141,33 +141,47 @@ struct Assembly<'a> {
     output: Output,
 }
 
+/// A folder around folders of places: the output's folder, or a prefix folder.
+#[derive(Clone, Copy)]
+struct Surroundings<'p> {
+    level: Level,
+    /// The path in the output's folder.
+    path: &'p str,
+}
+
+impl Surroundings<'_> {
+    /// The output's folder.
+    const TOP: Self = Self { level: Level::Top, path: "" };
+}
+
 impl Assembly<'_> {
     /// Removes Kalypso's folders that differ from the desired ones from a folder.
     fn without_own_folders(
         &mut self,
         before: &Tree,
         desired: &Tree,
-        (level, around): (Level, &str),
+        around: Surroundings<'_>,
     ) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, child, desired) in before.changes(desired) {
             let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
-            match level.folder_kind(around, name, &folder) {
+            match around.level.folder_kind(around.path, name, &folder) {
                 // The desired folder of a cluster is unknown while its cluster type does not exist. The folder stays.
-                FolderKind::Place if desired.is_none() && self.is_undefined(name) => {
+                FolderKind::Place if desired.is_none() && self.stale.is_undefined(name) => {
                     self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
                 }
                 FolderKind::Place => {
                     let kept = if desired.is_none() { self.kept_of_renamed(name, &folder) } else { None };
                     edits.push((Arc::clone(name), kept));
                     // A place may have folders in both layouts. Use the one in the current layout, which clusters pull.
-                    if level_of(self.destination) == level || !self.own_folders.contains_key(name) {
+                    if level_of(self.destination) == around.level || !self.own_folders.contains_key(name) {
                         self.own_folders.insert(Arc::clone(name), folder);
                     }
                 }
-                FolderKind::Prefix(next) => {
+                FolderKind::Prefix(level) => {
                     let desired = folder_of(desired);
-                    let below = self.without_own_folders(&folder, &desired, (next, &joined(around, name)))?;
+                    let inside = Surroundings { level, path: &joined(around.path, name) };
+                    let below = self.without_own_folders(&folder, &desired, inside)?;
                     let is_empty = below.is_empty();
                     edits.push((Arc::clone(name), (!is_empty).then_some(Child::Tree(below))));
                 }
@@ -184,15 +198,15 @@ impl Assembly<'_> {
         &mut self,
         others: &Tree,
         desired: &Tree,
-        (level, around): (Level, &str),
+        around: Surroundings<'_>,
     ) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, other, desired) in others.changes(desired) {
             let Some(desired) = desired else { continue };
             // A file of this name blocks the path like a folder.
             let other = other.or_else(|| others.child(name));
-            let path = joined(around, name);
-            let child = if level == level_of(self.destination) {
+            let path = joined(around.path, name);
+            let child = if around.level == level_of(self.destination) {
                 match other {
                     Some(_) if !self.destination.adopt.includes(name) => {
                         self.refuse(name, &self.destination.folder.join(&path));
@@ -210,8 +224,9 @@ impl Assembly<'_> {
                     self.refuse_all(&folder_of(Some(desired)), &self.destination.folder.join(&path));
                     continue;
                 };
-                let next = if level == Level::Top { Level::First } else { Level::Second };
-                let below = self.with_desired_folders(&below, &folder_of(Some(desired)), (next, &path))?;
+                let level = if around.level == Level::Top { Level::First } else { Level::Second };
+                let inside = Surroundings { level, path: &path };
+                let below = self.with_desired_folders(&below, &folder_of(Some(desired)), inside)?;
                 if below.is_empty() {
                     continue;
                 }
@@ -226,8 +241,8 @@ impl Assembly<'_> {
 
     /// What stays of the folder of a renamed place: the folders of assignments that fail under the present name. None: nothing.
     fn kept_of_renamed(&mut self, name: &Arc<str>, folder: &Tree) -> Option<Child> {
-        self.unclear.renames.place(name)?;
-        let stays = |target: &str| matches!(self.reason_to_keep(name, target), Some(ReasonToKeep::Renamed));
+        self.stale.renames.place(name)?;
+        let stays = |target: &str| matches!(self.stale.reason_to_keep(name, target), Some(ReasonToKeep::Renamed));
         let children = folder.children().filter(|(target, child)| !child.is_folder() || stays(target));
         let kept = Tree::from_children(children.map(|(name, child)| (Arc::clone(name), child.clone())));
         let count = kept.children().filter(|(_, child)| child.is_folder()).count();
@@ -243,7 +258,7 @@ impl Assembly<'_> {
         for (target, child, desired) in before.changes(&folder.clone()) {
             let Some(child) = child.filter(|child| child.is_folder() && desired.is_none()) else { continue };
             let mut child = child.clone();
-            match self.reason_to_keep(name, target) {
+            match self.stale.reason_to_keep(name, target) {
                 Some(ReasonToKeep::Failing(id)) => match self.held.folders.get(&id) {
                     Some(held) => {
                         child = Child::Tree(held.tree.clone());
@@ -315,53 +330,48 @@ enum ReasonToKeep {
     Unknown,
 }
 
-/// Names with another meaning than their objects alone have: objects exist more than once, are missing, or have another name now.
-struct Unclear {
-    places: BTreeSet<Arc<str>>,
-    targets: BTreeSet<DeploymentTargetName>,
+/// Decides which folders stay that no desired one replaces.
+struct StaleFolders<'a> {
+    compiled: &'a Compiled,
+    rings: Option<&'a RingTree>,
+    /// Places whose names are unclear: their objects exist more than once, or are missing.
+    unclear_places: BTreeSet<Arc<str>>,
+    /// The same for targets.
+    unclear_targets: BTreeSet<DeploymentTargetName>,
     renames: Renames,
 }
 
-impl Unclear {
-    fn of(compiled: &Compiled) -> Self {
-        let renames = Renames::of(compiled.prepared());
-        Self { places: compiled.unclear_places(), targets: compiled.unclear_targets(), renames }
+impl<'a> StaleFolders<'a> {
+    fn new(compiled: &'a Compiled, rings: Option<&'a RingTree>) -> Self {
+        let (unclear_places, unclear_targets) = (compiled.unclear_places(), compiled.unclear_targets());
+        Self { compiled, rings, unclear_places, unclear_targets, renames: Renames::of(compiled.prepared()) }
     }
-}
 
-impl Assembly<'_> {
     /// Whether the definition of a place is unclear, so that no place has this name.
     fn is_undefined(&self, name: &Arc<str>) -> bool {
-        self.unclear.places.contains(name) && !self.compiled.has_place(name)
+        self.unclear_places.contains(name) && !self.compiled.has_place(name)
     }
 
+    /// Why a folder stays. None: it is removed.
     fn reason_to_keep(&self, place: &Arc<str>, target: &str) -> Option<ReasonToKeep> {
-        reason_to_keep((self.compiled, self.rings, &self.unclear), place, target)
-    }
-}
-
-/// Why a folder stays that no desired one replaces. None: it is removed.
-fn reason_to_keep(
-    (compiled, rings, unclear): (&Compiled, Option<&RingTree>, &Unclear),
-    place: &Arc<str>,
-    target: &str,
-) -> Option<ReasonToKeep> {
-    let removed = rings.and_then(|rings| rings.removed.get(place));
-    if removed.is_some_and(|targets| targets.contains(target)) {
-        return None;
-    }
-    let id = assignment_id(place, &target.into())?;
-    let is_unclear = unclear.places.contains(place) || unclear.targets.contains(&id.target);
-    let fails = |id: &AssignmentId| compiled.get(id).is_some_and(|assignment| !assignment.is_rendered());
-    let successor = || {
-        let (place, target) = unclear.renames.successor(place, id.target.as_arc())?;
-        assignment_id(&place, &target)
-    };
-    match compiled.get(&id) {
-        Some(_) if fails(&id) => Some(ReasonToKeep::Failing(id)),
-        Some(_) => None,
-        None if compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
-        None => successor().filter(fails).map(|_| ReasonToKeep::Renamed),
+        let removed = self.rings.and_then(|rings| rings.removed.get(place));
+        if removed.is_some_and(|targets| targets.contains(target)) {
+            return None;
+        }
+        let compiled = self.compiled;
+        let id = assignment_id(place, &target.into())?;
+        let is_unclear = self.unclear_places.contains(place) || self.unclear_targets.contains(&id.target);
+        let fails = |id: &AssignmentId| compiled.get(id).is_some_and(|assignment| !assignment.is_rendered());
+        let successor = || {
+            let (place, target) = self.renames.successor(place, id.target.as_arc())?;
+            assignment_id(&place, &target)
+        };
+        match compiled.get(&id) {
+            Some(_) if fails(&id) => Some(ReasonToKeep::Failing(id)),
+            Some(_) => None,
+            None if compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
+            None => successor().filter(fails).map(|_| ReasonToKeep::Renamed),
+        }
     }
 }
 

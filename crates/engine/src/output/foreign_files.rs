@@ -3,22 +3,19 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Mode, Open, OpenError, Tree};
 
-use super::Destination;
+use super::BranchTree;
 use crate::own_files::{OWNER_FILE, TRACKING_FILE};
 
 /// Reports entries at the paths of Kalypso's own files that are not plain files.
 ///
 /// # Errors
 /// If a folder on the path can't be opened.
-pub(super) fn problems(
-    previous: &Tree,
-    destination: &Destination,
-    open: &Open<'_>,
-) -> Result<Vec<Diagnostic>, OpenError> {
+pub(super) fn problems(branch: BranchTree<'_>) -> Result<Vec<Diagnostic>, OpenError> {
+    let BranchTree { tree, destination, open } = branch;
     let tracking = destination.promoted_commit.is_some().then(|| TRACKING_FILE.to_owned());
     let mut found = Vec::new();
     for path in [Some(destination.folder.join(OWNER_FILE)), tracking].into_iter().flatten() {
-        if let Some(blocking) = blocking_entry(previous, (&path, destination.folder.as_str()), open)? {
+        if let Some(blocking) = blocking_entry(tree, (&path, destination.folder.as_str()), open)? {
             found.push(foreign_file(&blocking, &format!("it blocks the path of Kalypso's own file `{path}`")));
         }
     }

@@ -45,6 +45,15 @@ pub struct Destination {
     pub adopt: Adoption,
 }
 
+/// The current tree of a branch, and where the output goes in it.
+#[derive(Clone, Copy)]
+struct BranchTree<'a> {
+    tree: &'a Tree,
+    destination: &'a Destination,
+    /// Opens folders of the tree.
+    open: &'a Open<'a>,
+}
+
 /// The folders of places without Kalypso's marker that are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Adoption {
@@ -141,12 +150,13 @@ fn places_in(tree: &Tree, (level, around): (Level, &str), open: &Open<'_>) -> Re
 }
 
 /// Reports folders of Kalypso at the root that would be left behind because the output moves to another folder.
-fn left_behind(previous: &Tree, destination: &Destination, open: &Open<'_>) -> Result<Option<Diagnostic>, OpenError> {
+fn left_behind(branch: BranchTree<'_>) -> Result<Option<Diagnostic>, OpenError> {
+    let BranchTree { tree, destination, open } = branch;
     // The root may belong to another environment. Its owner file is then there.
-    if destination.folder.as_str().is_empty() || previous.find(OWNER_FILE, open)?.is_some() {
+    if destination.folder.as_str().is_empty() || tree.find(OWNER_FILE, open)?.is_some() {
         return Ok(None);
     }
-    let at_root = own_folders(previous, open)?;
+    let at_root = own_folders(tree, open)?;
     let Some(first) = at_root.first() else { return Ok(None) };
     let message = format!(
         "output goes to `{}`, but the branch has {} folders of Kalypso at its root",

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use model::tree::{Child, Open, OpenError, Tree};
+use model::tree::{Child, OpenError, Tree};
 
-use super::{Destination, PlaceFolders};
+use super::{BranchTree, PlaceFolders};
 use crate::layout::is_marked;
 
 /// The folders of an open proposal, and those of the commit that it is based on.
@@ -34,10 +34,10 @@ impl ProposedFolders {
     /// If a folder can't be opened.
     pub(super) fn added_to(
         &self,
-        branch: &Tree,
-        (destination, open): (&Destination, &Open<'_>),
+        branch: BranchTree<'_>,
         is_unknown: &dyn Fn(&Arc<str>, &str) -> bool,
     ) -> Result<Tree, OpenError> {
+        let BranchTree { tree: branch, destination, open } = branch;
         let current = PlaceFolders::of(branch, &destination.folder, open)?;
         let opened =
             |folders: &PlaceFolders, place: &str| folders.get(place).map_or(Ok(None), |child| child.opened(open));
@@ -85,6 +85,7 @@ mod tests {
 
     use super::*;
     use crate::layout::Folder;
+    use crate::output::Destination;
     use crate::own_files::MARKER;
 
     /// A branch with folders of targets: `place/target text`. Each place has its marker.
@@ -98,12 +99,20 @@ mod tests {
         tree
     }
 
+    fn added(
+        proposed: &ProposedFolders,
+        tree: &Tree,
+        is_unknown: &dyn Fn(&Arc<str>, &str) -> bool,
+    ) -> Result<Tree, OpenError> {
+        proposed.added_to(BranchTree { tree, destination: &Destination::default(), open: &closed }, is_unknown)
+    }
+
     /// Adds what is proposed of the targets whose name begins with `lost` to a branch.
     fn check(before: &str, after: &str, now: &str, expected: &str) {
         let folders = |targets| PlaceFolders::of(&branch(targets), &Folder::default(), &closed).unwrap();
         let proposed = ProposedFolders { before: folders(before), after: folders(after) };
         let is_unknown = |_: &Arc<str>, target: &str| target.starts_with("lost");
-        let added = proposed.added_to(&branch(now), (&Destination::default(), &closed), &is_unknown);
+        let added = added(&proposed, &branch(now), &is_unknown);
         let files = |tree: &Tree| tree.files(&closed).map(|file| file.unwrap().0).collect::<Vec<_>>();
         let (added, expected) = (added.unwrap(), branch(expected));
         assert_eq!(files(&added), files(&expected), "{before} -> {after}");
@@ -133,7 +142,7 @@ mod tests {
         others.write("a/lost/x.yaml", *b"theirs");
         let check = |[after, now]: [&Tree; 2]| {
             let proposed = ProposedFolders { before: folders(&Tree::default()), after: folders(after) };
-            let added = proposed.added_to(now, (&Destination::default(), &closed), &|_, _| true).unwrap();
+            let added = added(&proposed, now, &|_, _| true).unwrap();
             assert_eq!(added, *now);
         };
         check([&others, &Tree::default()]);

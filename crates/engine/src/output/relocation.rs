@@ -49,8 +49,18 @@ pub fn relocated(
     }
     let inside = branch.folder(from.as_str(), open)?.unwrap_or_default();
     let (mut tree, mut places) = (branch.clone(), BTreeSet::new());
+    // Moves a child, unless there is something at its new path.
+    let mut move_child = |path: &str, child: Child| -> Result<bool, OpenError> {
+        let new = to.join(path);
+        if tree.find(&new, open)?.is_some() {
+            return Ok(false);
+        }
+        tree.remove(&from.join(path), open)?;
+        tree.put(&new, child, open)?;
+        Ok(true)
+    };
     for (path, child) in places_in(&inside, open)? {
-        if move_to(&mut tree, (&from.join(&path), &to.join(&path)), child, open)? {
+        if move_child(&path, child)? {
             places.insert(path);
         }
     }
@@ -58,19 +68,9 @@ pub fn relocated(
         return Ok(None);
     }
     if let Some(owner) = inside.find(OWNER_FILE, open)? {
-        move_to(&mut tree, (&from.join(OWNER_FILE), &to.join(OWNER_FILE)), owner, open)?;
+        move_child(OWNER_FILE, owner)?;
     }
     Ok(Some((tree, Relocation { from: from.clone(), to: to.clone(), places })))
-}
-
-/// Moves a child, unless there is something at its new path.
-fn move_to(tree: &mut Tree, (old, new): (&str, &str), child: Child, open: &Open<'_>) -> Result<bool, OpenError> {
-    if tree.find(new, open)?.is_some() {
-        return Ok(false);
-    }
-    tree.remove(old, open)?;
-    tree.put(new, child, open)?;
-    Ok(true)
 }
 
 /// The folders of places in either layout, with their paths.
