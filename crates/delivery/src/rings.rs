@@ -299,10 +299,10 @@ impl Rings {
         let movement = self.movement(workload);
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
-        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        let contents = PlaceContents { movement: &each, compiled: side.compiled, published: &self.head, open: &open };
         let compiled = side.compiled.places_with(each.targets);
         let others = if each.state.current.is_some() || each.has_removed_target(side.compiled) {
-            contents.other_places(&each, &self.membership.places)
+            contents.other_places(&self.membership.places)
         } else {
             Vec::new()
         };
@@ -310,7 +310,7 @@ impl Rings {
         let names: BTreeSet<Arc<str>> =
             others.into_iter().chain(removed).filter(|name| !compiled.contains(name)).collect();
         for name in &names {
-            if contents.has_workload(&each, name)? {
+            if contents.has_workload(name)? {
                 found.add(&self.membership, name);
             }
         }
@@ -335,9 +335,8 @@ impl Rings {
         }
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
-        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let is_changed =
-            |place: &Arc<str>| contents.is_changed(&each, (place, self.released_content(each.state, place)));
+        let contents = PlaceContents { movement: &each, compiled: side.compiled, published: &self.head, open: &open };
+        let is_changed = |place: &Arc<str>| contents.is_changed(place, self.released_content(each.state, place));
         let changed: Vec<_> = places.iter().map(is_changed).collect::<Result<_, _>>()?;
         let is_first = movement.state.stable.is_none() && changed.contains(&true);
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
@@ -367,8 +366,8 @@ impl Rings {
         }
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
-        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let fails = |place: &Arc<str>| contents.fails(&each, (place, self.released_content(each.state, place)));
+        let contents = PlaceContents { movement: &each, compiled: side.compiled, published: &self.head, open: &open };
+        let fails = |place: &Arc<str>| contents.fails(place, self.released_content(each.state, place));
         places.iter().map(fails).collect()
     }
 
@@ -400,8 +399,8 @@ impl Rings {
         let movement = self.movement(workload);
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
-        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let of = |place: &Arc<str>| contents.folders(&each, (place, self.content(each.state, place)));
+        let contents = PlaceContents { movement: &each, compiled: side.compiled, published: &self.head, open: &open };
+        let of = |place: &Arc<str>| contents.folders(place, self.content(each.state, place));
         places.into_iter().map(of).collect()
     }
 

@@ -245,13 +245,13 @@ impl Rings {
         let movement = Movement { stable, ..self.movement(workload).into_owned() };
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| reader.target.branch.open(sealed);
-        let contents = PlaceContents { compiled: reader.compiled, published: &self.head, open: &open };
+        let contents = PlaceContents { movement: &each, compiled: reader.compiled, published: &self.head, open: &open };
         let is_below = |place: &&Arc<str>| {
             let location = self.membership.locate(place);
             !each.state.is_reached(location.ring, &location.domain, location.hash)
         };
         let below = self.membership.places.iter().filter(is_below);
-        contents.is_stable_below(&each, below).map_err(|error| error.to_string())
+        contents.is_stable_below(below).map_err(|error| error.to_string())
     }
 }
 

@@ -143,6 +143,13 @@ pub fn apply(
     Ok(RingTree { places: Tree::from_children(children), removed, progress })
 }
 
+/// The targets of a workload, and where a place gets their folders from.
+#[derive(Clone, Copy)]
+struct MovedFolders<'a> {
+    targets: &'a BTreeSet<Arc<str>>,
+    folders: Folders<'a>,
+}
+
 struct Application<'a> {
     contents: &'a RingContents<'a>,
     compiled: &'a Compiled,
@@ -186,17 +193,20 @@ impl<'a> Application<'a> {
         let contents: Vec<_> = self.contents.moves.iter().map(content).collect();
         self.count(name, &contents);
         let moves = self.contents.moves.iter().zip(contents);
-        let moves: Vec<_> = moves.filter_map(|(each, content)| Some((each, each.folders(content)?))).collect();
+        let moved = |(each, content): (&'a MoveContents<'a>, _)| {
+            Some(MovedFolders { targets: each.targets, folders: each.folders(content)? })
+        };
+        let moves: Vec<_> = moves.filter_map(moved).collect();
         let before = self.published.get(name);
-        if moves.iter().all(|(_, folders)| self.is_as_published(name, before, *folders)) {
+        if moves.iter().all(|moved| self.is_as_published(name, before, moved.folders)) {
             return Ok(before.cloned());
         }
         let mut folder = match before {
             Some(child) => child.opened(self.open)?.unwrap_or_default(),
             None => Tree::from_children([("README.md".into(), Child::File(Entry::file(MARKER.as_bytes())))]),
         };
-        for (each, folders) in moves {
-            self.set(name, (&mut folder, each), folders)?;
+        for moved in moves {
+            self.set(name, &mut folder, moved)?;
         }
         let is_empty = !folder.children().any(|(_, child)| child.is_folder());
         let is_gone = is_empty && (before.is_none() || self.compiled.tree().child(name).is_none());
@@ -226,19 +236,15 @@ impl<'a> Application<'a> {
     }
 
     /// Sets the folders of a workload in the folder of a place.
-    fn set(
-        &mut self,
-        name: &Arc<str>,
-        (folder, each): (&mut Tree, &MoveContents<'_>),
-        folders: Folders<'_>,
-    ) -> Result<(), OpenError> {
+    fn set(&mut self, name: &Arc<str>, folder: &mut Tree, moved: MovedFolders<'_>) -> Result<(), OpenError> {
+        let MovedFolders { targets, folders } = moved;
         let earlier = match folders {
             Folders::Published(folders) => {
                 folders.get(name).map(|child| child.opened(self.open)).transpose()?.flatten()
             }
             _ => None,
         };
-        for target in each.targets {
+        for target in targets {
             let child = match folders {
                 Folders::Latest => self.compiled.folder_child(name, target),
                 Folders::Earlier(compiled) => compiled.folder_child(name, target),
@@ -265,9 +271,11 @@ impl<'a> Application<'a> {
     }
 }
 
-/// The folders of workloads at single places, for the evidence of rollouts.
+/// The folders of a workload at single places, for the evidence of its rollout.
 #[derive(Clone, Copy)]
 pub struct PlaceContents<'a> {
+    /// The move of the workload.
+    pub movement: &'a MoveContents<'a>,
     /// The environment as it is compiled now.
     pub compiled: &'a Compiled,
     /// The folders of the branch.
@@ -281,52 +289,44 @@ impl PlaceContents<'_> {
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn folders(
-        &self,
-        each: &MoveContents<'_>,
-        (place, content): (&str, Content),
-    ) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
-        let compiled = match each.folders(content) {
-            None | Some(Folders::Unknown) => return self.published(self.published, (each, place)),
-            Some(Folders::Published(folders)) => return self.published(folders, (each, place)),
+    pub fn folders(&self, place: &str, content: Content) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
+        let compiled = match self.movement.folders(content) {
+            None | Some(Folders::Unknown) => return self.published(self.published, place),
+            Some(Folders::Published(folders)) => return self.published(folders, place),
             Some(Folders::Latest) => self.compiled,
             Some(Folders::Earlier(earlier)) => earlier,
         };
         let (mut found, mut failing) = (BTreeMap::new(), Vec::new());
-        for target in each.targets {
+        for target in self.movement.targets {
             match compiled.folder_child(place, target) {
                 Ok(child) => found.extend(child.map(|child| (Arc::clone(target), child.id()))),
                 Err(Failing) => failing.push(target),
             }
         }
         if !failing.is_empty() {
-            let mut kept = self.published(self.published, (each, place))?;
+            let mut kept = self.published(self.published, place)?;
             found.extend(failing.into_iter().filter_map(|target| kept.remove_entry(target)));
         }
         Ok(found)
     }
 
-    fn published(
-        &self,
-        folders: &PlaceFolders,
-        (each, place): (&MoveContents<'_>, &str),
-    ) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
+    fn published(&self, folders: &PlaceFolders, place: &str) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
         let folder = folders.get(place).map(|child| child.opened(self.open)).transpose()?.flatten();
         let of = |target: &Arc<str>| {
             let child = folder.as_ref()?.child(target).filter(|child| child.is_folder())?;
             Some((Arc::clone(target), child.id()))
         };
-        Ok(each.targets.iter().filter_map(of).collect())
+        Ok(self.movement.targets.iter().filter_map(of).collect())
     }
 
     /// Whether the revision that a place gets has an assignment of the workload with errors there.
-    pub fn fails(&self, each: &MoveContents<'_>, (place, released): (&str, Content)) -> bool {
-        let compiled = match each.folders(released) {
+    pub fn fails(&self, place: &str, released: Content) -> bool {
+        let compiled = match self.movement.folders(released) {
             Some(Folders::Latest) => self.compiled,
             Some(Folders::Earlier(earlier)) => earlier,
             Some(Folders::Published(_) | Folders::Unknown) | None => return false,
         };
-        each.targets.iter().any(|target| compiled.folder_child(place, target).is_err())
+        self.movement.targets.iter().any(|target| compiled.folder_child(place, target).is_err())
     }
 
     /// Whether the folders of a workload at a place differ between what the place gets and the beginning of its move, or the stable revision. What goes ahead of
@@ -335,18 +335,19 @@ impl PlaceContents<'_> {
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn is_changed(&self, each: &MoveContents<'_>, (place, released): (&str, Content)) -> Result<bool, OpenError> {
-        let Folders::Published(base) = each.base else { return Ok(true) };
-        if self.differs(each, (place, released), base)? {
+    pub fn is_changed(&self, place: &str, released: Content) -> Result<bool, OpenError> {
+        let MoveContents { state, base, stable, .. } = self.movement;
+        let Folders::Published(base) = *base else { return Ok(true) };
+        if self.differs(place, released, base)? {
             return Ok(true);
         }
         let id = |folders: &PlaceFolders| folders.get(place).map(Child::id);
-        match each.stable {
-            _ if each.state.interrupted.is_some() => Ok(false),
-            Folders::Published(stable) => Ok(id(base) != id(stable) && self.differs(each, (place, released), stable)?),
-            Folders::Unknown => Ok(!self.folders(each, (place, released))?.is_empty()),
+        match *stable {
+            _ if state.interrupted.is_some() => Ok(false),
+            Folders::Published(stable) => Ok(id(base) != id(stable) && self.differs(place, released, stable)?),
+            Folders::Unknown => Ok(!self.folders(place, released)?.is_empty()),
             // No commit of the branch has the stable revision.
-            _ => Ok(self.folders(each, (place, Content::Stable))? != self.folders(each, (place, released))?),
+            _ => Ok(self.folders(place, Content::Stable)? != self.folders(place, released)?),
         }
     }
 
@@ -354,11 +355,8 @@ impl PlaceContents<'_> {
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn is_stable_below<'p>(
-        &self,
-        each: &MoveContents<'_>,
-        mut places: impl Iterator<Item = &'p Arc<str>>,
-    ) -> Result<bool, OpenError> {
+    pub fn is_stable_below<'p>(&self, mut places: impl Iterator<Item = &'p Arc<str>>) -> Result<bool, OpenError> {
+        let each = self.movement;
         let content = if each.state.current.is_some() { Content::Base } else { Content::Published };
         let base = each.folders(content).unwrap_or(Folders::Published(self.published));
         let id = |folders: Folders<'_>, place: &str| match folders {
@@ -368,23 +366,18 @@ impl PlaceContents<'_> {
         let is_stable = |place: &Arc<str>| {
             let (before, stable) = (id(base, place), id(each.stable, place));
             let is_same = before.is_some() && before == stable;
-            Ok(is_same || self.folders(each, (place, content))? == self.folders(each, (place, Content::Stable))?)
+            Ok(is_same || self.folders(place, content)? == self.folders(place, Content::Stable)?)
         };
         places.try_fold(true, |all, place| Ok(all && is_stable(place)?))
     }
 
     /// Whether the folders that a place gets differ from published ones.
-    fn differs(
-        &self,
-        each: &MoveContents<'_>,
-        (place, released): (&str, Content),
-        published: &PlaceFolders,
-    ) -> Result<bool, OpenError> {
-        let compiled = match each.folders(released) {
+    fn differs(&self, place: &str, released: Content, published: &PlaceFolders) -> Result<bool, OpenError> {
+        let compiled = match self.movement.folders(released) {
             Some(Folders::Latest) => self.compiled,
             Some(Folders::Earlier(earlier)) => earlier,
             Some(Folders::Published(moving)) => {
-                return Ok(self.published(published, (each, place))? != self.published(moving, (each, place))?);
+                return Ok(self.published(published, place)? != self.published(moving, place)?);
             }
             Some(Folders::Unknown) | None => return Ok(true),
         };
@@ -392,17 +385,18 @@ impl PlaceContents<'_> {
         if before.is_some() && before == after {
             return Ok(false);
         }
-        let before = self.published(published, (each, place))?;
+        let before = self.published(published, place)?;
         let differs = |target: &Arc<str>| match compiled.folder_child(place, target) {
             Ok(child) => child.map(|child| child.id()) != before.get(target).copied(),
             Err(Failing) => false,
         };
-        Ok(each.targets.iter().any(differs))
+        Ok(self.movement.targets.iter().any(differs))
     }
 
     /// The places whose folder on the branch, or in what the workload moves from or to, is another one than the sources give: they may have a folder of the
     /// workload that the sources do not give. All others do not, and are not opened.
-    pub fn other_places(&self, each: &MoveContents<'_>, places: &[Arc<str>]) -> Vec<Arc<str>> {
+    pub fn other_places(&self, places: &[Arc<str>]) -> Vec<Arc<str>> {
+        let each = self.movement;
         let is_other = |place: &&Arc<str>| {
             let latest = self.compiled.tree().child(place).map(Child::id);
             let id = |folders: Folders<'_>| match folders {
@@ -420,12 +414,13 @@ impl PlaceContents<'_> {
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn has_workload(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
-        if each.targets.iter().any(|target| !matches!(self.compiled.folder_child(place, target), Ok(None))) {
+    pub fn has_workload(&self, place: &str) -> Result<bool, OpenError> {
+        let mut targets = self.movement.targets.iter();
+        if targets.any(|target| !matches!(self.compiled.folder_child(place, target), Ok(None))) {
             return Ok(true);
         }
         for content in [Content::Published, Content::Base, Content::Moving, Content::Stable, Content::Rest] {
-            if !self.folders(each, (place, content))?.is_empty() {
+            if !self.folders(place, content)?.is_empty() {
                 return Ok(true);
             }
         }

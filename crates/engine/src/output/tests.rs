@@ -111,13 +111,13 @@ fn only_places_with_present_or_new_folders_are_changed() {
     };
     let (none, east) = (folders(None), folders(Some("east/shop/a.yaml")));
     let (state, targets) = (RolloutState::default(), BTreeSet::from(["shop".into()]));
-    let contents = PlaceContents { compiled: &compiled, published: &east, open: &closed };
     // The folders of the stable revision may not be readable: then what was there may be unproved.
     let check = |[base, moving]: [&PlaceFolders; 2], stable: Folders<'_>, expected: [bool; 2]| {
         let [base, moving] = [base, moving].map(Folders::Published);
         let (workload, rest) = ("shop".into(), Folders::Unknown);
         let each = MoveContents { workload, state: &state, targets: &targets, moving, base, stable, rest };
-        let found = ["east", "new"].map(|place| contents.is_changed(&each, (place, Content::Moving)).unwrap());
+        let contents = PlaceContents { movement: &each, compiled: &compiled, published: &east, open: &closed };
+        let found = ["east", "new"].map(|place| contents.is_changed(place, Content::Moving).unwrap());
         assert_eq!(found, expected);
     };
     check([&east, &east], Folders::Published(&east), [false, false]);
