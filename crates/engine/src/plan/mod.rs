@@ -246,8 +246,8 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let mut differences = FolderDifferences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
     let places = std::mem::take(&mut differences.places);
     plan.new_folders = differences.new_folders;
-    for (name, place) in places {
-        plan.add_place(&name, &place, (&mut differences, comparison))?;
+    for place in places.values() {
+        plan.add_place(place, &mut differences, comparison)?;
         comparing.advance(1);
     }
     plan.other_files = others(comparison, &differences)?;
@@ -413,10 +413,11 @@ impl Plan {
     /// Adds the changes in the folder of a place.
     fn add_place(
         &mut self,
-        name: &Arc<str>,
         place: &PlaceDifference,
-        (others, comparison): (&mut FolderDifferences, &Comparison<'_>),
+        others: &mut FolderDifferences,
+        comparison: &Comparison<'_>,
     ) -> Result<(), OpenError> {
+        let name = &place.name;
         let opened = |side: Option<&places::PlaceSide>| match side {
             Some(side) => Ok(side.folder.opened(comparison.open)?.unwrap_or_default()),
             None => Ok(Tree::default()),

@@ -22,8 +22,9 @@ pub(super) struct FolderDifferences {
 }
 
 /// A place's folder before and after.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct PlaceDifference {
+    pub(super) name: Arc<str>,
     pub(super) before: Option<PlaceSide>,
     pub(super) after: Option<PlaceSide>,
 }
@@ -36,6 +37,27 @@ pub(super) struct PlaceSide {
     pub(super) folder: Child,
     /// Whether it has Kalypso's marker. A folder without it was foreign, and a place has taken its path.
     pub(super) is_ours: bool,
+}
+
+/// The entry under a name on one side.
+struct Entry<'t> {
+    kind: EntryKind,
+    child: Option<&'t Child>,
+}
+
+impl<'t> Entry<'t> {
+    fn is_place(&self) -> bool {
+        matches!(self.kind, EntryKind::Place)
+    }
+
+    fn is_other(&self) -> bool {
+        matches!(self.kind, EntryKind::Other)
+    }
+
+    /// The child, if it is neither a place nor a prefix folder.
+    fn other(&self) -> Option<&'t Child> {
+        self.child.filter(|_| self.is_other())
+    }
 }
 
 /// The kind of entry under a name on one side.
@@ -71,21 +93,17 @@ impl FolderDifferences {
             for (name, before, after) in changes {
                 comparing.advance(1);
                 let path = joined(&pair.path, name);
-                let (was, is) = (pair.entry_kind(name, before, open)?, pair.entry_kind(name, after, open)?);
-                if matches!(was, EntryKind::Place) || matches!(is, EntryKind::Place) {
+                let (before, after) = (pair.entry(name, before, open)?, pair.entry(name, after, open)?);
+                if before.is_place() || after.is_place() {
                     let place = found.places.entry(Arc::clone(name)).or_insert_with(|| {
                         comparing.expect(1);
-                        PlaceDifference::default()
+                        PlaceDifference { name: Arc::clone(name), before: None, after: None }
                     });
-                    place.set(&path, (&was, before), (&is, after));
-                } else if matches!(was, EntryKind::Other) || matches!(is, EntryKind::Other) {
-                    found.put(
-                        &path,
-                        before.filter(|_| matches!(was, EntryKind::Other)),
-                        after.filter(|_| matches!(is, EntryKind::Other)),
-                    )?;
+                    place.set(&path, &before, &after);
+                } else if before.is_other() || after.is_other() {
+                    found.put(&path, before.other(), after.other())?;
                 }
-                let (level, before, after) = match (was, is) {
+                let (level, before, after) = match (before.kind, after.kind) {
                     (EntryKind::Prefix(level, before), EntryKind::Prefix(_, after)) => (level, before, after),
                     (EntryKind::Prefix(level, before), _) => (level, before, Tree::default()),
                     (_, EntryKind::Prefix(level, after)) => (level, Tree::default(), after),
@@ -109,32 +127,30 @@ impl FolderDifferences {
 }
 
 impl FolderPair {
-    fn entry_kind(&self, name: &str, child: Option<&Child>, open: &Open<'_>) -> Result<EntryKind, OpenError> {
-        let Some(child) = child else { return Ok(EntryKind::Nothing) };
-        let Some(folder) = child.opened(open)? else { return Ok(EntryKind::Other) };
-        Ok(match self.level.folder_kind(&self.path, name, &folder) {
-            FolderKind::Place => EntryKind::Place,
-            FolderKind::Prefix(level) => EntryKind::Prefix(level, folder),
-            FolderKind::Foreign => EntryKind::Other,
-        })
+    fn entry<'t>(&self, name: &str, child: Option<&'t Child>, open: &Open<'_>) -> Result<Entry<'t>, OpenError> {
+        let kind = match child.map(|child| child.opened(open)).transpose()? {
+            None => EntryKind::Nothing,
+            Some(None) => EntryKind::Other,
+            Some(Some(folder)) => match self.level.folder_kind(&self.path, name, &folder) {
+                FolderKind::Place => EntryKind::Place,
+                FolderKind::Prefix(level) => EntryKind::Prefix(level, folder),
+                FolderKind::Foreign => EntryKind::Other,
+            },
+        };
+        Ok(Entry { kind, child })
     }
 }
 
 impl PlaceDifference {
     /// Adds the folders at a path. The folder of another layout may have been added before.
-    fn set(
-        &mut self,
-        path: &str,
-        (was, before): (&EntryKind, Option<&Child>),
-        (is, after): (&EntryKind, Option<&Child>),
-    ) {
-        let side = |what: &EntryKind, child: Option<&Child>| {
-            let is_ours = matches!(what, EntryKind::Place);
+    fn set(&mut self, path: &str, before: &Entry<'_>, after: &Entry<'_>) {
+        let side = |entry: &Entry<'_>| {
+            let is_ours = entry.is_place();
             // A foreign entry is compared with the place that replaces it.
-            let counts = is_ours || matches!((what, is), (EntryKind::Other, EntryKind::Place));
-            Some(PlaceSide { path: path.to_owned(), folder: child.filter(|_| counts)?.clone(), is_ours })
+            let counts = is_ours || (entry.is_other() && after.is_place());
+            Some(PlaceSide { path: path.to_owned(), folder: entry.child.filter(|_| counts)?.clone(), is_ours })
         };
-        let (before, after) = (side(was, before), side(is, after));
+        let (before, after) = (side(before), side(after));
         if before.is_some() && (self.before.is_none() || after.is_some()) {
             self.before = before;
         }
