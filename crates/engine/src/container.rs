@@ -344,8 +344,9 @@ fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> ObjectContainers {
     }
     if object.name.as_str().starts_with(AZURE_PREFIX) {
         for (key, text) in &object.spec.data {
-            let container = azure_container(fleet, object, (key, text), &mut of_object.diagnostics);
-            of_object.containers.push(Arc::new(container));
+            let container = azure_container(object, key, text, &mut of_object.diagnostics);
+            let problem = fleet.duplicate_diagnostic(&object.key());
+            of_object.containers.push(Arc::new(Container { problem, ..container }));
         }
     }
     of_object
@@ -383,9 +384,9 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
 }
 
 fn azure_container(
-    fleet: &Fleet,
     object: &Object<ConfigMap>,
-    (data_key, text): (&Arc<str>, &Arc<str>),
+    data_key: &Arc<str>,
+    text: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Container {
     let AzureKey { labels, key, odd } = AzureKey::parse(data_key);
@@ -403,7 +404,7 @@ fn azure_container(
         conditions: Conditions::of(&labels),
         credentials: credentials_of(&entries),
         entries,
-        problem: fleet.duplicate_diagnostic(&object.key()),
+        problem: None,
         order: Order::Azure(data_key.len(), Arc::clone(data_key)),
         has_nested: text.contains("{{"),
         digest: Digest::from_value(&("azure", object.name.as_str(), data_key, text)),

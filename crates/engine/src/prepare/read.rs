@@ -31,7 +31,12 @@ impl Prepared {
         let mut delta = Delta { reach, ..Delta::default() };
         let known = before.filter(|_| !is_new);
         self.read_settings(fleet, &mut delta);
-        self.read_places((fleet, known), preparing, &mut delta);
+        let changed = self.changed_places(fleet, known);
+        preparing.expect(changed.len());
+        for name in changed {
+            self.read_place(fleet, &name, &mut delta);
+            preparing.advance(1);
+        }
         self.read_targets(fleet, known, &mut delta);
         let policies = known.is_none_or(|before| differ(&before.policies, &fleet.policies));
         if policies
@@ -72,7 +77,8 @@ impl Prepared {
         self.settings = settings;
     }
 
-    fn read_places(&mut self, (fleet, before): (&Fleet, Option<&Fleet>), preparing: Counter<'_>, delta: &mut Delta) {
+    /// The names of the places that may differ from those of the fleet `before`.
+    fn changed_places(&self, fleet: &Fleet, before: Option<&Fleet>) -> BTreeSet<Arc<str>> {
         let mut changed: BTreeSet<Arc<str>> = BTreeSet::new();
         match before {
             None => {
@@ -98,11 +104,7 @@ impl Prepared {
                 changed.extend(differences(&before.clusters, &fleet.clusters).map(|name| Arc::clone(name.as_arc())));
             }
         }
-        preparing.expect(changed.len());
-        for name in changed {
-            self.read_place(fleet, &name, delta);
-            preparing.advance(1);
-        }
+        changed
     }
 
     fn read_place(&mut self, fleet: &Fleet, name: &Arc<str>, delta: &mut Delta) {
@@ -160,9 +162,8 @@ impl Prepared {
         let mut in_order: Vec<_> = self.target_list.iter().map(Arc::clone).collect();
         in_order.sort_by(|one, other| folder_order(one.name.as_str()).cmp(folder_order(other.name.as_str())));
         for (rank, target) in in_order.into_iter().enumerate() {
-            let id = self.target_ids.of(target.name.as_arc());
+            let id = self.read_target(rank as u32, target, delta);
             removed.remove(&id);
-            self.read_target((id, rank as u32), target, delta);
         }
         for id in removed {
             if let Some(old) = self.targets.remove(id) {
@@ -173,7 +174,9 @@ impl Prepared {
         }
     }
 
-    fn read_target(&mut self, (id, rank): (u32, u32), target: Arc<Target>, delta: &mut Delta) {
+    /// Reads a target with its position among all targets. Returns its id.
+    fn read_target(&mut self, rank: u32, target: Arc<Target>, delta: &mut Delta) -> u32 {
+        let id = self.target_ids.of(target.name.as_arc());
         if let Some(known) = self.targets.get_mut(id)
             && known.target.is_same(&target)
         {
@@ -181,7 +184,7 @@ impl Prepared {
                 delta.targets.insert(id);
             }
             (known.rank, known.target) = (rank, target);
-            return;
+            return id;
         }
         let old = self.targets.remove(id);
         if let Some(old) = &old {
@@ -191,6 +194,7 @@ impl Prepared {
         self.target_index.insert(id, target.labels.iter());
         self.targets.set(id, PreparedTarget { fields: TargetFields::of(&target), target, rank });
         delta.targets.insert(id);
+        id
     }
 
     fn read_policies(&mut self, fleet: &Fleet) {
