@@ -9,7 +9,7 @@ mod values;
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal};
-use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, NotApplied};
+use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, DecisionRequest, NotApplied};
 use engine::promotion::gates::Teams;
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
@@ -223,7 +223,7 @@ impl Decided<'_> {
             (_, kind) => kind.clone(),
         };
         let command = &Command { kind, ..command.clone() };
-        let applied = decision::apply(&known, (about, decision.revision), command, self);
+        let applied = decision::apply(&known, DecisionRequest { about, revision: decision.revision, command }, self);
         let is_of_rollouts =
             |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
         match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {

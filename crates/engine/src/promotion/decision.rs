@@ -31,6 +31,17 @@ pub enum About<'a> {
     Source(&'a str),
 }
 
+/// A command of a person, and what it is about.
+#[derive(Clone, Copy, Debug)]
+pub struct DecisionRequest<'a> {
+    /// What the command is about.
+    pub about: About<'a>,
+    /// The revision that it is about, or its first digits. None: the one that moves now.
+    pub revision: Option<&'a str>,
+    /// The command.
+    pub command: &'a Command,
+}
+
 /// What a program knows beside the stored states.
 pub trait DecisionFacts {
     /// The promotion in force, with the gates that what moves brings itself. None: there is none.
@@ -97,7 +108,7 @@ pub enum NotApplied {
     Refused(#[from] Refusal),
 }
 
-/// Applies the command of a person. `revision` is the one that it is about, or its first digits; None: the one that moves now.
+/// Applies the command of a person.
 ///
 /// - About the environment, a command is for the commits of the main branch. An abort of one that has entered also ends what it brings in the rings, and a retry lets the
 ///   rollouts start again that it stopped. What a rollback held is freed when a person moves a commit.
@@ -106,12 +117,8 @@ pub enum NotApplied {
 ///
 /// # Errors
 /// The command makes no sense in these states. They stay as they are.
-pub fn apply(
-    state: &State,
-    (about, revision): (About<'_>, Option<&str>),
-    command: &Command,
-    known: &dyn DecisionFacts,
-) -> Result<Applied, NotApplied> {
+pub fn apply(state: &State, request: DecisionRequest<'_>, known: &dyn DecisionFacts) -> Result<Applied, NotApplied> {
+    let DecisionRequest { about, revision, command } = request;
     let attempt = Attempt { state, revision, command, known };
     if let CommandKind::Approve { gate } = &command.kind {
         return attempt.approve(about, gate.as_ref());

@@ -10,7 +10,7 @@ use super::{About, Applied, Attempt, Changed, NotApplied};
 use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
 use crate::promotion::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{NotCounted, counts};
-use crate::promotion::state::{AdvanceState, Candidate, GateRecord, GateStatus, Revision};
+use crate::promotion::state::{AdvanceState, Candidate, GateRecord, GateStatus, Move, Revision};
 use crate::promotion::step::RENDERER;
 
 /// A gate that waits for approvals of a change.
@@ -44,6 +44,27 @@ enum Target<'a> {
     Renderer,
     Source(&'a Arc<str>),
     Rollout(&'a Arc<str>),
+}
+
+impl Target<'_> {
+    /// What moves, as people name it. None: the commits of the main branch.
+    fn subject(self) -> Option<Arc<str>> {
+        match self {
+            Self::Main => None,
+            Self::Renderer => Some(RENDERER.into()),
+            Self::Release(name) | Self::Source(name) | Self::Rollout(name) => Some(Arc::clone(name)),
+        }
+    }
+}
+
+/// A change that approvals are for.
+struct Change<'a> {
+    target: Target<'a>,
+    /// The ring in which it moves. None: it waits before the environment.
+    ring: Option<&'a Ring>,
+    revision: &'a Revision,
+    authors: Option<&'a Authors>,
+    approvals: &'a [Approver],
 }
 
 /// A gate for approvals that was evaluated for a change.
@@ -185,16 +206,16 @@ impl Attempt<'_> {
     fn evaluated(&self) -> Vec<Evaluated<'_>> {
         let Some(promotion) = self.known.promotion() else { return Vec::new() };
         let state = self.state;
-        let main = state.main.iter().map(|main| (Target::Main, None, main));
-        let renderer = state.renderer.iter().map(|renderer| (Target::Renderer, Some(RENDERER.into()), renderer));
-        let releases = state.releases.iter().map(|(name, one)| (Target::Release(name), Some(Arc::clone(name)), one));
-        let sources = state.sources.iter().map(|(name, one)| (Target::Source(name), Some(Arc::clone(name)), one));
+        let main = state.main.iter().map(|main| (Target::Main, main));
+        let renderer = state.renderer.iter().map(|renderer| (Target::Renderer, renderer));
+        let releases = state.releases.iter().map(|(name, one)| (Target::Release(name), one));
+        let sources = state.sources.iter().map(|(name, one)| (Target::Source(name), one));
         let advances = main.chain(renderer).chain(releases).chain(sources);
-        let before = advances.flat_map(|(target, subject, state)| {
-            records(state).filter_map(move |(change, record)| {
-                let found = (target, subject.clone(), None);
-                let people = (change.authors.as_ref(), &*change.approvals);
-                evaluated(found, (&change.revision, record), (&promotion.gates, people))
+        let before = advances.flat_map(|(target, state)| {
+            records(state).filter_map(move |(candidate, record)| {
+                let Candidate { revision, authors, approvals, .. } = candidate;
+                let change = Change { target, ring: None, revision, authors: authors.as_ref(), approvals };
+                change.evaluated(record, &promotion.gates)
             })
         });
         let in_rings = state.rollouts.iter().flat_map(|(name, rollout)| {
@@ -202,9 +223,9 @@ impl Attempt<'_> {
             current.flat_map(|current| current.gates.iter().map(move |record| (current, record))).filter_map(
                 move |(current, record)| {
                     let ring = promotion.rings.get(current.ring)?;
-                    let found = (Target::Rollout(name), Some(Arc::clone(name)), Some(ring));
-                    let people = (current.authors.as_ref(), &*current.approvals);
-                    evaluated(found, (&current.revision, record), (ring.gates(), people))
+                    let (target, Move { revision, authors, approvals, .. }) = (Target::Rollout(name), current);
+                    let change = Change { target, ring: Some(ring), revision, authors: authors.as_ref(), approvals };
+                    change.evaluated(record, ring.gates())
                 },
             )
         });
@@ -222,24 +243,23 @@ fn records(state: &AdvanceState) -> impl Iterator<Item = (&Candidate, &GateRecor
     current.chain(unmerged.flat_map(|change| change.entry.iter().map(move |record| (change, record))))
 }
 
-/// The record of a gate, if it is one for approvals.
-fn evaluated<'a>(
-    (target, subject, ring): (Target<'a>, Option<Arc<str>>, Option<&Ring>),
-    (revision, record): (&Revision, &GateRecord),
-    (gates, (authors, approvals)): (impl IntoIterator<Item = &'a Gate>, (Option<&'a Authors>, &'a [Approver])),
-) -> Option<Evaluated<'a>> {
-    let mut rules = gates.into_iter().filter(|gate| gate.name == record.name).map(|gate| &gate.kind);
-    let rule = rules.find_map(|kind| match kind {
-        GateKind::Approval(rule) => Some(rule),
-        _ => None,
-    })?;
-    let open = OpenApproval {
-        subject,
-        ring: ring.map(|ring| Arc::clone(&ring.name)),
-        revision: revision.clone(),
-        gate: Arc::clone(&record.name),
-        text: Arc::clone(&record.text),
-    };
-    let is_waiting = record.status == GateStatus::Waiting;
-    Some(Evaluated { target, open, is_waiting, rule, authors: authors.unwrap_or(&UNKNOWN_AUTHORS), approvals })
+impl<'a> Change<'a> {
+    /// The record of one of these gates, if it is one for approvals.
+    fn evaluated(self, record: &GateRecord, gates: impl IntoIterator<Item = &'a Gate>) -> Option<Evaluated<'a>> {
+        let Self { target, ring, revision, authors, approvals } = self;
+        let mut rules = gates.into_iter().filter(|gate| gate.name == record.name).map(|gate| &gate.kind);
+        let rule = rules.find_map(|kind| match kind {
+            GateKind::Approval(rule) => Some(rule),
+            _ => None,
+        })?;
+        let open = OpenApproval {
+            subject: target.subject(),
+            ring: ring.map(|ring| Arc::clone(&ring.name)),
+            revision: revision.clone(),
+            gate: Arc::clone(&record.name),
+            text: Arc::clone(&record.text),
+        };
+        let is_waiting = record.status == GateStatus::Waiting;
+        Some(Evaluated { target, open, is_waiting, rule, authors: authors.unwrap_or(&UNKNOWN_AUTHORS), approvals })
+    }
 }

@@ -89,7 +89,8 @@ fn state() -> State {
 
 /// The names of what a command changes.
 fn changed(state: &State, about: About<'_>, kind: CommandKind, spec: &str) -> Result<Vec<String>, String> {
-    let applied = apply(state, (about, None), &command(kind), &program(spec)).map_err(|refusal| refusal.to_string())?;
+    let request = DecisionRequest { about, revision: None, command: &command(kind) };
+    let applied = apply(state, request, &program(spec)).map_err(|refusal| refusal.to_string())?;
     let name = |(changed, _): &(Changed, Event)| match changed {
         Changed::Main(_) => "main".to_owned(),
         Changed::Release(name, _) => format!("release of {name}"),
@@ -115,7 +116,8 @@ fn gate_of_two_waiting_revisions_is_skipped_for_the_named_one() {
     rollout.gates = vec![open("failures"), open("pause")];
     let skip = |gate: &str, revision: Option<&str>| {
         let command = command(CommandKind::Skip { gate: gate.into() });
-        let applied = apply(&state, (About::Workload("shop"), revision), &command, &program(ALL));
+        let request = DecisionRequest { about: About::Workload("shop"), revision, command: &command };
+        let applied = apply(&state, request, &program(ALL));
         applied.map(|found| found.revision.unwrap().0.to_string()).map_err(|refusal| refusal.to_string())
     };
     let both = "the gate `failures` waits for `r2` in a ring, and for `2.0.0` before the environment. Name one with `--revision`";
@@ -163,7 +165,8 @@ fn decisions_about_unknown_subjects_are_refused() {
     assert_eq!(refused(About::Renderer, CommandKind::Hold), "`the renderer` does not move there");
     assert_eq!(refused(About::Source("values"), CommandKind::Abort), "`values` does not move there");
     assert_eq!(changed(&state(), About::Source("values"), CommandKind::Hold, ALL).unwrap(), ["source values"]);
-    let other = apply(&state(), (About::Environment, Some("c1")), &command(CommandKind::Abort), &program(ALL));
+    let (about, command) = (About::Environment, command(CommandKind::Abort));
+    let other = apply(&state(), DecisionRequest { about, revision: Some("c1"), command: &command }, &program(ALL));
     assert_eq!(other.unwrap_err().to_string(), "the decision is about c1, but c2 moves now");
 }
 
@@ -209,11 +212,13 @@ const PEOPLE: &str = "select: {platform: true, workloadSelector: {}}, \
     gates: [{name: owners, approval: {count: 1}}, {name: managers, approval: {count: 1, team: managers}}], \
     rings: [{name: all, prove: [{name: people, approval: {count: 1}}]}]";
 
-/// What the approval of an account changes, or why it is refused.
-fn approved(state: &State, (by, about): (&str, About<'_>), gate: Option<&str>, revision: Option<&str>) -> String {
-    let kind = CommandKind::Approve { gate: gate.map(Into::into) };
-    let command = Command { by: by.into(), ..command(kind) };
-    match apply(state, (about, revision), &command, &program(PEOPLE)) {
+fn approval(by: &str, gate: Option<&str>) -> Command {
+    Command { by: by.into(), ..command(CommandKind::Approve { gate: gate.map(Into::into) }) }
+}
+
+/// What an approval changes, or why it is refused.
+fn approved(state: &State, about: About<'_>, revision: Option<&str>, approval: &Command) -> String {
+    match apply(state, DecisionRequest { about, revision, command: approval }, &program(PEOPLE)) {
         Ok(Applied { subject, revision, event, changes }) => {
             assert_eq!(changes.len(), 1);
             format!("{} {}: {}", subject.as_deref().unwrap_or("main"), revision.unwrap().0, event.text)
@@ -224,7 +229,7 @@ fn approved(state: &State, (by, about): (&str, About<'_>), gate: Option<&str>, r
 
 #[test]
 fn an_approval_is_for_one_gate_of_one_change() {
-    let of = |by, about, gate, revision| approved(&waiting(), (by, about), gate, revision);
+    let of = |by, about, gate, revision| approved(&waiting(), about, revision, &approval(by, gate));
     let shop = About::Workload("shop");
     let several = "several changes wait for approvals. Name one by its workload, its gate or its revision: ";
     let all = "main c3 at the gate `owners` (0 of 1 approval); shop 2.0.0 at the gate `owners` (0 of 1 approval); \
@@ -239,24 +244,26 @@ fn an_approval_is_for_one_gate_of_one_change() {
     assert_eq!(of("kai", shop, None, Some("1.9.0")), "the decision is about 1.9.0, but 2.0.0 moves now");
     // The only gate at which the account counts.
     assert_eq!(of("bob", shop, None, None), "shop r2: approve for the gate `people` by bob: a reason");
+    let kai = approval("kai", None);
     let mut done = waiting();
     done.rollouts.clear();
     done.releases.get_mut("shop").unwrap().current = None;
     assert_eq!(
-        approved(&done, ("kai", About::Environment), None, None),
+        approved(&done, About::Environment, None, &kai),
         "main c3: approve for the gate `owners` by kai: a reason"
     );
+    let of_people = approval("kai", Some("people"));
     let others = "nothing of it waits for approvals now. These wait: main c3 at the gate `owners` (0 of 1 approval)";
-    assert_eq!(approved(&done, ("kai", About::Environment), Some("people"), None), others);
+    assert_eq!(approved(&done, About::Environment, None, &of_people), others);
     // Nothing about others: the token may be limited to the workload.
-    assert_eq!(approved(&done, ("kai", shop), None, None), "nothing of it waits for approvals now");
-    assert_eq!(approved(&done, ("kai", About::Workload("shopp")), None, None), "`shopp` does not move there");
-    assert_eq!(approved(&state(), ("kai", About::Environment), None, None), "nothing of it waits for approvals now");
+    assert_eq!(approved(&done, shop, None, &kai), "nothing of it waits for approvals now");
+    assert_eq!(approved(&done, About::Workload("shopp"), None, &kai), "`shopp` does not move there");
+    assert_eq!(approved(&state(), About::Environment, None, &kai), "nothing of it waits for approvals now");
 }
 
 #[test]
 fn an_approval_that_does_not_count_is_refused_with_the_reason() {
-    let of = |by, gate| approved(&waiting(), (by, About::Workload("shop")), Some(gate), None);
+    let of = |by, gate| approved(&waiting(), About::Workload("shop"), None, &approval(by, Some(gate)));
     let author = "the approval does not count at the gate `owners`: Bob is an author of the change";
     assert_eq!(of("Bob", "owners"), author);
     let team = "the approval does not count at the gate `managers`: kai is not in the team `managers`";
@@ -270,10 +277,10 @@ fn an_approval_that_does_not_count_is_refused_with_the_reason() {
         by: "command".into(),
         gate: Some("owners".into()),
     });
-    let again = |gate| approved(&approved_state, ("kai", About::Workload("shop")), Some(gate), None);
+    let again = |gate| approved(&approved_state, About::Workload("shop"), None, &approval("kai", Some(gate)));
     assert_eq!(again("owners"), "kai approved it already");
     release_holds(&mut approved_state);
-    let again = approved(&approved_state, ("eve", About::Workload("shop")), Some("owners"), None);
+    let again = approved(&approved_state, About::Workload("shop"), None, &approval("eve", Some("owners")));
     assert_eq!(again, "the gate `owners` holds already");
 }
 
@@ -297,7 +304,8 @@ fn a_retry_of_the_commit_lets_all_that_it_may_bring_start_again() {
     let rejected =
         vec![rejection("r2", Part::Platform), rejection("v5", Part::Configuration), rejection("r0", Part::Both)];
     state.rollouts.insert("shop".into(), RolloutState { current: None, rejected, ..moving() });
-    let applied = apply(&state, (About::Environment, None), &command(CommandKind::Retry), &program(ALL)).unwrap();
+    let (about, command) = (About::Environment, command(CommandKind::Retry));
+    let applied = apply(&state, DecisionRequest { about, revision: None, command: &command }, &program(ALL)).unwrap();
     let rejected = applied.changes.iter().find_map(|(changed, _)| match changed {
         Changed::Rollout(_, rollout) => Some(rollout.rejected.clone()),
         _ => None,

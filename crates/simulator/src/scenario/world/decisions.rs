@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
-use engine::promotion::decision::{About, Changed, DecisionFacts, apply};
+use engine::promotion::decision::{About, Changed, DecisionFacts, DecisionRequest, apply};
 use engine::promotion::gates::Teams;
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
@@ -49,7 +49,8 @@ impl World {
             DecisionKind::Skip(_, revision) => revision.as_deref(),
             _ => is_of_main.then_some(moving),
         };
-        let applied = apply(&self.stored(number), (about, revision), &command, &DecidedWorld { world: self, number });
+        let request = DecisionRequest { about, revision, command: &command };
+        let applied = apply(&self.stored(number), request, &DecidedWorld { world: self, number });
         match applied {
             Ok(applied) => {
                 for (changed, event) in applied.changes {
