@@ -63,6 +63,15 @@ impl State {
     }
 }
 
+/// What a step decides with.
+#[derive(Clone, Copy)]
+struct StepInput<'a> {
+    facts: &'a dyn Facts,
+    state: &'a State,
+    /// The promotion in force.
+    promotion: &'a Promotion,
+}
+
 /// What a step decides.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -173,18 +182,19 @@ pub fn step(facts: &dyn Facts, state: &State) -> Plan {
     sources::plan(facts, state, &mut plan);
     plan.settled = facts.settled();
     let Some(promotion) = plan.promotion.clone() else { return plan };
-    rollouts::plan(facts, state, (&promotion, &mut plan));
+    let input = StepInput { facts, state, promotion: &promotion };
+    rollouts::plan(input, &mut plan);
     plan.problem = facts.problem(&promotion);
     if plan.problem.is_some() {
         return plan;
     }
     if promotion.select.platform {
-        let planned = moves::of_main(facts, state, (&promotion, &plan.settled));
+        let planned = moves::of_main(input, &plan.settled);
         plan.admits = admits((&planned.before, state.promotion.is_none()), &planned.step.state).cloned();
         plan.moves.push(planned);
     }
-    moves::of_releases(facts, state, (&promotion, &mut plan));
-    plan.moves.extend(renderer::of_renderer(facts, state, (&promotion, &plan.settled)));
+    moves::of_releases(input, &mut plan);
+    plan.moves.extend(renderer::of_renderer(input, &plan.settled));
     plan
 }
 

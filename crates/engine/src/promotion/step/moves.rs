@@ -7,7 +7,7 @@ use model::object::Promotion;
 use model::object::promotion::ChangeOrigin;
 
 use super::facts::{Evidence, Facts, Known};
-use super::{Plan, PlannedMove, Settled, State, Subject, Write, promotion};
+use super::{Plan, PlannedMove, Settled, StepInput, Subject, Write, promotion};
 use crate::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use crate::promotion::evidence::Measured;
 use crate::promotion::origin::for_origin;
@@ -51,7 +51,7 @@ impl Move<'_> {
                 Some(candidate) => self.collect(&promotion, candidate),
                 None => self.not_asked(&promotion),
             };
-            let step = self.step(&promotion, &collected, (candidate, states));
+            let step = advance::step(&self.input(&promotion, &collected, candidate), states);
             (promotion, step)
         })
     }
@@ -101,14 +101,15 @@ impl Move<'_> {
         }
     }
 
-    fn step(
-        &self,
-        promotion: &Promotion,
-        collected: &Collected,
-        (about, states): (Option<&Revision>, (&AdvanceState, &AdvanceState)),
-    ) -> AdvanceStep {
+    /// The input of the step about a candidate.
+    fn input<'i>(
+        &'i self,
+        promotion: &'i Promotion,
+        collected: &'i Collected,
+        about: Option<&'i Revision>,
+    ) -> AdvanceInput<'i> {
         let Collected { from, measured, evidence } = collected;
-        let input = AdvanceInput {
+        AdvanceInput {
             now: self.facts.now(),
             about,
             promotion,
@@ -128,13 +129,13 @@ impl Move<'_> {
             approvals: &evidence.approvals,
             authors: &evidence.authors,
             teams: self.facts.teams(),
-        };
-        advance::step(&input, states)
+        }
     }
 }
 
 /// Decides about the commits of the main branch.
-pub(super) fn of_main(facts: &dyn Facts, state: &State, (in_force, settled): (&Promotion, &Settled)) -> PlannedMove {
+pub(super) fn of_main(input: StepInput<'_>, settled: &Settled) -> PlannedMove {
+    let StepInput { facts, state, promotion: in_force } = input;
     let before = state.main.clone().unwrap_or_default();
     let head = facts.line().first();
     let reverts_to =
@@ -160,27 +161,26 @@ pub(super) fn of_main(facts: &dyn Facts, state: &State, (in_force, settled): (&P
 }
 
 /// Decides about the releases of the workloads that the promotion selects.
-pub(super) fn of_releases(facts: &dyn Facts, state: &State, (in_force, plan): (&Promotion, &mut Plan)) {
+pub(super) fn of_releases(input: StepInput<'_>, plan: &mut Plan) {
+    let StepInput { facts, state, promotion } = input;
     let Some(releases) = facts.releases() else { return };
-    let promotion = for_origin(in_force, ChangeOrigin::Release);
+    let promotion = for_origin(promotion, ChangeOrigin::Release);
+    let input = StepInput { promotion: &promotion, ..input };
     let selector = promotion.select.workloads.as_ref().filter(|_| !promotion.from.is_empty());
     for release in releases {
         let Some(labels) = &release.labels else { continue };
         if selector.is_some_and(|selector| selector.matches(labels)) {
             let before = state.releases.get(&release.workload).cloned().unwrap_or_default();
-            let hold = state.hold();
-            plan.moves.push(of_release(facts, (&promotion, &plan.settled), (release.workload, before, hold)));
+            plan.moves.push(of_release(input, &plan.settled, release.workload, before));
         } else if state.releases.contains_key(&release.workload) {
             plan.forgotten.push(release.workload);
         }
     }
 }
 
-fn of_release(
-    facts: &dyn Facts,
-    (promotion, settled): (&Promotion, &Settled),
-    (workload, before, hold): (Arc<str>, AdvanceState, Option<&Decision>),
-) -> PlannedMove {
+/// Decides with the gates for releases.
+fn of_release(input: StepInput<'_>, settled: &Settled, workload: Arc<str>, before: AdvanceState) -> PlannedMove {
+    let StepInput { facts, state, promotion } = input;
     let at = facts.named_release(&workload, promotion);
     let subject = Subject::Release(workload);
     let one = Move {
@@ -188,7 +188,7 @@ fn of_release(
         subject: &subject,
         state: &before,
         settled,
-        hold,
+        hold: state.hold(),
         // A release is proved only as itself: no other one contains it.
         line: &[],
         head: None,

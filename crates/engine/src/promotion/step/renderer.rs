@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use model::object::Promotion;
 use model::object::promotion::{ChangeOrigin, OnFailure};
 
-use super::facts::{Facts, Renderer};
+use super::facts::Renderer;
 use super::moves::Move;
-use super::{PlannedMove, Settled, State, Subject, Write};
+use super::{PlannedMove, Settled, StepInput, Subject, Write};
 use crate::promotion::advance::AdvanceStep;
 use crate::promotion::origin::for_origin;
 use crate::promotion::report::{Event, EventKind, Report};
@@ -17,11 +17,8 @@ const TRANSITIONS_MAX: usize = 5;
 
 /// Decides about the version. As long as it is not known what it changes, no move begins, and one that began goes on. A version that changes nothing needs no gate. None:
 /// nothing was ever recorded, and it changes nothing.
-pub(super) fn of_renderer(
-    facts: &dyn Facts,
-    state: &State,
-    (in_force, settled): (&Promotion, &Settled),
-) -> Option<PlannedMove> {
+pub(super) fn of_renderer(input: StepInput<'_>, settled: &Settled) -> Option<PlannedMove> {
+    let StepInput { facts, state, .. } = input;
     let renderer = facts.renderer()?;
     let changes = renderer.changes.as_ref().filter(|_| renderer.is_known);
     let before = match (&state.renderer, changes) {
@@ -32,7 +29,7 @@ pub(super) fn of_renderer(
     };
     let is_admitted = before.admitted.as_ref() == Some(&renderer.version);
     let step = if is_admitted || changes.is_some() || !renderer.is_known {
-        moved(facts, state, (in_force, settled), (&renderer, &before))
+        moved(input, settled, &renderer, &before)
     } else {
         let version = Some(renderer.version);
         let state = AdvanceState {
@@ -71,15 +68,11 @@ fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> 
 }
 
 /// Transitions until the state stays the same: nothing has to be written for them.
-fn moved(
-    facts: &dyn Facts,
-    state: &State,
-    (in_force, settled): (&Promotion, &Settled),
-    (renderer, before): (&Renderer, &AdvanceState),
-) -> AdvanceStep {
+fn moved(input: StepInput<'_>, settled: &Settled, renderer: &Renderer, before: &AdvanceState) -> AdvanceStep {
+    let StepInput { facts, state, promotion } = input;
     let (before, ended) = of_installed(before, &renderer.version, facts.now());
     // An earlier version can't be rendered: people install it again.
-    let promotion = Promotion { on_failure: OnFailure::Stop, ..for_origin(in_force, ChangeOrigin::Main) };
+    let promotion = Promotion { on_failure: OnFailure::Stop, ..for_origin(promotion, ChangeOrigin::Main) };
     let one = |before: &AdvanceState| {
         // No file names the version: what enters is there.
         let entering = before.current.as_ref().filter(|found| matches!(found.phase, CandidatePhase::Entering { .. }));

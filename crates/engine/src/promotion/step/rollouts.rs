@@ -4,24 +4,26 @@ use std::sync::Arc;
 
 use model::object::Promotion;
 
-use super::facts::{Facts, RolloutFacts};
-use super::{Plan, PlannedRollout, Settled, State};
+use super::facts::RolloutFacts;
+use super::{Plan, PlannedRollout, Settled, StepInput};
 use crate::promotion::membership::effective_rings;
 use crate::promotion::rollout::{self, Ahead, Changed, RingPlaces, RolloutInput, RolloutStep};
 use crate::promotion::state::{Move, Phase, RolloutState};
 
 /// Decides about all workloads in the rings, and which of them are not settled.
-pub(super) fn plan(facts: &dyn Facts, state: &State, (in_force, plan): (&Promotion, &mut Plan)) {
+pub(super) fn plan(input: StepInput<'_>, plan: &mut Plan) {
+    let StepInput { facts, state, promotion } = input;
     let workloads = facts.rollouts();
     if workloads.is_empty() {
         return;
     }
-    let promotion = Promotion { rings: effective_rings(in_force), ..in_force.clone() };
+    let promotion = Promotion { rings: effective_rings(promotion), ..promotion.clone() };
+    let input = StepInput { promotion: &promotion, ..input };
     for workload in workloads {
         let before = state.rollouts.get(&workload).cloned().unwrap_or_default();
         match facts.rollout(&workload, &before, &promotion) {
             Ok(found) => {
-                let step = decide(facts, state, (&promotion, &found, &before));
+                let step = decide(input, &found, &before);
                 let planned = PlannedRollout { workload, desired: found.desired, step };
                 planned.note(&mut plan.settled);
                 plan.rollouts.push(planned);
@@ -35,11 +37,8 @@ pub(super) fn plan(facts: &dyn Facts, state: &State, (in_force, plan): (&Promoti
     }
 }
 
-fn decide(
-    facts: &dyn Facts,
-    state: &State,
-    (promotion, found, before): (&Promotion, &RolloutFacts<'_>, &RolloutState),
-) -> RolloutStep {
+fn decide(input: StepInput<'_>, found: &RolloutFacts<'_>, before: &RolloutState) -> RolloutStep {
+    let StepInput { facts, state, promotion } = input;
     let ahead = found.ahead.as_ref().map(|ahead| match ahead {
         Ok((revision, rest)) => Ok(Ahead { revision, rest: rest.as_ref() }),
         Err(why) => Err(&**why),
