@@ -383,7 +383,7 @@ fn roll_back_rollout(
     // What moves did not change the values of the stable revision.
     let has_values = state.stable.as_ref().is_some_and(|stable| stable.revision == target.revision);
     let target = if with_values || has_values {
-        state.roll_back_to(target, (command.phase_reason(), command.at), with_values);
+        state.roll_back_to(target, &command.decision(), with_values);
         None
     } else {
         Some(target)

@@ -102,13 +102,12 @@ mod tests {
         Vector { platform, configuration }
     }
 
-    fn ahead(latest: (u32, u32), moving: (u32, u32), stable: (u32, u32)) -> Option<[(u32, u32); 2]> {
-        let found = vector(latest).ahead_of(&vector(moving), &vector(stable))?;
-        Some([found.moving, found.rest?].map(|vector| (vector.platform, vector.configuration)))
-    }
-
     #[test]
     fn newer_values_are_combined_with_the_commit_of_each_place() {
+        let ahead = |latest, moving, stable| {
+            let found = vector(latest).ahead_of(&vector(moving), &vector(stable))?;
+            Some([found.moving, found.rest?].map(|vector| (vector.platform, vector.configuration)))
+        };
         assert_eq!(ahead((2, 2), (2, 1), (1, 1)), Some([(2, 2), (1, 2)]));
         // The main branch is a commit further.
         assert_eq!(ahead((3, 2), (2, 1), (1, 1)), Some([(2, 2), (1, 2)]));

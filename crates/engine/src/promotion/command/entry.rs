@@ -29,7 +29,11 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         }
         CommandKind::Rollback { to, .. } => roll_back(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => request(&mut state, command, revision)?,
-        CommandKind::Override { revision, gates, expires } => admit(&mut state, command, (revision, gates, *expires)),
+        CommandKind::Override { revision, gates, expires } => {
+            let overridden =
+                Override { decision: command.decision(), gates: gates.clone(), expires: *expires, from: None };
+            admit(&mut state, revision, overridden, command.at);
+        }
     }
     Ok(state)
 }
@@ -85,24 +89,23 @@ pub fn gates_passed(state: &AdvanceState, revision: &Revision, gates: &[Gate]) -
 }
 
 /// Admits a revision past its gates. They are evaluated again if its output still waits when the override expires.
-fn admit(state: &mut AdvanceState, command: &Command, (revision, gates, expires): (&Revision, &[Arc<str>], Timestamp)) {
+fn admit(state: &mut AdvanceState, revision: &Revision, overridden: Override, at: Timestamp) {
     (state.requested, state.stays) = (None, None);
     state.unmerged.clear();
     state.forgive(revision);
     let from = state.admitted.replace(revision.clone()).filter(|from| from != revision);
-    let (decision, gates) = (command.decision(), gates.to_vec());
+    let decision = &overridden.decision;
     let passed = |name: &Arc<str>| GateRecord {
         name: Arc::clone(name),
         status: GateStatus::Skipped(decision.clone()),
-        since: command.at,
+        since: at,
         text: format!("skipped by {}: {}", decision.by, decision.reason).into(),
     };
-    let entry = gates.iter().map(passed).collect();
-    let overridden = Some(Override { decision: decision.clone(), gates, expires, from });
+    let entry = overridden.gates.iter().map(passed).collect();
     let known = state.current.take().filter(|current| current.revision == *revision);
     let approvals = known.map(|current| current.approvals).unwrap_or_default();
-    let phase = CandidatePhase::Proving { since: command.at };
-    let candidate = Candidate::new(revision.clone(), command.at, phase);
+    let candidate = Candidate::new(revision.clone(), at, CandidatePhase::Proving { since: at });
+    let overridden = Some(Override { from, ..overridden });
     state.current = Some(Candidate { entry, approvals, overridden, ..candidate });
 }
 

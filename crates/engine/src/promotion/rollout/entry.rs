@@ -71,8 +71,14 @@ impl Entering<'_> {
         }
         for gate in &self.ring.enter {
             match (&gate.kind, input.before.iter().find(|record| record.name == gate.name)) {
+                (GateKind::Window(window), Some(before))
+                    if window.zone_label.is_some() && matches!(before.status, GateStatus::Skipped(_)) =>
+                {
+                    entry.records.push(before.clone());
+                }
                 (GateKind::Window(window), _) if window.zone_label.is_some() => {
-                    self.evaluate_zones((gate, window), input, &mut entry);
+                    let verdict = self.close_domains(window, input.now, &mut entry);
+                    entry.add(GateRecord::of(Arc::clone(&gate.name), verdict, (input.before, input.now)));
                 }
                 (GateKind::Window(_), _) => entry.add(one(gate, &self.ring.enter, input)),
                 (_, Some(before)) if self.has_begun => entry.records.push(before.clone()),
@@ -84,21 +90,15 @@ impl Entering<'_> {
         entry
     }
 
-    /// Each place is released only while the window is open in its own time zone.
-    fn evaluate_zones(&self, (gate, window): (&Gate, &Window), input: &GateInput<'_>, entry: &mut Entry) {
-        let skipped = input.before.iter().find(|record| record.name == gate.name);
-        if let Some(skipped) = skipped.filter(|record| matches!(record.status, GateStatus::Skipped(_))) {
-            entry.records.push(skipped.clone());
-            return;
-        }
-        let mut zones = Zones { window, now: input.now, found: BTreeMap::new() };
+    /// Each place is released only while the window is open in its own time zone. Returns the verdict about all of them.
+    fn close_domains(&self, window: &Window, now: Timestamp, entry: &mut Entry) -> (GateStatus, String) {
+        let mut zones = Zones { window, now, found: BTreeMap::new() };
         entry.closed.resize(self.domains.len(), false);
         let domains = self.domains.iter().zip(self.pending).zip(&mut entry.closed);
         for ((domain, _), closed) in domains.filter(|((_, pending), _)| **pending > 0) {
             *closed |= !matches!(zones.opening(domain), Some(Opening::Until(_)));
         }
-        let verdict = zones.verdict();
-        entry.add(GateRecord::of(Arc::clone(&gate.name), verdict, (input.before, input.now)));
+        zones.verdict()
     }
 
     /// The first places must be compliant before the others are released. Failures beyond the budget stop the move anyway.

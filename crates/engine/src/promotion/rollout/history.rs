@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::promotion::command::Refusal;
+use crate::promotion::command::{ROLLBACK, Refusal};
 use crate::promotion::state::{
-    Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
+    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
 };
 use crate::promotion::vector::Part;
 
@@ -126,14 +126,9 @@ impl RolloutState {
     }
 
     /// Begins a rollback by a person to a proved revision, with the values that it had or with the present ones.
-    pub(in crate::promotion) fn roll_back_to(
-        &mut self,
-        target: Proved,
-        (reason, since): (Arc<str>, Timestamp),
-        with_values: bool,
-    ) {
+    pub(in crate::promotion) fn roll_back_to(&mut self, target: Proved, decision: &Decision, with_values: bool) {
         let is_ahead = self.interrupted.is_some();
-        self.return_to(target, (reason, since));
+        self.return_to(target, (decision.because(ROLLBACK), decision.at));
         let Some(current) = &mut self.current else { return };
         match (with_values, current.part) {
             (true, _) => current.part = Part::Both,

@@ -6,7 +6,6 @@ use model::object::promotion::Newer;
 
 use super::Ahead;
 use super::machine::Machine;
-use crate::promotion::command::ROLLBACK;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
 use crate::promotion::state::{Interrupted, Move, Phase, Position, Proved, Revision, RolledBack, RolloutState};
@@ -60,8 +59,8 @@ impl Machine<'_> {
         let is_exact = *revision == target.revision;
         let at = if is_exact { target.at.clone() } else { Position::default() };
         let target = Proved { revision: revision.clone(), at, on: target.on };
-        let why = (rolled_back.decision.because(ROLLBACK), rolled_back.decision.at);
-        self.state.roll_back_to(target, why, false);
+        let decision = rolled_back.decision.clone();
+        self.state.roll_back_to(target, &decision, false);
         self.is_counted = false;
         true
     }

@@ -9,7 +9,7 @@ use model::object::promotion::{Amount, Ring};
 use super::domain::DomainLimits;
 use super::entry::Entry;
 use super::rows::{Row, Rows};
-use super::tally::Tally;
+use super::tally::{ReleasedPlaces, Tally};
 use crate::promotion::gates;
 
 /// A ring whose places are to be released.
@@ -90,10 +90,12 @@ impl Release {
             return false;
         }
         for (domain, certain) in found.certain.iter().enumerate() {
-            tally.release((ring, domain), (certain.count, certain.published));
+            let (count, were_published) = (certain.count, certain.published);
+            tally.release(&ReleasedPlaces { ring, domain, count, were_published });
         }
         for candidate in released {
-            tally.release((ring, candidate.domain as usize), (1, u32::from(candidate.is_published)));
+            let (domain, were_published) = (candidate.domain as usize, u32::from(candidate.is_published));
+            tally.release(&ReleasedPlaces { ring, domain, count: 1, were_published });
         }
         true
     }

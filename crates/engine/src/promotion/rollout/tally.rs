@@ -75,6 +75,15 @@ impl Changing {
     }
 }
 
+/// Pending places of a domain of a ring that are released.
+pub(super) struct ReleasedPlaces {
+    pub(super) ring: usize,
+    pub(super) domain: usize,
+    pub(super) count: u32,
+    /// The number of them whose content was published.
+    pub(super) were_published: u32,
+}
+
 impl Tally {
     fn new(rings: usize, domains: usize) -> Self {
         Self {
@@ -126,8 +135,9 @@ impl Tally {
         self
     }
 
-    /// Counts pending places of a domain of a ring as released, and not published yet. `were_published` of them were published.
-    pub(super) fn release(&mut self, (ring, domain): (usize, usize), (count, were_published): (u32, u32)) {
+    /// Counts pending places as released, and not published yet.
+    pub(super) fn release(&mut self, places: &ReleasedPlaces) {
+        let ReleasedPlaces { ring, domain, count, were_published } = *places;
         let changing = Changing { all: u64::from(count), silent: 0 };
         let pending = self.pending.get_mut(ring * self.changing.len() + domain);
         pending.into_iter().for_each(|pending| *pending -= count);

@@ -284,17 +284,20 @@ impl RolloutState {
     /// The content of a place: of its ring, its domain, and its hash in the order of the ring.
     pub fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
         let Some(current) = &self.current else { return Content::Published };
-        self.behind(current.content(ring, domain, hash), (ring, domain, hash))
+        let (content, interrupted) =
+            (current.content(ring, domain, hash), self.interrupted_content(ring, domain, hash));
+        interrupted.map_or(content, |interrupted| content.ahead_of(interrupted))
     }
 
     /// The content that a place gets when the current move releases it.
     pub fn released_content(&self, ring: usize, domain: &str, hash: u64) -> Content {
-        self.behind(Content::Moving, (ring, domain, hash))
+        let interrupted = self.interrupted_content(ring, domain, hash);
+        interrupted.map_or(Content::Moving, |interrupted| Content::Moving.ahead_of(interrupted))
     }
 
-    fn behind(&self, content: Content, (ring, domain, hash): (usize, &str, u64)) -> Content {
-        let Some(Interrupted { movement, .. }) = &self.interrupted else { return content };
-        content.ahead_of(movement.content(ring, domain, hash))
+    /// The content of a place by the interrupted move. None: no move is interrupted.
+    fn interrupted_content(&self, ring: usize, domain: &str, hash: u64) -> Option<Content> {
+        self.interrupted.as_ref().map(|interrupted| interrupted.movement.content(ring, domain, hash))
     }
 
     /// Whether a place has got what moves, or what the interrupted move brought.
