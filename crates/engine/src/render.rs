@@ -13,7 +13,7 @@ mod shared;
 mod template;
 mod warning;
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,13 +29,13 @@ use model::object::{ClusterType, Object};
 use model::object_key::ObjectKey;
 use model::tree::Blob;
 
+use self::application_text::RenderedText;
 use self::fields::{CONFIG_VERSION, FIELDS, Subject};
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
 pub(crate) use self::objects::{ObjectId, RenderedObject};
-use self::output_check::OutputFile;
 pub(crate) use self::output_check::{CheckedOutlines, RecentFiles};
 use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
@@ -123,6 +123,36 @@ pub(crate) struct Context<'a> {
     pub(crate) sensitive: &'a BTreeSet<FieldPath>,
     /// The digest of `sensitive`.
     pub(crate) sensitive_digest: Digest,
+}
+
+/// What the templates of an assignment read.
+struct TemplateData<'a> {
+    context: &'a Context<'a>,
+    composition: &'a Composition,
+    /// The version of the configuration.
+    version: &'a str,
+    dot: OnceCell<Value>,
+}
+
+impl<'a> TemplateData<'a> {
+    fn new(context: &'a Context<'a>, composition: &'a Composition, version: &'a str) -> Self {
+        Self { context, composition, version, dot: OnceCell::new() }
+    }
+
+    /// The data that templates call `.`, made when the first template needs it.
+    fn dot(&self) -> &Value {
+        self.dot.get_or_init(|| fields::data(self.context, self.composition, self.version))
+    }
+}
+
+/// A rendered file, with what it is made of.
+#[derive(Clone, Copy)]
+struct OutputFile<'a> {
+    template: &'a ParsedTemplate,
+    name: &'a str,
+    dot: &'a Value,
+    context: &'a Context<'a>,
+    made: &'a RenderedText,
 }
 
 /// The result of rendering an assignment.
@@ -270,20 +300,15 @@ impl Templates {
         // Template text in the data may read the version of the configuration as well.
         let has_version = context.has_nested || self.reads.field(CONFIG_VERSION);
         let version = if has_version { &**composition.version() } else { "" };
-        let rendered = self.render_with((context, composition), version, shared);
+        let rendered = self.render_with(&TemplateData::new(context, composition, version), shared);
         if rendered.has_read_anything && !has_version {
-            return self.render_with((context, composition), composition.version(), shared);
+            return self.render_with(&TemplateData::new(context, composition, composition.version()), shared);
         }
         rendered
     }
 
-    fn render_with(
-        &self,
-        (context, composition): (&Context<'_>, &Composition),
-        version: &str,
-        shared: Option<&SharedFiles>,
-    ) -> Rendered {
-        let dot = LazyCell::new(|| fields::data(context, composition, version));
+    fn render_with(&self, data: &TemplateData<'_>, shared: Option<&SharedFiles>) -> Rendered {
+        let context = data.context;
         // The contents of files are needed if a namespace name may have to be reported.
         let shared = shared.filter(|_| !context.has_nested && !is_too_long(context));
         let (mut files, mut problems, mut warnings) = (BTreeMap::new(), Vec::new(), Vec::new());
@@ -292,7 +317,7 @@ impl Templates {
         for file in &self.files {
             let known = shared.filter(|_| file.is_shared(context)).map(|shared| {
                 let inputs = file.inputs(context);
-                shared.get(inputs, || file.rendered_for_all(&dot, (context, composition), shared))
+                shared.get(inputs, || file.rendered_for_all(data, shared))
             });
             match known {
                 Some(CachedFile::File(id, found)) => {
@@ -302,7 +327,7 @@ impl Templates {
                 Some(CachedFile::NoFile) => {}
                 None | Some(CachedFile::NotShared) => {
                     own_files += 1;
-                    match file.render(&dot, (context, composition), &mut has_read_anything) {
+                    match file.render(data, &mut has_read_anything) {
                         Ok((bytes, found)) => {
                             warning_digests.extend(found.digest());
                             warnings.push(found);
@@ -372,14 +397,9 @@ impl FileTemplate {
         inputs.finish()
     }
 
-    fn rendered_for_all(
-        &self,
-        dot: &Value,
-        assignment: (&Context<'_>, &Composition),
-        shared: &SharedFiles,
-    ) -> CachedFile {
+    fn rendered_for_all(&self, data: &TemplateData<'_>, shared: &SharedFiles) -> CachedFile {
         let mut has_read_anything = false;
-        match self.render(dot, assignment, &mut has_read_anything) {
+        match self.render(data, &mut has_read_anything) {
             Ok((Some(bytes), warnings)) if !has_read_anything => {
                 let warnings = warnings.digest();
                 if !shared.folder_cache().is_open() {
@@ -394,19 +414,13 @@ impl FileTemplate {
         }
     }
 
-    fn render(
-        &self,
-        dot: &Value,
-        assignment: (&Context<'_>, &Composition),
-        has_read_anything: &mut bool,
-    ) -> Result<RenderedFile, Vec<Diagnostic>> {
-        let (made, missing) = self.template.render(dot, assignment, has_read_anything)?;
-        let describe = |(index, field): &(usize, MissingField)| {
-            missing_field::warning(&self.template.key, (*index, field), (dot, assignment.0))
-        };
+    fn render(&self, data: &TemplateData<'_>, has_read_anything: &mut bool) -> Result<RenderedFile, Vec<Diagnostic>> {
+        let (made, missing) = self.template.render(data, has_read_anything)?;
+        let describe =
+            |(index, field): &(usize, MissingField)| missing_field::warning(&self.template.key, *index, field, data);
         let missing: Vec<OutputWarning> = missing.iter().map(describe).collect();
         let mut warnings = FileWarnings::default();
-        let context = assignment.0;
+        let context = data.context;
         if let Some(made) = &made {
             if self.is_manifest()
                 && let Some(problem) = self.template.check_texts(context.target, made)
@@ -416,7 +430,7 @@ impl FileTemplate {
                 return Err(vec![problem]);
             }
             if let Some(known) = context.checked_outlines {
-                let file = OutputFile { template: &self.template, name: &self.name, dot, context, made };
+                let file = OutputFile { template: &self.template, name: &self.name, dot: data.dot(), context, made };
                 warnings = file.check(self.format, known)?;
             }
         }

@@ -8,15 +8,16 @@ use model::object::template::{MANIFESTS, MISSING_KEY};
 use model::object_key::ObjectKey;
 use model::similar;
 
-use super::Context;
+use super::TemplateData;
 use super::fields::TARGET_MANIFESTS;
 use super::warning::OutputWarning;
 
 /// The warning about a missing value that the manifest `index` of a template prints.
 pub(super) fn warning(
     template: &ObjectKey,
-    (index, missing): (usize, &MissingField),
-    (dot, context): (&Value, &Context<'_>),
+    index: usize,
+    missing: &MissingField,
+    data: &TemplateData<'_>,
 ) -> OutputWarning {
     let MissingField { field, position } = missing;
     let name = &template.name;
@@ -28,7 +29,7 @@ pub(super) fn warning(
     let place = if position.is_some() { "printed here" } else { "the output of this text is rendered again" };
     let message = format!("template `{name}` prints a value that is missing: `{field}`");
     let diagnostic = Diagnostic::warning(Code::MissingFieldPrinted, message).at(origin, place);
-    let diagnostic = with_nearest(diagnostic, field, (dot, context))
+    let diagnostic = with_nearest(diagnostic, field, data)
         .help("read keys that may be missing with `with`, `default` or `index`")
         .help(format!("the annotation `{MISSING_KEY}: error` on the template makes this an error"))
         .about(template);
@@ -36,16 +37,13 @@ pub(super) fn warning(
 }
 
 /// The diagnostic about a missing `field`, such as `.Manifests.branch`, with the target that lacks it and the nearest key that exists.
-pub(super) fn with_nearest(
-    mut diagnostic: Diagnostic,
-    field: &str,
-    (dot, context): (&Value, &Context<'_>),
-) -> Diagnostic {
+pub(super) fn with_nearest(mut diagnostic: Diagnostic, field: &str, data: &TemplateData<'_>) -> Diagnostic {
     let segments: Vec<&str> = field.trim_start_matches('$').split('.').filter(|part| !part.is_empty()).collect();
-    let (known, key) = keys_beside(dot, &segments);
+    let (known, key) = keys_beside(data.dot(), &segments);
     if let [TARGET_MANIFESTS, key] = segments.as_slice() {
-        let (object, path) = &context.target.origin;
-        let label = format!("the manifests of `{}` have no `{key}`", context.target.name);
+        let target = data.context.target;
+        let (object, path) = &target.origin;
+        let label = format!("the manifests of `{}` have no `{key}`", target.name);
         diagnostic = diagnostic.at(Origin::field(object, path.key("manifests")), label);
     }
     match key.and_then(|key| similar::nearest(key, known.iter().map(String::as_str))) {

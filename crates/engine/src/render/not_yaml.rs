@@ -7,8 +7,7 @@ use model::field_path::FieldPath;
 use model::object::template::MANIFESTS;
 use model::yaml::{YamlProblem, first_error};
 
-use super::Context;
-use super::application_text::RenderedText;
+use super::OutputFile;
 use super::template::{ParsedTemplate, SEPARATOR, extension, with_canaries};
 use crate::canary::Canary;
 
@@ -43,17 +42,13 @@ impl<'t> YamlError<'t> {
 }
 
 /// Reports a rendered file that is not valid YAML. None if it is valid.
-pub(super) fn check(
-    template: &ParsedTemplate,
-    file: &str,
-    (dot, context): (&Value, &Context<'_>),
-    made: &RenderedText,
-) -> Option<Diagnostic> {
-    let problem = error_in(file, &made.text)?;
+pub(super) fn check(file: &OutputFile<'_>) -> Option<Diagnostic> {
+    let OutputFile { template, name, dot, context, made } = *file;
+    let problem = error_in(name, &made.text)?;
     let outputs = outputs(template, dot).unwrap_or_default();
     let place = |at: u32| place(template, &outputs, (at as usize).min(made.text.len().saturating_sub(1)), dot);
     let error = YamlError::of(&problem, &made.text);
-    let is_hidden = context.hides_output && reveals(template, file, (dot, context), &error);
+    let is_hidden = context.hides_output && reveals(file, &error);
     let YamlError { message, line: (line, text) } = error;
     let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
     let diagnostic = Diagnostic::error(
@@ -67,7 +62,7 @@ pub(super) fn check(
     }
     let excerpt: String = text.trim().chars().take(EXCERPT_CHARS_MAX).collect();
     let excerpt = if is_hidden || excerpt.is_empty() { String::new() } else { format!(" is: {excerpt}") };
-    diagnostic = diagnostic.note(format!("line {line} of {file}{excerpt}"));
+    diagnostic = diagnostic.note(format!("line {line} of {name}{excerpt}"));
     if let Some(hint) = problem.hint.filter(|_| !is_hidden) {
         diagnostic = diagnostic.help(hint);
     }
@@ -137,17 +132,13 @@ pub(super) fn places(template: &ParsedTemplate, outputs: &[Rendered], bytes: &[u
 }
 
 /// Whether an error may reveal something about sensitive values. It does if the error differs when the file is rendered with other values.
-fn reveals(
-    template: &ParsedTemplate,
-    file: &str,
-    (dot, context): (&Value, &Context<'_>),
-    error: &YamlError<'_>,
-) -> bool {
+fn reveals(file: &OutputFile<'_>, error: &YamlError<'_>) -> bool {
+    let OutputFile { template, name, dot, context, .. } = *file;
     let is_other = |canary: Canary| {
         let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();
         let texts = outputs.iter().map(|rendered| rendered.bytes.as_slice()).filter(|bytes| !bytes.is_empty());
         let Ok(text) = String::from_utf8(texts.collect::<Vec<_>>().join(SEPARATOR.as_bytes())) else { return true };
-        error_in(file, &text).is_none_or(|problem| YamlError::of(&problem, &text) != *error)
+        error_in(name, &text).is_none_or(|problem| YamlError::of(&problem, &text) != *error)
     };
     Canary::ALL.into_iter().any(is_other)
 }

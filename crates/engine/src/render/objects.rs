@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gotemplate::Value;
 use model::diagnostic::Origin;
 use model::yaml::{Node, Options, read};
 
 use super::not_yaml::{outputs, places};
 use super::review::Manifest;
-use super::{Context, FileTemplate, Templates, fields};
+use super::{Context, FileTemplate, TemplateData, Templates};
 use crate::compose::Composition;
 
 /// An object in the output of an assignment.
@@ -53,16 +52,16 @@ impl Templates {
 
     /// The objects that an assignment renders. Empty if it can't be rendered.
     pub(crate) fn objects(&self, context: &Context<'_>, composition: &Composition) -> Vec<RenderedObject> {
-        let dot = fields::data(context, composition, composition.version());
+        let data = TemplateData::new(context, composition, composition.version());
         let files = self.files.iter().filter(|file| file.is_manifest());
-        files.flat_map(|file| file.objects(&dot, (context, composition))).collect()
+        files.flat_map(|file| file.objects(&data)).collect()
     }
 }
 
 impl FileTemplate {
-    fn objects(&self, dot: &Value, assignment: (&Context<'_>, &Composition)) -> Vec<RenderedObject> {
-        let Ok((Some(made), _)) = self.template.render(dot, assignment, &mut false) else { return Vec::new() };
-        let outputs = outputs(&self.template, dot).unwrap_or_default();
+    fn objects(&self, data: &TemplateData<'_>) -> Vec<RenderedObject> {
+        let Ok((Some(made), _)) = self.template.render(data, &mut false) else { return Vec::new() };
+        let outputs = outputs(&self.template, data.dot()).unwrap_or_default();
         let documents = read(&made.text, &Options::OBJECTS).documents;
         let object = |manifest: Manifest<'_>| {
             let text =
@@ -78,7 +77,7 @@ impl FileTemplate {
         };
         let manifests = documents.iter().flat_map(|document| Manifest::all_in(&document.root));
         let (starts, ids): (Vec<usize>, Vec<ObjectId>) = manifests.filter_map(object).unzip();
-        let places = places(&self.template, &outputs, &starts, dot);
+        let places = places(&self.template, &outputs, &starts, data.dot());
         ids.into_iter().zip(places).map(|(id, (origin, _))| RenderedObject { id, origin }).collect()
     }
 }

@@ -6,19 +6,18 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use gotemplate::Value;
 use model::diagnostic::{Code, Diagnostic};
 use model::digest::Digest;
 use model::yaml::{Outline, OutlinedText, outline};
 
-use super::application_text::{RenderedText, origins_of};
+use super::application_text::origins_of;
 use super::fields;
 use super::namespace;
 use super::not_yaml::{self, Place, outputs, places};
 use super::review::{Finding, review, shell};
-use super::template::{ParsedTemplate, extension};
+use super::template::extension;
 use super::warning::{FileWarnings, OutputWarning};
-use super::{Context, Format};
+use super::{Format, OutputFile};
 
 /// The number of locks of [`CheckedOutlines`]. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
@@ -101,16 +100,6 @@ impl RecentFiles {
     }
 }
 
-/// A rendered file.
-#[derive(Clone, Copy)]
-pub(super) struct OutputFile<'a> {
-    pub(super) template: &'a ParsedTemplate,
-    pub(super) name: &'a str,
-    pub(super) dot: &'a Value,
-    pub(super) context: &'a Context<'a>,
-    pub(super) made: &'a RenderedText,
-}
-
 impl OutputFile<'_> {
     /// Checks the file. Returns the warnings.
     ///
@@ -125,7 +114,7 @@ impl OutputFile<'_> {
     }
 
     fn check_yaml(&self, known: &CheckedOutlines) -> Result<FileWarnings, Vec<Diagnostic>> {
-        let Self { template, name, dot, context, made } = *self;
+        let Self { template, context, made, .. } = *self;
         let raw = made.tainted_ranges.iter().filter(|tainted| tainted.is_raw);
         let application_texts: Vec<Range<usize>> = raw.map(|tainted| tainted.range.clone()).collect();
         if let Some(warnings) = context.recent_files.warnings(self, &application_texts) {
@@ -144,7 +133,7 @@ impl OutputFile<'_> {
             return Ok(FileWarnings::default());
         }
         known.bytes.fetch_add(made.text.len(), Ordering::Relaxed);
-        if let Some(problem) = not_yaml::check(template, name, (dot, context), made) {
+        if let Some(problem) = not_yaml::check(self) {
             return Err(vec![problem]);
         }
         let findings = review(&made.text, &application_texts);

@@ -16,9 +16,9 @@ use model::object_key::ObjectKey;
 
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::{REFERENCES, TARGET_MANIFESTS};
-use super::{Context, Format, missing_field};
+use super::{Format, TemplateData, missing_field};
 use crate::canary::Canary;
-use crate::compose::{CONFIG_DATA, Composition};
+use crate::compose::CONFIG_DATA;
 use crate::settings;
 use crate::target::Target;
 
@@ -148,12 +148,11 @@ impl ParsedTemplate {
     /// Sets `has_read_anything` if output that contained template text was rendered again.
     pub(super) fn render(
         &self,
-        dot: &Value,
-        (context, composition): (&Context<'_>, &Composition),
+        data: &TemplateData<'_>,
         has_read_anything: &mut bool,
     ) -> Result<RenderedTemplate, Vec<Diagnostic>> {
-        let part_cache = composition.part_cache.as_ref();
-        let options = self.options(part_cache);
+        let TemplateData { context, composition, .. } = *data;
+        let (dot, options) = (data.dot(), self.options(composition.part_cache.as_ref()));
         let (mut joined, mut all_missing): RenderedTemplate = (None, Vec::new());
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
@@ -162,12 +161,15 @@ impl ParsedTemplate {
                 if error.kind == ErrorKind::Tainted {
                     return template_in_data(context.target, &error.refused);
                 }
-                let reveals =
-                    context.hides_output && reveals(text, &error, (dot, context.sensitive), &self.options(None));
+                let reveals = context.hides_output
+                    && reveals(&error, |canary| {
+                        let dot = with_canaries(dot, canary, context.sensitive);
+                        text.render_with(&dot, &self.options(None)).err()
+                    });
                 let error = if reveals { without_reason(error) } else { error };
                 let failure = failure(&self.key, index, &error);
                 vec![match &error.missing_field {
-                    Some(field) => missing_field::with_nearest(failure, field, (dot, context)),
+                    Some(field) => missing_field::with_nearest(failure, field, data),
                     None => failure,
                 }]
             })?;
@@ -229,18 +231,10 @@ pub(super) fn extension(file: &str) -> Option<&str> {
     file.rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// Whether an error may reveal something about sensitive values. It does if the error differs with other values. Errors in a second rendering
-/// pass always may.
-fn reveals(
-    text: &gotemplate::Template,
-    error: &TemplateError,
-    (dot, sensitive): (&Value, &BTreeSet<FieldPath>),
-    options: &Options<'_>,
-) -> bool {
-    let is_other = |canary: Canary| {
-        let dot = with_canaries(dot, canary, sensitive);
-        text.render_with(&dot, options).err().as_ref() != Some(error)
-    };
+/// Whether an error may reveal something about sensitive values. It does if `error_with` returns another one with other values. Errors in a second
+/// rendering pass always may.
+fn reveals(error: &TemplateError, error_with: impl Fn(Canary) -> Option<TemplateError>) -> bool {
+    let is_other = |canary: Canary| error_with(canary).as_ref() != Some(error);
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)
 }
 
@@ -304,7 +298,9 @@ mod tests {
         let text = gotemplate::Template::parse("t", template).unwrap();
         let error = text.render(&dot, &Limits::default()).unwrap_err();
         let sensitive = BTreeSet::from([FieldPath::from(["PASSWORD"])]);
-        let reveals = reveals(&text, &error, (&dot, &sensitive), &Options::default());
+        let reveals = reveals(&error, |canary| {
+            text.render_with(&with_canaries(&dot, canary, &sensitive), &Options::default()).err()
+        });
         assert_eq!(reveals, !shows_reason, "{}", error.message);
         let hidden = without_reason(error.clone());
         assert!(!hidden.message.contains("hunter2"), "{}", hidden.message);
