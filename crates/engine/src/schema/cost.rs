@@ -275,7 +275,7 @@ impl<'g> Counting<'g> {
         }
         let all = self.schemas;
         let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
-        let mut total = Total { steps: schema.own, depth: 0, max: self.max };
+        let mut total = Total { steps: schema.own, depth: 0, above, max: self.max };
         for part in &schema.in_place {
             total.add(self.cost(*part, value, above + 1)?, schema.times)?;
         }
@@ -292,7 +292,7 @@ impl<'g> Counting<'g> {
                     total.steps(self.size(value) * COMPARISONS)?;
                 }
             }
-            Json::Object(entries) => self.entries(schema, entries, (&mut total, above))?,
+            Json::Object(entries) => self.entries(schema, entries, &mut total)?,
             _ => {}
         }
         let cost = Cost { steps: total.steps, depth: total.depth + 1 };
@@ -304,8 +304,9 @@ impl<'g> Counting<'g> {
         &mut self,
         schema: &Schema,
         entries: &serde_json::Map<String, Json>,
-        (total, above): (&mut Total, usize),
+        total: &mut Total,
     ) -> Result<(), TooMuch> {
+        let above = total.above;
         for (name, value) in entries {
             total.steps(1)?;
             for number in schema.properties.get(name.as_str()).into_iter().chain(&schema.each) {
@@ -339,6 +340,8 @@ impl<'g> Counting<'g> {
 struct Total {
     steps: u64,
     depth: usize,
+    /// The depth of the check above the schema.
+    above: usize,
     max: u64,
 }
 

@@ -97,13 +97,14 @@ pub(crate) struct LabelledSchema {
     is_limited: bool,
 }
 
+/// Compiled schemas by text. Each text is compiled once.
+type CompiledTexts = BTreeMap<Arc<str>, Result<Arc<CompiledSchema>, SchemaError>>;
+
 /// All schemas of a fleet.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
     pub(crate) labelled: Vec<LabelledSchema>,
-    /// Compiled schemas by text. Each text is compiled once.
-    compiled: BTreeMap<Arc<str>, Result<Arc<CompiledSchema>, SchemaError>>,
-    missing: MissingValues,
+    compiled: CompiledTexts,
     /// The schemas of targets, each once.
     own: Vec<Schema>,
     /// The positions in `own` of the schemas of targets, by text and place.
@@ -123,26 +124,20 @@ impl Schemas {
         missing: MissingValues,
         before: &Self,
     ) -> Self {
-        let mut schemas = Self { missing, ..Self::default() };
-        let mut budget = Budget::default();
+        let mut schemas = Self::default();
+        let mut compilation = Compilation { fleet, before, missing, budget: Budget::default(), texts: BTreeMap::new() };
         for (key, object) in fleet.all_config_schemas() {
-            let labelled = schemas.labelled(fleet, (&key, object), (before, &mut budget));
-            schemas.labelled.push(labelled);
+            schemas.labelled.push(compilation.labelled(&key, object));
         }
         for (target, text) in targets.flat_map(|target| target.schemas.iter().map(move |text| (target, text))) {
             if !schemas.positions.contains_key(text) {
                 let owner = target.registration.as_ref();
-                let schema = if let Some(diagnostic) = budget.refuse(owner, text) {
-                    Schema::new(text.clone(), Err(diagnostic), (missing, owner))
-                } else {
-                    let compiled = schemas.compiled_text(&text.text, before);
-                    budget.spend(owner, text, compiled.map_or(0, |compiled| compiled.unfolded));
-                    schemas.of_target(text, owner)
-                };
+                let compiled = compilation.compiled(text, owner);
                 schemas.positions.insert(text.clone(), schemas.own.len() as u32);
-                schemas.own.push(schema);
+                schemas.own.push(Schema::new(text.clone(), compiled, (missing, owner)));
             }
         }
+        schemas.compiled = compilation.texts;
         let of_platform = schemas.labelled.iter().filter(|labelled| !labelled.is_of_workload() && !labelled.is_limited);
         schemas.sensitive_everywhere = of_platform.flat_map(|labelled| labelled.schema.marks()).cloned().collect();
         let all = schemas.labelled.iter().map(|labelled| &labelled.schema).chain(&schemas.own);
@@ -179,56 +174,59 @@ impl Schemas {
         let positions = target.schemas.iter().map(position);
         positions.map(|position| self.labelled.len() as u32 + position)
     }
+}
 
-    fn of_target(&self, text: &SchemaText, owner: Option<&RegistrationName>) -> Schema {
-        let compiled = match self.compiled.get(&text.text) {
-            Some(Ok(compiled)) => Ok(Arc::clone(compiled)),
-            Some(Err(error)) => Err(error.diagnostic(text)),
-            None => Err(SchemaError::new("it was not compiled", Part::Value).diagnostic(text)),
-        };
-        Schema::new(text.clone(), compiled, (self.missing, owner))
-    }
+/// The compilation of the schemas of a fleet.
+struct Compilation<'a> {
+    fleet: &'a Fleet,
+    /// Texts that it contains are not compiled again.
+    before: &'a Schemas,
+    missing: MissingValues,
+    budget: Budget,
+    texts: CompiledTexts,
+}
 
-    fn labelled(
-        &mut self,
-        fleet: &Fleet,
-        (key, object): (&ObjectKey, &Object<ConfigSchema>),
-        (before, budget): (&Self, &mut Budget),
-    ) -> LabelledSchema {
+impl Compilation<'_> {
+    fn labelled(&mut self, key: &ObjectKey, object: &Object<ConfigSchema>) -> LabelledSchema {
         let text = SchemaText {
             text: Arc::clone(&object.spec.schema),
             object: key.clone(),
             path: FieldPath::from(config_schema::SCHEMA),
         };
         let owner = key.of.as_ref();
-        let mut compiled = if let Some(diagnostic) = budget.refuse(owner, &text) {
-            Err(diagnostic)
-        } else {
-            let compiled = self.compiled_text(&text.text, before);
-            budget.spend(owner, &text, compiled.as_ref().map_or(0, |compiled| compiled.unfolded));
-            compiled.map_err(|error| error.diagnostic(&text))
-        };
+        let mut compiled = self.compiled(&text, owner);
         let mut missing = self.missing;
         // A setting of the schema takes precedence over the setting of the environment.
         match settings::missing_values(key, &object.annotations) {
             Ok(setting) => missing = setting.unwrap_or(missing),
             Err(diagnostic) => compiled = Err(diagnostic),
         }
-        if let Some(diagnostic) = fleet.duplicate_diagnostic(key) {
+        if let Some(diagnostic) = self.fleet.duplicate_diagnostic(key) {
             compiled = Err(diagnostic);
         }
         let conditions = Conditions::of(&object.labels);
-        let conditions = match application(fleet, key, object) {
+        let conditions = match application(self.fleet, key, object) {
             Some(application) => conditions.and(APPLICATION, application.as_condition()),
             None => conditions,
         };
-        let is_limited = owner.is_none() && fleet.limited_schemas.contains(&key.name);
+        let is_limited = owner.is_none() && self.fleet.limited_schemas.contains(&key.name);
         LabelledSchema { conditions, schema: Schema::new(text, compiled, (missing, owner)), is_limited }
     }
 
-    fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<CompiledSchema>, SchemaError> {
-        let known = || before.compiled.get(text).cloned().unwrap_or_else(|| compile(text).map(Arc::new));
-        self.compiled.entry(Arc::clone(text)).or_insert_with(known).clone()
+    /// The schema with a text, if the budget of its owner allows it.
+    fn compiled(
+        &mut self,
+        text: &SchemaText,
+        owner: Option<&RegistrationName>,
+    ) -> Result<Arc<CompiledSchema>, Diagnostic> {
+        if let Some(diagnostic) = self.budget.refuse(owner, text) {
+            return Err(diagnostic);
+        }
+        let json = &text.text;
+        let known = || self.before.compiled.get(json).cloned().unwrap_or_else(|| compile(json).map(Arc::new));
+        let compiled = self.texts.entry(Arc::clone(json)).or_insert_with(known).clone();
+        self.budget.spend(owner, text, compiled.as_ref().map_or(0, |compiled| compiled.unfolded));
+        compiled.map_err(|error| error.diagnostic(text))
     }
 }
 
