@@ -19,6 +19,7 @@ use crate::prepare::Prepared;
 use crate::record;
 use crate::settings::{Precedence, Strategy};
 use crate::settings_by_key::{Setting, SettingsByKey};
+use crate::target::Target;
 use crate::value;
 
 /// Up to this number, each container that is merged deeply is compared with each other one. With more, each one is compared only with
@@ -120,25 +121,44 @@ enum Relation {
 /// cluster type `large` is a part of `size: large`, if it has that label.
 fn is_part_of(prepared: &Prepared, one: &Conditions, other: &Conditions) -> bool {
     let has = |required: &(Arc<str>, Arc<str>)| one.iter().any(|own| own == required);
-    one != other && other.iter().all(|required| has(required) || one.iter().any(|own| implies(prepared, own, required)))
+    let implies = |(key, name): &(Arc<str>, Arc<str>), (label, value): &(Arc<str>, Arc<str>)| {
+        NamedObject::find(prepared, key, name).is_some_and(|named| named.has(label, value))
+    };
+    one != other && other.iter().all(|required| has(required) || one.iter().any(|own| implies(own, required)))
 }
 
-/// Whether the object that a label names has another label as well.
-fn implies(prepared: &Prepared, (key, name): &(Arc<str>, Arc<str>), (label, value): &(Arc<str>, Arc<str>)) -> bool {
-    let is_met = |place: Option<Place>| place.is_some_and(|place| is_met_by_place(label, value, &place));
-    let fleet = &prepared.fleet;
-    match &**key {
-        "cluster-type" if fleet.cluster_types.contains_key(&**name) => is_met(Place::find(fleet, name)),
-        "cluster" if !fleet.cluster_types.contains_key(&**name) => is_met(Place::find(fleet, name)),
-        "deployment-target" => {
-            let target = prepared.target_id(name).and_then(|id| prepared.target(id));
-            target.is_some_and(|found| is_met_by_target(label, value, &found.target))
+/// The object that a label names.
+enum NamedObject<'p> {
+    Place(Place),
+    Target(&'p Target),
+    /// The targets of a workload.
+    Workload(Vec<&'p Target>),
+}
+
+impl<'p> NamedObject<'p> {
+    fn find(prepared: &'p Prepared, key: &str, name: &str) -> Option<Self> {
+        let fleet = &prepared.fleet;
+        match key {
+            "cluster-type" if fleet.cluster_types.contains_key(name) => Place::find(fleet, name).map(Self::Place),
+            "cluster" if !fleet.cluster_types.contains_key(name) => Place::find(fleet, name).map(Self::Place),
+            "deployment-target" => {
+                let target = prepared.target_id(name).and_then(|id| prepared.target(id));
+                target.map(|found| Self::Target(&found.target))
+            }
+            "workload" => Some(Self::Workload(prepared.targets_with(WORKLOAD_LABEL, name).collect())),
+            _ => None,
         }
-        "workload" => {
-            let mut targets = prepared.targets_with(WORKLOAD_LABEL, name).peekable();
-            targets.peek().is_some() && targets.all(|target| is_met_by_target(label, value, target))
+    }
+
+    /// Whether the object has a label.
+    fn has(&self, label: &str, value: &str) -> bool {
+        match self {
+            Self::Place(place) => is_met_by_place(label, value, place),
+            Self::Target(target) => is_met_by_target(label, value, target),
+            Self::Workload(targets) => {
+                !targets.is_empty() && targets.iter().all(|target| is_met_by_target(label, value, target))
+            }
         }
-        _ => false,
     }
 }
 

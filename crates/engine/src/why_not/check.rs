@@ -14,6 +14,7 @@ use model::selector::{LabelSelector, Operator, Requirement};
 use super::edit::Side;
 use super::label_source::{SourcedLabel, label_of_place, label_of_target};
 use crate::compile::Prepared;
+use crate::index::LabelIndex;
 use crate::place::Place;
 use crate::target::Target;
 use crate::unused;
@@ -131,12 +132,8 @@ impl<'p> Checker<'p> {
             let is_met = target
                 .map_or_else(|| !index.matching(requirement).is_empty(), |target| requirement.matches(&target.labels));
             let label = target.and_then(|target| label_of_target(target, &requirement.key));
-            checked(
-                requirement,
-                path,
-                (is_met, label),
-                unmet_advice(prepared, requirement, index.matching(requirement).is_empty()),
-            )
+            let advice = if is_met { None } else { unmet_advice(prepared, requirement, index) };
+            CheckedRequirement { requirement: Condition::Label(requirement.clone()), path, is_met, label, advice }
         });
         workspace.into_iter().chain(labels).collect()
     }
@@ -154,12 +151,8 @@ impl<'p> Checker<'p> {
             let is_met = place
                 .map_or_else(|| !index.matching(requirement).is_empty(), |place| is_met_by_place(requirement, place));
             let label = place.and_then(|place| label_of_place(place, &requirement.key));
-            checked(
-                requirement,
-                path,
-                (is_met, label),
-                unmet_advice(prepared, requirement, index.matching(requirement).is_empty()),
-            )
+            let advice = if is_met { None } else { unmet_advice(prepared, requirement, index) };
+            CheckedRequirement { requirement: Condition::Label(requirement.clone()), path, is_met, label, advice }
         });
         labels.collect()
     }
@@ -180,20 +173,10 @@ impl<'p> Checker<'p> {
     }
 }
 
-fn checked(
-    requirement: &Requirement,
-    path: FieldPath,
-    (is_met, label): (bool, Option<SourcedLabel>),
-    advice: Option<String>,
-) -> CheckedRequirement {
-    let advice = advice.filter(|_| !is_met);
-    CheckedRequirement { requirement: Condition::Label(requirement.clone()), path, is_met, label, advice }
-}
-
-/// The nearest label to one that nothing in the environment has.
-fn unmet_advice(prepared: &Prepared, requirement: &Requirement, is_met_by_none: bool) -> Option<String> {
+/// The nearest label to one that nothing in the environment has. `index` has the labels of the places, or of the targets.
+fn unmet_advice(prepared: &Prepared, requirement: &Requirement, index: &LabelIndex) -> Option<String> {
     let Operator::In(values) = &requirement.operator else { return None };
-    let value = values.first().filter(|_| is_met_by_none)?;
+    let value = values.first().filter(|_| index.matching(requirement).is_empty())?;
     unused::nearest(prepared, &requirement.key, value)
 }
 

@@ -103,26 +103,24 @@ fn check(seed: u64, edits: usize, picks: &[[prop::sample::Index; 3]]) {
                 assert_eq!(change.reach.answers, 1);
             }
         }
-        check_alone(&prepared, (*place_id, place), (target_id, target));
-        check_applied(&prepared, &all, ((*place_id, target_id), object));
+        check_alone(&prepared, place, target);
+        check_applied(&prepared, (*place_id, target_id), object);
     }
 }
 
-fn check_alone(prepared: &Prepared, (place_id, place): (u32, &Place), (target_id, target): (u32, &Target)) {
+fn check_alone(prepared: &Prepared, place: &Place, target: &Target) {
+    let target_id = prepared.target_id(target.name.as_str()).unwrap();
     let of_target = prepared.why_not(None, Some(target.name.as_str()));
     let changes = of_target.near.iter().flat_map(|near| &near.changes);
     changes.for_each(|change| drop(check_change(prepared, (None, Some(target_id)), change)));
     let of_place = prepared.why_not(Some(place.name().as_str()), None);
     let changes = of_place.near.iter().flat_map(|near| &near.changes);
-    changes.for_each(|change| drop(check_change(prepared, (Some(place_id), None), change)));
+    changes.for_each(|change| drop(check_change(prepared, (prepared.place_id(place.name_text()), None), change)));
 }
 
 /// Checks the answers about one of the containers and schemas.
-fn check_applied(
-    prepared: &Prepared,
-    all: &BTreeSet<(u32, u32)>,
-    ((place, target), object): ((u32, u32), &prop::sample::Index),
-) {
+fn check_applied(prepared: &Prepared, (place, target): (u32, u32), object: &prop::sample::Index) {
+    let all = assignments(prepared);
     let found = inputs(prepared, (place, target));
     let names = prepared.containers.list.iter().map(|container| (AppliedKind::ConfigMap, container.name.as_arc()));
     let schemas =
