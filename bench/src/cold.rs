@@ -122,7 +122,7 @@ pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
     let prepared = Prepared::new(&fleet);
     let preparing = seconds_since_last();
     let options = Options { memo: memo.unwrap_or_default(), ..Options::default() };
-    let compiled = Compiled::of(prepared, options);
+    let compiled = Compiled::from_prepared(prepared, options);
     let compiling = seconds_since_last();
     let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &|sealed| compiled.open(sealed))?.tree;
     let id = tree.id();

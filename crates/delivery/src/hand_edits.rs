@@ -76,7 +76,7 @@ fn edited_paths(planned: &Planned, published: &Tree) -> Result<Vec<String>, Open
         }
         None => path,
     };
-    let [now, before] = [&target.branch.tree, published].map(|tree| PlaceFolders::of(tree, &target.folder, &open));
+    let [now, before] = [&target.branch.tree, published].map(|tree| PlaceFolders::read(tree, &target.folder, &open));
     let (now, before) = (now?, before?);
     let id = |child: Option<&Child>| child.map(Child::id);
     let folder_in = |folders: &PlaceFolders, PlannedId { place, target }: &PlannedId| {

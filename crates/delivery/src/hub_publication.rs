@@ -96,7 +96,7 @@ pub fn send_changes(
     (planned, delivered): (&Planned, &Delivered),
 ) -> Option<Result<usize, HubError>> {
     let branch = &planned.target.branch;
-    let renames = Renames::of(planned.compiled.prepared());
+    let renames = Renames::new(planned.compiled.prepared());
     let sender = Sender { receiver, loaded, planned, renames: &renames, commit: None, completes: None };
     let at_head = Sender { commit: head(planned), ..sender.clone() };
     match delivered {
@@ -122,7 +122,7 @@ pub fn send_changes(
 /// # Errors
 /// If a folder can't be opened, or the hub does not accept it.
 pub fn send_branch(receiver: Receiver<'_>, loaded: &Loaded, planned: &Planned) -> Result<usize, HubError> {
-    let renames = Renames::of(planned.compiled.prepared());
+    let renames = Renames::new(planned.compiled.prepared());
     let sender = Sender { receiver, loaded, planned, renames: &renames, commit: head(planned), completes: None };
     let completes = sender.published()?.map(|_| sender.output());
     Sender { completes, ..sender }.send_all(&planned.target.branch.tree)

@@ -38,7 +38,7 @@ pub(crate) fn kept(
     open: &Open<'_>,
 ) -> Result<Option<(Pending, RingTree)>, OpenError> {
     let Some(version) = undecided(loaded, newest) else { return Ok(None) };
-    let published = PlaceFolders::of(&target.branch.tree_at(newest.commit)?, &target.folder, open)?;
+    let published = PlaceFolders::read(&target.branch.tree_at(newest.commit)?, &target.folder, open)?;
     let held = newest.held();
     let is_held = |place: &str, target: &str| {
         let names = PlaceName::new(place).ok().zip(DeploymentTargetName::new(target).ok());

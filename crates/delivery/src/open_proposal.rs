@@ -51,7 +51,7 @@ fn folders(
 ) -> Result<PlaceFolders, DestinationError> {
     let open = |sealed: &Sealed| opener(repositories, commit)(sealed);
     let tree = repositories.tree(commit).map_err(PublishError::from)?;
-    Ok(PlaceFolders::of(&tree, &target.folder, &open)?)
+    Ok(PlaceFolders::read(&tree, &target.folder, &open)?)
 }
 
 /// Whether the applications that can't be read now are admitted with the commits that were proposed. Where no gate is before an environment, they are.

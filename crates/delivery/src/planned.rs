@@ -269,7 +269,7 @@ impl Planned {
     /// If a folder of the output can't be opened.
     pub fn held_publications(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
         let open = |sealed: &Sealed| self.open(sealed);
-        let mut folders = AssignmentFolders::of(&self.output.tree, &self.target.folder, &open)?;
+        let mut folders = AssignmentFolders::new(&self.output.tree, &self.target.folder, &open)?;
         let mut stays = BTreeSet::new();
         for id in self.held_before.keys() {
             // A good assignment is rendered from its own sources. A missing assignment may only be unknown, so its folder decides.

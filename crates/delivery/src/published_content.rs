@@ -108,7 +108,7 @@ impl<'a> PublishedContents<'a> {
         (ids, desired): (&'i [AssignmentId], &[Option<GitId>]),
     ) -> Result<Vec<Differing<'i>>, OpenError> {
         let open = |sealed: &Sealed| at.branch.open(sealed);
-        let mut published = AssignmentFolders::of(&at.branch.tree, &at.folder, &open)?;
+        let mut published = AssignmentFolders::new(&at.branch.tree, &at.folder, &open)?;
         let access = self.loaded.access.as_deref();
         let open_proposed = |sealed: &Sealed| match (access, &at.proposed) {
             (Some(access), Some(proposed)) => opener(&*access.repositories, &proposed.commit)(sealed),
@@ -116,7 +116,7 @@ impl<'a> PublishedContents<'a> {
         };
         let none = Tree::default();
         let tree = at.proposed.as_ref().map_or(&none, |proposed| &proposed.tree);
-        let mut proposed = AssignmentFolders::of(tree, &at.folder, &open_proposed)?;
+        let mut proposed = AssignmentFolders::new(tree, &at.folder, &open_proposed)?;
         let mut found = Vec::new();
         for (id, desired) in ids.iter().zip(desired) {
             let published = published.find(id)?;

@@ -210,7 +210,7 @@ impl Rings {
         (target, newest): (&GitOpsDestination, Option<Newly<'_>>),
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
-        let renames = Renames::of(compiled.prepared());
+        let renames = Renames::new(compiled.prepared());
         let states = states.following(renames.workloads());
         let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
         let promotion = states.admitted_promotion().or(step.map(|step| &*step.promotion));
@@ -219,12 +219,12 @@ impl Rings {
         let open = |sealed: &Sealed| target.branch.open(sealed);
         let mut rings = Self {
             membership: membership.unwrap_or_else(|| Membership::in_one_ring(&loaded.fleet)),
-            revisions: Revisions::of(compiled),
+            revisions: Revisions::new(compiled),
             progress: Vec::new(),
             problems: Vec::new(),
             earlier: Vec::new(),
             published: BTreeMap::new(),
-            head: PlaceFolders::of(&target.branch.tree, &target.folder, &open)?,
+            head: PlaceFolders::read(&target.branch.tree, &target.folder, &open)?,
             nothing: PlaceFolders::default(),
             moves: Vec::new(),
             unknown: BTreeMap::new(),

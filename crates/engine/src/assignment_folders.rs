@@ -21,7 +21,7 @@ impl<'a> AssignmentFolders<'a> {
     ///
     /// # Errors
     /// If the folder can't be opened.
-    pub fn of(tree: &Tree, folder: &Folder, open: &'a Open<'a>) -> Result<Self, OpenError> {
+    pub fn new(tree: &Tree, folder: &Folder, open: &'a Open<'a>) -> Result<Self, OpenError> {
         let inside = tree.folder(folder.as_str(), open)?.unwrap_or_default();
         Ok(Self { inside, open, places: HashMap::new() })
     }

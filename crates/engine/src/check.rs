@@ -33,7 +33,7 @@ pub(crate) fn check(
     if schemas.is_empty() {
         return checked;
     }
-    let mut data = JsonData::of(composition);
+    let mut data = JsonData::from_composition(composition);
     let trace = LazyCell::new(|| Trace::record(containers.to_vec()));
     for schema in schemas {
         let findings = schema.check(composition, &mut data, sensitive);

@@ -93,11 +93,14 @@ impl Compiled {
 
     /// Compiles a fleet with options.
     pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
-        Self::of(Prepared::with_progress(fleet, &options.progress), options)
+        Self::from_prepared(Prepared::with_progress(fleet, &options.progress), options)
     }
 
     /// Compiles a prepared fleet.
-    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier, state, folder_store }: Options) -> Self {
+    pub fn from_prepared(
+        prepared: Prepared,
+        Options { memo, progress, is_earlier, state, folder_store }: Options,
+    ) -> Self {
         let mut compiled = Self {
             prepared,
             pairs: ClassPairs::default(),

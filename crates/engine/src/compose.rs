@@ -111,7 +111,7 @@ fn digest_of(entries: &[(Digest, Digest, bool)]) -> Digest {
 /// Merges the values of containers, in this order.
 pub(crate) fn compose(containers: &[Arc<Container>]) -> Composition {
     let positions: Vec<u32> = (0..).zip(containers).map(|(position, _)| position).collect();
-    let ranks = KeyRanks::of(containers.iter().map(|container| container.ranked_keys()));
+    let ranks = KeyRanks::new(containers.iter().map(|container| container.ranked_keys()));
     compose_with(containers, (&positions, &MergedValues::new(&ranks)))
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn compose_with(
     (positions, merged): (&[u32], &MergedValues<'_>),
 ) -> Composition {
     let containers_at = positions.iter().copied().zip(containers.iter().map(|container| &**container));
-    let by_key = SettingsByKey::of(containers_at, merged.ranks);
+    let by_key = SettingsByKey::new(containers_at, merged.ranks);
     let (mut entries, mut digests) = (Vec::with_capacity(by_key.len()), Vec::with_capacity(by_key.len()));
     let (mut quoted, mut steps) = (BTreeSet::new(), 0);
     for settings in by_key.iter() {
@@ -200,7 +200,7 @@ mod tests {
         };
         let files = maps.iter().enumerate().map(map).collect();
         let (fleet, _) = fleet_of(files, "prod").unwrap();
-        Containers::of(&fleet, &Containers::default(), &PrecedenceSetting::default()).list
+        Containers::new(&fleet, &Containers::default(), &PrecedenceSetting::default()).list
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             ), 0..7)
         ) {
             let containers = containers(&maps);
-            let ranks = KeyRanks::of(containers.iter().map(|container| container.ranked_keys()));
+            let ranks = KeyRanks::new(containers.iter().map(|container| container.ranked_keys()));
             let merged = MergedValues::new(&ranks);
             for selected in 0..1_u32 << containers.len() {
                 let positions: Vec<u32> = (0..containers.len() as u32).filter(|at| selected & 1 << at != 0).collect();

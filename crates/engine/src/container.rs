@@ -148,7 +148,7 @@ pub(crate) fn hidden_paths<'c>(
 
 impl Conditions {
     /// Creates conditions from the labels of an object.
-    pub(crate) fn of(labels: &Labels) -> Self {
+    pub(crate) fn from_labels(labels: &Labels) -> Self {
         let is_condition = |(key, _): &(&Arc<str>, &Arc<str>)| !IGNORED_LABELS.contains(&&***key);
         Self(labels.iter().filter(is_condition).map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect())
     }
@@ -204,7 +204,7 @@ impl Containers {
     /// Reads the containers of a fleet. Containers of unchanged objects are taken from `before`.
     ///
     /// The platform's `ConfigMap`s come first, by the precedence of the environment. The keys of `azure-app-config` maps follow, by length and key.
-    pub(crate) fn of(fleet: &Fleet, before: &Self, order: &PrecedenceSetting) -> Self {
+    pub(crate) fn new(fleet: &Fleet, before: &Self, order: &PrecedenceSetting) -> Self {
         let mut all = Self { order: order.clone(), ..Self::default() };
         // Diagnostics about copies contain the places of the copies. The places may have changed.
         let unchanged = |object: &Object<ConfigMap>| {
@@ -242,7 +242,7 @@ impl Containers {
 impl Containers {
     /// The ranks of the keys in the list.
     pub(crate) fn ranks(&self) -> &KeyRanks {
-        self.ranks.get_or_init(|| KeyRanks::of(self.list.iter().map(|container| container.ranked_keys())))
+        self.ranks.get_or_init(|| KeyRanks::new(self.list.iter().map(|container| container.ranked_keys())))
     }
 
     /// The containers of a `ConfigMap`, in merge order.
@@ -367,13 +367,13 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
         problem.get_or_insert(diagnostic);
         Strategies::default()
     });
-    let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry::new((Arc::clone(key), key), text, strategies.of(key));
+    let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry::new((Arc::clone(key), key), text, strategies.get(key));
     let entries: Vec<_> = object.spec.data.iter().map(entry).collect();
     let merging = object.annotations.get(model::object::config_map::MERGE);
     let digest = Digest::from_value(&("platform", object.name.as_str(), merging, &object.spec.data));
     Container {
         name: object.name.clone(),
-        conditions: Conditions::of(&object.labels),
+        conditions: Conditions::from_labels(&object.labels),
         credentials: credentials_of(&entries),
         entries,
         problem,
@@ -401,7 +401,7 @@ fn azure_container(
     let entries = vec![Entry::new((key.into(), data_key), text, Strategy::default())];
     Container {
         name: object.name.clone(),
-        conditions: Conditions::of(&labels),
+        conditions: Conditions::from_labels(&labels),
         credentials: credentials_of(&entries),
         entries,
         problem: None,

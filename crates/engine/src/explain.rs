@@ -222,7 +222,7 @@ pub(crate) struct AssignmentValues<'a> {
 impl<'a> AssignmentValues<'a> {
     /// Composes the values of an assignment. Its own sensitive values and the values at the paths `hidden` are not shown. None if there is no
     /// such assignment.
-    pub(crate) fn of(prepared: &'a Prepared, id: &AssignmentId, hidden: BTreeSet<FieldPath>) -> Option<Self> {
+    pub(crate) fn find(prepared: &'a Prepared, id: &AssignmentId, hidden: BTreeSet<FieldPath>) -> Option<Self> {
         let mut assignment = ExplainedAssignment::find(prepared, id)?;
         assignment.sensitive.extend(hidden);
         Some(Self { trace: assignment.trace(), assignment })

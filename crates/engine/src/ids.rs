@@ -12,7 +12,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     /// Returns the id of a name. Assigns a new id to a new name.
-    pub(crate) fn of(&mut self, name: &Arc<str>) -> u32 {
+    pub(crate) fn get_or_insert(&mut self, name: &Arc<str>) -> u32 {
         if let Some(id) = self.by_name.get(name) {
             return *id;
         }

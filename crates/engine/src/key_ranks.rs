@@ -18,7 +18,7 @@ pub(crate) struct KeyRanks {
 
 impl KeyRanks {
     /// Ranks the keys of a list of containers: of each, the keys of its entries with their digests.
-    pub(crate) fn of<'k, K>(containers: impl Iterator<Item = K>) -> Self
+    pub(crate) fn new<'k, K>(containers: impl Iterator<Item = K>) -> Self
     where
         K: Iterator<Item = (Digest, &'k Text)>,
     {

@@ -53,7 +53,7 @@ pub(crate) struct LabelPairs {
 pub(crate) type LabelPairSet = Arc<[u32]>;
 
 impl LabelPairs {
-    fn of(&mut self, key: &Arc<str>, value: &Arc<str>) -> u32 {
+    fn get_or_insert(&mut self, key: &Arc<str>, value: &Arc<str>) -> u32 {
         let values = self.keys.entry(Arc::clone(key)).or_default();
         *values.entry(Arc::clone(value)).or_insert_with(|| {
             self.count += 1;
@@ -118,7 +118,8 @@ pub(crate) struct Matcher {
 impl Matcher {
     /// Builds the index for these conditions. Lookups return their positions.
     pub(crate) fn new<'c>(pairs: &mut LabelPairs, all: impl Iterator<Item = &'c Conditions>) -> Self {
-        let of_one = |conditions: &Conditions| conditions.iter().map(|(key, value)| pairs.of(key, value)).collect();
+        let of_one =
+            |conditions: &Conditions| conditions.iter().map(|(key, value)| pairs.get_or_insert(key, value)).collect();
         let conditions: Vec<Box<[u32]>> = all.map(of_one).collect();
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for pair in conditions.iter().flatten() {
@@ -161,7 +162,7 @@ pub(crate) struct Classes<K> {
 
 impl<K: Clone + Eq + std::hash::Hash> Classes<K> {
     /// Returns the id of a set. Assigns a new id to a new set.
-    pub(crate) fn of<Q: Eq + std::hash::Hash + ?Sized>(&mut self, key: &Q) -> u32
+    pub(crate) fn get_or_insert<Q: Eq + std::hash::Hash + ?Sized>(&mut self, key: &Q) -> u32
     where
         K: std::borrow::Borrow<Q> + for<'q> From<&'q Q>,
     {

@@ -91,7 +91,7 @@ impl<S: Sink> Merge<'_, S> {
 
     /// The positions of the items whose name is also the name of an item of `new`.
     fn positions_by_name(&mut self, items: &[Value], new: &List) -> Positions {
-        let mut positions = Positions::of(new.items().iter().filter_map(|item| self.name(item)));
+        let mut positions = Positions::from_names(new.items().iter().filter_map(|item| self.name(item)));
         if positions.is_empty() || !self.step(items.len() / NAMES_PER_STEP) {
             return positions;
         }
@@ -126,7 +126,7 @@ const FEW_NAMES_MAX: usize = 16;
 
 impl Positions {
     /// Creates an entry without positions for each name.
-    fn of(names: impl Iterator<Item = Key>) -> Self {
+    fn from_names(names: impl Iterator<Item = Key>) -> Self {
         // Lookups find the first of several equal names.
         let all: Vec<(Key, Vec<usize>)> = names.map(|name| (name, Vec::new())).collect();
         if all.len() > FEW_NAMES_MAX { Self::Many(all.into_iter().collect()) } else { Self::Few(all) }

@@ -59,7 +59,7 @@ impl Prepared {
 
     /// The present name of what had this name earlier.
     pub(crate) fn present_name(&self, earlier: &str) -> Option<Arc<str>> {
-        let renames = Renames::of(self);
+        let renames = Renames::new(self);
         let present = renames.place(earlier).or_else(|| renames.target(earlier));
         present.or_else(|| renames.workloads().get(earlier)).cloned()
     }

@@ -258,7 +258,7 @@ impl Prepared {
         }
         let ids = classes.values().filter_map(|place| self.assignment_id(*place, target));
         let all: Vec<_> =
-            ids.filter_map(|id| Some(AssignmentValues::of(self, &id, BTreeSet::new())?.shown())).collect();
+            ids.filter_map(|id| Some(AssignmentValues::find(self, &id, BTreeSet::new())?.shown())).collect();
         let paths: BTreeSet<_> = all.iter().flat_map(BTreeMap::keys).cloned().collect();
         let count = |path: &FieldPath| all.iter().map(|values| values.get(path)).collect::<BTreeSet<_>>().len();
         paths

@@ -264,7 +264,7 @@ impl Prepared {
     /// The manifests of a target at a place with the release pins applied. None if no pin holds the target there.
     pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
         let manifests = self.pins.apply(|key| place.label(key), &target.target)?;
-        Ok(manifests.map(|manifests| Pinned::of(&manifests, &target.target)))
+        Ok(manifests.map(|manifests| Pinned::new(&manifests, &target.target)))
     }
 
     /// Whether there is any release pin.

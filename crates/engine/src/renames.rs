@@ -67,7 +67,7 @@ pub(crate) fn diagnostics(prepared: &Prepared) -> Vec<Diagnostic> {
 
 impl Renames {
     /// The renamed places and targets of a fleet.
-    pub fn of(prepared: &Prepared) -> Self {
+    pub fn new(prepared: &Prepared) -> Self {
         let workloads = workload_claims(prepared.fleet()).finish().0;
         Self { places: renamed_places(prepared.fleet()), targets: target_claims(prepared).finish().0, workloads }
     }

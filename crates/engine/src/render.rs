@@ -240,13 +240,13 @@ impl Templates {
         let config = find("configType", &spec.config_type);
         match (reconciler, namespace, config) {
             (Some(reconciler), Some(namespace), Some(config)) if problems.is_empty() => {
-                Ok(Self::of(reconciler, namespace, config))
+                Ok(Self::new(reconciler, namespace, config))
             }
             _ => Err(problems),
         }
     }
 
-    fn of(reconciler: Arc<ParsedTemplate>, namespace: Arc<ParsedTemplate>, config: Arc<ParsedTemplate>) -> Self {
+    fn new(reconciler: Arc<ParsedTemplate>, namespace: Arc<ParsedTemplate>, config: Arc<ParsedTemplate>) -> Self {
         let config_name = format!("platform-config.{}", config.extension);
         let files = [
             FileTemplate::new("reconciler.yaml", reconciler, false),

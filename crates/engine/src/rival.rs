@@ -46,7 +46,7 @@ pub(crate) fn find(containers: &[u32], all: &Containers) -> Box<[Rivals]> {
     if !found.windows(2).any(have_same_priority) {
         return Box::default();
     }
-    let by_key = SettingsByKey::of(found.into_iter(), all.ranks());
+    let by_key = SettingsByKey::new(found.into_iter(), all.ranks());
     let of_keys = by_key.iter().filter(|of_key| of_key.len() > 1);
     of_keys
         .flat_map(|settings| rivals_of_key(settings, all.order.precedence))

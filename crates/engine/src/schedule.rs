@@ -58,7 +58,7 @@ pub(crate) struct Candidates<'a> {
 impl Schedule {
     /// Applies all policies. The result is the union of their selections, each pair of place and target once. Unchanged lists of targets are
     /// shared with `before`.
-    pub(crate) fn of(candidates: &Candidates<'_>, before: &Self) -> Self {
+    pub(crate) fn new(candidates: &Candidates<'_>, before: &Self) -> Self {
         let mut schedule = Self::default();
         for policy in candidates.fleet.policies.values() {
             schedule.select(candidates, policy, false);

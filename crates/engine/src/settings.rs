@@ -46,7 +46,7 @@ pub(crate) struct PrecedenceSetting {
 
 impl PrecedenceSetting {
     /// The precedence that all objects set that set one, with their annotations.
-    pub(crate) fn of<'o>(objects: impl IntoIterator<Item = (ObjectKey, &'o Labels)>) -> Self {
+    pub(crate) fn from_objects<'o>(objects: impl IntoIterator<Item = (ObjectKey, &'o Labels)>) -> Self {
         let mut found: Option<(ObjectKey, Precedence)> = None;
         for (object, annotations) in objects {
             let problem = match (precedence(&object, annotations), &found) {
@@ -96,7 +96,7 @@ pub(crate) struct Strategies {
 }
 
 impl Strategies {
-    pub(crate) fn of(&self, key: &str) -> Strategy {
+    pub(crate) fn get(&self, key: &str) -> Strategy {
         self.by_key.iter().find(|(name, _)| name == key).map_or(self.default, |(_, strategy)| *strategy)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct SettingsByKey<'c> {
 
 impl<'c> SettingsByKey<'c> {
     /// Groups the entries of containers with these positions in the list of the ranks.
-    pub(crate) fn of(containers: impl Iterator<Item = (u32, &'c Container)>, ranks: &KeyRanks) -> Self {
+    pub(crate) fn new(containers: impl Iterator<Item = (u32, &'c Container)>, ranks: &KeyRanks) -> Self {
         let (mut settings, mut order) = (Vec::new(), Vec::new());
         for (position, container) in containers {
             for ((index, entry), rank) in (0..).zip(&container.entries).zip(ranks.of_container(position)) {

@@ -145,7 +145,7 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn add_workload(&mut self, workload: &RegisteredWorkload) {
         for target in self.targets_of(workload) {
-            let precedence = Precedence::of(workload);
+            let precedence = Precedence::from_workload(workload);
             self.claims.entry(target.name.clone()).or_default().push(Claim { target, precedence });
         }
     }

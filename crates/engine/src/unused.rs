@@ -40,7 +40,7 @@ struct Coverage<'f> {
 }
 
 impl<'f> Coverage<'f> {
-    fn of(fleet: &'f Fleet) -> Self {
+    fn new(fleet: &'f Fleet) -> Self {
         const OF_PLACES: [Kind; 2] = [Kind::ClusterType, Kind::Cluster];
         const OF_TARGETS: [Kind; 4] =
             [Kind::WorkloadRegistration, Kind::Workload, Kind::DeploymentTarget, Kind::LabelMapping];
@@ -84,7 +84,7 @@ pub(crate) fn without_uncertain(fleet: &Fleet, found: &[Diagnostic]) -> Vec<Diag
 
 /// Reports policies and pins that select nothing.
 pub(crate) fn unused_selectors(prepared: &Prepared) -> Vec<Diagnostic> {
-    let coverage = Coverage::of(&prepared.fleet);
+    let coverage = Coverage::new(&prepared.fleet);
     let is_certain = |(policy, code): &(&Object<SchedulingPolicy>, Code)| match code {
         Code::NoClusterTypeSelected => coverage.has_all_places,
         _ => coverage.has_all_targets && !coverage.is_for_elsewhere(&policy.spec),
@@ -132,7 +132,7 @@ fn unused_policy(
     policy: &Object<SchedulingPolicy>,
     (code, is_advised): (Code, bool),
 ) -> Diagnostic {
-    let side = Side::of(prepared, &policy.spec, code);
+    let side = Side::new(prepared, &policy.spec, code);
     let unmet = side.unmet();
     let key = policy.key();
     let message = format!("policy `{}` selects no {} of {}", policy.name, side.what, prepared.fleet.environment);
@@ -166,7 +166,7 @@ enum UnmetCondition<'p> {
 }
 
 impl<'p> Side<'p> {
-    fn of(prepared: &'p Prepared, policy: &'p SchedulingPolicy, code: Code) -> Self {
+    fn new(prepared: &'p Prepared, policy: &'p SchedulingPolicy, code: Code) -> Self {
         match code {
             Code::NoClusterTypeSelected => Self {
                 what: "cluster type",
@@ -275,7 +275,7 @@ pub(crate) fn unused_labels(
         let origin = move |label: &str| Origin::field(&object, FieldPath::from(["metadata", "labels"]).key(label));
         LabelledObject { name: key.to_string(), key, conditions: &labelled.conditions, origin: Box::new(origin) }
     }));
-    let mut checker = UnusedLabels { prepared, coverage: Coverage::of(&prepared.fleet), nearest: BTreeMap::new() };
+    let mut checker = UnusedLabels { prepared, coverage: Coverage::new(&prepared.fleet), nearest: BTreeMap::new() };
     objects
         .iter()
         .filter(|object| !object.is_without_labels())

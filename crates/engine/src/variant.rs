@@ -32,7 +32,7 @@ impl Variant<'_> {
         let context = Context {
             environment: &prepared.fleet.environment,
             place,
-            place_fields: &PlaceFields::of(place),
+            place_fields: &PlaceFields::new(place),
             target: &target.target,
             target_fields: &target.fields,
             pinned: pinned.as_ref(),

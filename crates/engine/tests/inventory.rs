@@ -62,7 +62,7 @@ fn fleets() -> impl Iterator<Item = Compiled> {
 
 /// Compares a set with the assignments that a condition selects.
 fn check(compiled: &Compiled, set: &AssignmentSet, what: &str, is_in: impl Fn(&Assignment<'_>) -> bool) {
-    let inventory = Inventory::of(compiled.prepared());
+    let inventory = Inventory::new(compiled.prepared());
     let expected: Vec<_> = compiled.assignments().filter(|assignment| is_in(assignment)).collect();
     let ids: BTreeSet<AssignmentId> = expected.iter().map(|assignment| assignment.id().unwrap()).collect();
     let found: Vec<_> = inventory.assignments(set, None).map(|assigned| assigned.id()).collect();
@@ -85,7 +85,7 @@ fn check(compiled: &Compiled, set: &AssignmentSet, what: &str, is_in: impl Fn(&A
 #[test]
 fn inventory_sets_agree_with_each_assignment() {
     for compiled in fleets() {
-        let (fleet, inventory) = (compiled.fleet(), Inventory::of(compiled.prepared()));
+        let (fleet, inventory) = (compiled.fleet(), Inventory::new(compiled.prepared()));
         check(&compiled, &inventory.all(), "all", |_| true);
         for name in fleet.cluster_types.keys() {
             let is_of = |one: &Assignment<'_>| one.place().unwrap().cluster_type.name == *name;
@@ -133,7 +133,7 @@ fn selectors_match_labels_of_place_and_target() {
         "nothing=here",
     ];
     for compiled in fleets() {
-        let inventory = Inventory::of(compiled.prepared());
+        let inventory = Inventory::new(compiled.prepared());
         for text in texts {
             let selector = LabelSelector::parse(text).unwrap();
             let is_selected = |one: &Assignment<'_>| selector.requirements.iter().all(|required| is_met(required, one));
@@ -153,7 +153,7 @@ fn selectors_match_labels_of_place_and_target() {
 #[test]
 fn lists_continue_after_any_assignment() {
     let compiled = fleet(1, 0);
-    let inventory = Inventory::of(compiled.prepared());
+    let inventory = Inventory::new(compiled.prepared());
     let all = inventory.all();
     let whole: Vec<_> = inventory.assignments(&all, None).map(|one| one.id()).collect();
     for (position, id) in whole.iter().enumerate() {
@@ -166,7 +166,7 @@ fn lists_continue_after_any_assignment() {
 #[test]
 fn value_reach_agrees_with_the_explanations() {
     let compiled = fleet(0, 0);
-    let (prepared, inventory) = (compiled.prepared(), Inventory::of(compiled.prepared()));
+    let (prepared, inventory) = (compiled.prepared(), Inventory::new(compiled.prepared()));
     let (mut effective, mut overridden) = (0, 0);
     for name in ["odd-a", "odd-b", "odd-c"].map(|name| ConfigMapName::new(name).unwrap()) {
         let reach = inventory.value_reach(&name, "LEVEL");
@@ -198,7 +198,7 @@ fn explained(prepared: &Prepared, id: &AssignmentId, key: &str) -> Explained {
 
 fn check_values(compiled: &Compiled, key: &str, selector: &str) -> usize {
     let prepared = compiled.prepared();
-    let inventory = Inventory::of(prepared);
+    let inventory = Inventory::new(prepared);
     let set = inventory.selected(&LabelSelector::parse(selector).unwrap());
     let mut expected: BTreeMap<Explained, BTreeSet<AssignmentId>> = BTreeMap::new();
     for id in inventory.assignments(&set, None).map(|one| one.id()) {
@@ -230,7 +230,7 @@ fn inventory_values_agree_with_the_explanations() {
 #[test]
 fn value_sensitive_for_one_workload_is_hidden_for_all() {
     let compiled = fleet(0, 0);
-    let inventory = Inventory::of(compiled.prepared());
+    let inventory = Inventory::new(compiled.prepared());
     let values = inventory.values("SECRET", &inventory.all());
     let shown: Vec<_> = values.iter().filter_map(|value| value.shown.as_deref()).collect();
     assert!(shown.iter().all(|shown| shown.starts_with("(sensitive, sha256 ")), "{shown:?}");

@@ -69,7 +69,7 @@ impl BeforeEnvironment {
             Subject::Release(workload) => self.release(workload),
             Subject::Renderer => self.release(SUBJECT),
         };
-        FromEnvironment::new(Arc::clone(&self.name), (has, self.shown.settled.of(subject)), state)
+        FromEnvironment::new(Arc::clone(&self.name), (has, self.shown.settled.check(subject)), state)
     }
 
     fn release(&self, name: &str) -> (Option<Revision>, Option<&AdvanceState>) {

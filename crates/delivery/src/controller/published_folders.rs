@@ -70,7 +70,7 @@ impl<'a> PublishedFolders<'a> {
             let tree = repositories.tree(&commit).map_err(|error| reason(&error))?;
             let folder = Folder::parse(&place.path).ok_or_else(|| reason(&"its path leads out of the repository"))?;
             let open = |sealed: &Sealed| opener(repositories, &commit)(sealed);
-            let folders = PlaceFolders::of(&tree, &folder, &open).map_err(|error| reason(&error))?;
+            let folders = PlaceFolders::read(&tree, &folder, &open).map_err(|error| reason(&error))?;
             let (repository, branch) = (repository(&place.repo), Arc::clone(&place.branch));
             branches.push(PublishedBranch { repository, branch, commit, folders, removals: removals.clone() });
         }

@@ -124,7 +124,7 @@ fn is_worth_recording(facts: &StepFacts<'_>, plan: &Plan) -> bool {
     let Context { plane, environment, .. } = facts.context;
     let is_settled = |release: &Release| release.labels.is_some() && !plan.settled.open.contains_key(&release.workload);
     let shows_release = || facts.releases().is_some_and(|releases| releases.iter().any(is_settled));
-    plan.settled.of(&Subject::Main).is_ok()
+    plan.settled.check(&Subject::Main).is_ok()
         || (plane.graph.after(environment.as_str()).next().is_some() && shows_release())
 }
 
@@ -135,8 +135,8 @@ fn shown_releases(
     before: Option<&BTreeMap<Arc<str>, Arc<str>>>,
 ) -> BTreeMap<Arc<str>, Arc<str>> {
     let is_settled = |name: &Arc<str>| match &**name {
-        SUBJECT => settled.of(&Subject::Renderer).is_ok(),
-        _ => settled.of(&Subject::Release(Arc::clone(name))).is_ok(),
+        SUBJECT => settled.check(&Subject::Renderer).is_ok(),
+        _ => settled.check(&Subject::Release(Arc::clone(name))).is_ok(),
     };
     let shown = |(name, release): (Arc<str>, Arc<str>)| {
         let release = if is_settled(&name) { Some(release) } else { before?.get(&name).cloned() };

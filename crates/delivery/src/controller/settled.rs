@@ -106,7 +106,7 @@ impl ShownOutput {
     /// # Errors
     /// Why it is not.
     pub(super) fn gitops(&self, subject: &Subject) -> Result<&[GitOpsCommit], Arc<str>> {
-        self.settled.of(subject).map(|()| &*self.gitops)
+        self.settled.check(subject).map(|()| &*self.gitops)
     }
 
     /// The commits of the GitOps branches, if at most single workloads are not settled.

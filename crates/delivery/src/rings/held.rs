@@ -110,7 +110,7 @@ impl<'a> HeldContents<'a> {
         let environment = &loaded.fleet.environment;
         let states = rollout_store::read(access, environment)
             .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
-        let renames = Renames::of(prepared);
+        let renames = Renames::new(prepared);
         let states = states.following(renames.workloads());
         let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
         let promotion = states.admitted_promotion().or(declared).filter(|promotion| !promotion.rings.is_empty());
@@ -148,7 +148,7 @@ impl<'a> HeldContents<'a> {
         let mut found = BTreeMap::new();
         for at in Arc::clone(&self.branches).iter() {
             let open = |sealed: &Sealed| at.branch.open(sealed);
-            let mut folders = AssignmentFolders::of(&at.branch.tree, &at.folder, &open)?;
+            let mut folders = AssignmentFolders::new(&at.branch.tree, &at.folder, &open)?;
             let mut differing = Vec::new();
             for (id, desired) in ids.iter().zip(desired) {
                 let published = folders.find(id)?;

@@ -229,7 +229,7 @@ impl Rings {
         }
         let index = reader.render(sources, &mut self.earlier)?;
         let compiled = self.earlier.get(index).ok_or("they can't be rendered")?;
-        let revisions = Arc::new(Revisions::of(compiled));
+        let revisions = Arc::new(Revisions::new(compiled));
         reader.known.set_revisions(sources.clone(), Arc::clone(&revisions));
         Ok(revisions)
     }

@@ -109,7 +109,7 @@ impl Rings {
         if let Entry::Vacant(entry) = self.published.entry(commit) {
             let open = |sealed: &Sealed| target.branch.open(sealed);
             let tree = target.branch.tree_at(commit);
-            let folders = tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open));
+            let folders = tree.and_then(|tree| PlaceFolders::read(&tree, &target.folder, &open));
             entry.insert(folders.map_err(|error| error.to_string())?);
         }
         Ok(Origin::Published(commit))
@@ -133,7 +133,7 @@ impl Rings {
             None => return Err("its state does not name the sources of the moving revision".to_owned().into()),
         };
         let is_same = |compiled: &Compiled| {
-            let revisions = Revisions::of(compiled);
+            let revisions = Revisions::new(compiled);
             // Earlier sources may have the workload under an earlier name.
             self.all_names(workload).any(|name| revisions.desired(name).as_ref() == Some(revision))
         };

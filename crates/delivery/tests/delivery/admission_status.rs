@@ -286,7 +286,7 @@ fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
     let outcome = publish(&proposed.world.chain.access, &request, &|_, _| {}).unwrap();
     let found = outcome.places[0].diagnostics.iter().find(|found| found.code == Code::EditedByHand).unwrap();
     assert!(found.is_error() && found.message.contains(&edit.short()), "{}", found.message);
-    let reason = Published::of(&outcome).settled.of(&Subject::Main).unwrap_err();
+    let reason = Published::of(&outcome).settled.check(&Subject::Main).unwrap_err();
     assert!(reason.contains("K0530"), "{reason}");
     // The publication proposes what was admitted.
     assert_eq!(proposed.status(), proposed.admitted());

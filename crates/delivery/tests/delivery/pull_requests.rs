@@ -174,7 +174,7 @@ fn unconfirmed_removals_do_not_block_auto_merge_of_other_changes() {
     assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 3", "unchanged 3"]);
     assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
     let waiting = hosted.publish();
-    assert!(Published::of(&waiting).settled.of(&Subject::Main).is_err());
+    assert!(Published::of(&waiting).settled.check(&Subject::Main).is_err());
     // What comes while it is open goes first.
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "merged 3");
@@ -317,7 +317,7 @@ fn foreign_commit_is_a_warning_if_there_is_nothing_to_publish() {
     let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
     assert_eq!(warnings.map(Diagnostic::is_error).collect::<Vec<_>>(), [false]);
     assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));
-    assert_eq!(Published::of(&outcome).settled.of(&Subject::Main), Ok(()));
+    assert_eq!(Published::of(&outcome).settled.check(&Subject::Main), Ok(()));
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let mut diagnostics = prepared.diagnostics();
     diagnostics.extend(unused::without_uncertain(&prepared.fleet, prepared.target_diagnostics()));
     diagnostics.extend(unused::unused_selectors(prepared));
-    let used_pairs = UsedPairs::of(&compiled.pairs);
+    let used_pairs = UsedPairs::new(&compiled.pairs);
     let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row, &used_pairs);
     let found: Vec<Vec<(DiagnosticSource, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
     let UsedObjects { containers, schemas, rivals } = used_pairs.objects(compiled);
@@ -110,7 +110,7 @@ struct UsedObjects {
 }
 
 impl UsedPairs {
-    fn of(pairs: &ClassPairs) -> Self {
+    fn new(pairs: &ClassPairs) -> Self {
         Self((0..pairs.len()).map(|_| AtomicBool::new(false)).collect())
     }
 

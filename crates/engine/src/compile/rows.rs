@@ -130,7 +130,7 @@ impl Slot {
     };
 
     /// An evaluated assignment without a folder.
-    fn of(pair: &ClassPair, rendering: Digest) -> Self {
+    fn evaluated(pair: &ClassPair, rendering: Digest) -> Self {
         Self { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Self::UNKNOWN }
     }
 
@@ -142,14 +142,14 @@ impl Slot {
 
 impl Evaluated {
     /// A result without errors and without work.
-    fn of(slot: Slot) -> Self {
+    fn from_slot(slot: Slot) -> Self {
         Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, files: 0, bytes: 0 }
     }
 }
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place), recent_files: Rc::default() }
+        Self { prepared, shared, place, fields: PlaceFields::new(place), recent_files: Rc::default() }
     }
 
     /// The same, with the recent files of assignments of several places.
@@ -160,8 +160,8 @@ impl<'a> RowContext<'a> {
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
     pub(crate) fn evaluate(&self, assignment: &AssignmentInputs<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
-            let found = Slot::of(assignment.pair, Digest::from_value("no templates"));
-            return (!before.has_same_inputs(&found)).then(|| Evaluated::of(found));
+            let found = Slot::evaluated(assignment.pair, Digest::from_value("no templates"));
+            return (!before.has_same_inputs(&found)).then(|| Evaluated::from_slot(found));
         };
         let pinned = self.prepared.pinned(self.place, assignment.target);
         let context = self.context(assignment, pinned.as_ref().ok().and_then(Option::as_ref));
@@ -170,7 +170,7 @@ impl<'a> RowContext<'a> {
                 Ok(_) => templates.inputs(&context, is_wide),
                 Err(conflicts) => meaning(conflicts),
             };
-            Slot { is_wide, ..Slot::of(assignment.pair, rendering) }
+            Slot { is_wide, ..Slot::evaluated(assignment.pair, rendering) }
         };
         let found = slot_with(before.is_wide);
         if before.has_same_inputs(&found) {
@@ -178,10 +178,10 @@ impl<'a> RowContext<'a> {
         }
         if before.is_known && before.rendering == found.rendering {
             let Slot { tree, warnings, .. } = *before;
-            return Some(Evaluated { failures: None, ..Evaluated::of(Slot { tree, warnings, ..found }) });
+            return Some(Evaluated { failures: None, ..Evaluated::from_slot(Slot { tree, warnings, ..found }) });
         }
         if let Err(conflicts) = pinned {
-            return Some(Evaluated { failures: Some(conflicts), ..Evaluated::of(found) });
+            return Some(Evaluated { failures: Some(conflicts), ..Evaluated::from_slot(found) });
         }
         let slot_with = |is_wide| if is_wide == found.is_wide { found } else { slot_with(is_wide) };
         // A rendering that may have read all data is stored under a digest of all data.
@@ -189,7 +189,7 @@ impl<'a> RowContext<'a> {
             let found = slot_with(is_wide);
             let saved = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?;
             let slot = Slot { tree: Some(saved.tree), warnings: saved.warnings, ..found };
-            Some(Evaluated { was_saved: true, ..Evaluated::of(slot) })
+            Some(Evaluated { was_saved: true, ..Evaluated::from_slot(slot) })
         });
         if saved.is_some() {
             return saved;
@@ -198,7 +198,7 @@ impl<'a> RowContext<'a> {
             self.render(assignment.pair, &context, Some(self.shared));
         let warnings = warnings_digest.filter(|_| files.is_ok());
         let found = Slot { warnings, ..slot_with(has_read_anything) };
-        let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::of(found) };
+        let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::from_slot(found) };
         Some(match files {
             Ok(files) => {
                 let bytes = files.values().map(Content::len).sum();

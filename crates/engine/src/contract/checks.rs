@@ -211,7 +211,7 @@ impl<'p> SchemaChecks<'p> {
     fn new(supply: &'p Supply<'p>, schema: &Schema) -> Self {
         let sensitive = &supply.prepared().sensitive_anywhere;
         let asked =
-            RequestedValues::of(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
+            RequestedValues::read(&schema.text.text, &|key| redaction::covers(sensitive, &FieldPath::from([key])));
         let is_checked = |key: &&str| asked.describes_others || asked.properties.contains_key(*key);
         let keys: Vec<_> = supply.keys().filter(is_checked).collect();
         let is_suspect = |key: &&str| is_suspect(supply, schema, &asked, key);

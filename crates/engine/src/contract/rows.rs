@@ -70,7 +70,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     /// The values of a key for the target.
     fn supplied(&self, key: &str) -> Arc<Supplied> {
-        self.contracts.supply.of(key, self.at.target)
+        self.contracts.supply.for_target(key, self.at.target)
     }
 }
 

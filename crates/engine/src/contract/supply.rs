@@ -103,7 +103,7 @@ impl<'p> Supply<'p> {
     }
 
     /// The values of a key for a target.
-    pub(super) fn of(&self, key: &str, target: &Target) -> Arc<Supplied> {
+    pub(super) fn for_target(&self, key: &str, target: &Target) -> Arc<Supplied> {
         let Some(supply) = self.keys.get(key) else { return Arc::default() };
         let mut signature: Vec<_> = self.met(target).filter(|label| supply.of_targets.contains(label)).collect();
         signature.sort_unstable();

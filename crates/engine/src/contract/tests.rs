@@ -83,7 +83,7 @@ fn given(compiled: &Compiled) -> Counts {
             let composition = compose(&containers);
             let usable = schemas.iter().filter(|schema| schema.compiled.is_ok());
             let asked = usable.flat_map(|schema| {
-                crate::schema::RequestedValues::of(&schema.text.text, &|_| false).properties.into_keys()
+                crate::schema::RequestedValues::read(&schema.text.text, &|_| false).properties.into_keys()
             });
             let workload = prepared.target(*target).unwrap().target.workload();
             for key in asked.collect::<BTreeSet<_>>() {

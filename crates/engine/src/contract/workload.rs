@@ -171,7 +171,8 @@ impl Contracts<'_> {
 
     /// The containers that give a key to the assignments that ask for it, and the number of further ones.
     fn givers(&self, key: &str, row: &Row) -> (Vec<GivenValue>, usize) {
-        let of_target = row.targets.iter().map(|(id, target)| (self.supply.of(key, self.target(*id)), &target.asked));
+        let of_target =
+            row.targets.iter().map(|(id, target)| (self.supply.for_target(key, self.target(*id)), &target.asked));
         self.listed(key, &of_target.collect::<Vec<_>>(), GIVERS_MAX)
     }
 
@@ -203,7 +204,7 @@ impl Contracts<'_> {
             let of_target = counted.iter().map(|at| {
                 let asking = self.schemas_of(at.target).into_iter().filter(|(id, _)| self.asks(*id, key));
                 let asked = asking.fold(RoaringBitmap::new(), |all, (_, places)| all | &*places);
-                (self.supply.of(key, at.target), &at.places - &asked)
+                (self.supply.for_target(key, at.target), &at.places - &asked)
             });
             let of_target: Vec<_> = of_target.filter(|(supplied, _)| !supplied.given.is_empty()).collect();
             let by_ref: Vec<_> = of_target.iter().map(|(supplied, places)| (Arc::clone(supplied), places)).collect();

@@ -214,5 +214,5 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
 }
 
 fn folders<'a>(tree: &Tree, history: &History<'a>) -> Result<AssignmentFolders<'a>, OpenError> {
-    AssignmentFolders::of(tree, history.folder, history.open)
+    AssignmentFolders::new(tree, history.folder, history.open)
 }

@@ -65,7 +65,7 @@ pub struct Members {
 
 impl<'p> Inventory<'p> {
     /// Prepares queries about a fleet.
-    pub fn of(prepared: &'p Prepared) -> Self {
+    pub fn new(prepared: &'p Prepared) -> Self {
         let (places, targets) = (prepared.place_index.all().clone(), prepared.target_index.all().clone());
         let (blocks, block_of) = prepared.schedule.blocks(&places);
         Self { prepared, clusters: prepared.all_clusters(), blocks, block_of, places, targets }

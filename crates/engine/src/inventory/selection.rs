@@ -17,7 +17,7 @@ use crate::target::{Application, Target};
 impl Inventory<'_> {
     /// All assignments.
     pub fn all(&self) -> AssignmentSet {
-        AssignmentSet::of(self.places.clone(), self.targets.clone())
+        AssignmentSet::new(self.places.clone(), self.targets.clone())
     }
 
     /// The assignments of a cluster type and its clusters, or of a cluster. None if no place has this name.
@@ -25,12 +25,12 @@ impl Inventory<'_> {
         let id = self.prepared.place_id(place)?;
         let is_type = self.prepared.place(id)?.cluster.is_none();
         let places = if is_type { self.prepared.places_of_type(place) } else { RoaringBitmap::from_iter([id]) };
-        Some(AssignmentSet::of(places, self.targets.clone()))
+        Some(AssignmentSet::new(places, self.targets.clone()))
     }
 
     /// The assignments of exactly this place: without the clusters of a cluster type. Empty if no place has this name.
     pub fn only_on(&self, place: &str) -> AssignmentSet {
-        AssignmentSet::of(self.prepared.place_id(place).into_iter().collect(), self.targets.clone())
+        AssignmentSet::new(self.prepared.place_id(place).into_iter().collect(), self.targets.clone())
     }
 
     /// The assignments of a workload, or of a deployment target. None if there is neither.
@@ -38,12 +38,12 @@ impl Inventory<'_> {
         let targets = self.prepared.target_index.with(WORKLOAD_LABEL, name);
         let target = || self.prepared.target_id(name).map(|id| RoaringBitmap::from_iter([id]));
         let targets = if targets.is_empty() { target()? } else { targets };
-        Some(AssignmentSet::of(self.places.clone(), targets))
+        Some(AssignmentSet::new(self.places.clone(), targets))
     }
 
     /// The assignments of a workload. Empty if there is no such workload.
     pub fn of_workload(&self, name: &str) -> AssignmentSet {
-        AssignmentSet::of(self.places.clone(), self.prepared.target_index.with(WORKLOAD_LABEL, name))
+        AssignmentSet::new(self.places.clone(), self.prepared.target_index.with(WORKLOAD_LABEL, name))
     }
 
     /// The number of deployment targets of a workload.
@@ -53,30 +53,30 @@ impl Inventory<'_> {
 
     /// The assignments of a deployment target. Empty if there is no such target.
     pub fn of_target(&self, name: &str) -> AssignmentSet {
-        AssignmentSet::of(self.places.clone(), self.prepared.target_id(name).into_iter().collect())
+        AssignmentSet::new(self.places.clone(), self.prepared.target_id(name).into_iter().collect())
     }
 
     /// The assignments of these cluster types and their clusters.
     pub fn on_cluster_types<'n>(&self, names: impl Iterator<Item = &'n str>) -> AssignmentSet {
         let places = names.map(|name| self.prepared.places_of_type(name));
-        AssignmentSet::of(places.fold(RoaringBitmap::new(), |all, some| all | some), self.targets.clone())
+        AssignmentSet::new(places.fold(RoaringBitmap::new(), |all, some| all | some), self.targets.clone())
     }
 
     /// The assignments of those deployment targets that a condition selects.
     pub fn of_targets(&self, is_selected: impl Fn(&Target) -> bool) -> AssignmentSet {
-        AssignmentSet::of(self.places.clone(), self.targets_where(is_selected))
+        AssignmentSet::new(self.places.clone(), self.targets_where(is_selected))
     }
 
     /// The pairs of the places and of the targets of these assignments.
     pub fn these<'i>(&self, ids: impl Iterator<Item = &'i AssignmentId> + Clone) -> AssignmentSet {
         let places = ids.clone().filter_map(|id| self.prepared.place_id(id.place.as_str())).collect();
-        AssignmentSet::of(places, ids.filter_map(|id| self.prepared.target_id(id.target.as_str())).collect())
+        AssignmentSet::new(places, ids.filter_map(|id| self.prepared.target_id(id.target.as_str())).collect())
     }
 
     /// The assignments that a policy, or a release pin, selects.
     pub fn of_policy(&self, policy: &SchedulingPolicy) -> AssignmentSet {
         let (places, targets) = self.selection(policy);
-        AssignmentSet::of(places, targets)
+        AssignmentSet::new(places, targets)
     }
 
     /// The number of places and of targets that a policy, or a release pin, selects.

@@ -19,7 +19,7 @@ pub(super) struct Product {
 }
 
 impl AssignmentSet {
-    pub(super) fn of(places: RoaringBitmap, targets: RoaringBitmap) -> Self {
+    pub(super) fn new(places: RoaringBitmap, targets: RoaringBitmap) -> Self {
         let mut set = Self::default();
         set.push(places, targets);
         set

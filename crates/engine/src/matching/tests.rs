@@ -7,7 +7,7 @@ use super::*;
 
 fn conditions() -> impl Strategy<Value = Conditions> {
     let labels = proptest::collection::vec(("[abc]", "[xyz]"), 0..3);
-    labels.prop_map(|pairs| Conditions::of(&pairs.into_iter().collect::<Labels>()))
+    labels.prop_map(|pairs| Conditions::from_labels(&pairs.into_iter().collect::<Labels>()))
 }
 
 fn numbers(pairs: &LabelPairs, labels: &Labels) -> Vec<u32> {

@@ -344,7 +344,7 @@ struct StaleFolders<'a> {
 impl<'a> StaleFolders<'a> {
     fn new(compiled: &'a Compiled, rings: Option<&'a RingTree>) -> Self {
         let (unclear_places, unclear_targets) = (compiled.unclear_places(), compiled.unclear_targets());
-        Self { compiled, rings, unclear_places, unclear_targets, renames: Renames::of(compiled.prepared()) }
+        Self { compiled, rings, unclear_places, unclear_targets, renames: Renames::new(compiled.prepared()) }
     }
 
     /// Whether the definition of a place is unclear, so that no place has this name.

@@ -16,7 +16,7 @@ impl PlaceFolders {
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn of(tree: &Tree, folder: &Folder, open: &Open<'_>) -> Result<Self, OpenError> {
+    pub fn read(tree: &Tree, folder: &Folder, open: &Open<'_>) -> Result<Self, OpenError> {
         let mut found = HashMap::new();
         let inside = tree.folder(folder.as_str(), open)?.unwrap_or_default();
         let mut around = vec![(inside, 0_u8)];

@@ -38,7 +38,7 @@ impl ProposedFolders {
         is_unknown: &dyn Fn(&Arc<str>, &str) -> bool,
     ) -> Result<Tree, OpenError> {
         let BranchTree { tree: branch, destination, open } = branch;
-        let current = PlaceFolders::of(branch, &destination.folder, open)?;
+        let current = PlaceFolders::read(branch, &destination.folder, open)?;
         let opened =
             |folders: &PlaceFolders, place: &str| folders.get(place).map_or(Ok(None), |child| child.opened(open));
         let mut tree = branch.clone();
@@ -109,7 +109,7 @@ mod tests {
 
     /// Adds what is proposed of the targets whose name begins with `lost` to a branch.
     fn check(before: &str, after: &str, now: &str, expected: &str) {
-        let folders = |targets| PlaceFolders::of(&branch(targets), &Folder::default(), &closed).unwrap();
+        let folders = |targets| PlaceFolders::read(&branch(targets), &Folder::default(), &closed).unwrap();
         let proposed = ProposedFolders { before: folders(before), after: folders(after) };
         let is_unknown = |_: &Arc<str>, target: &str| target.starts_with("lost");
         let added = added(&proposed, &branch(now), &is_unknown);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn foreign_folders_stay() {
-        let folders = |tree: &Tree| PlaceFolders::of(tree, &Folder::default(), &closed).unwrap();
+        let folders = |tree: &Tree| PlaceFolders::read(tree, &Folder::default(), &closed).unwrap();
         let mut others = Tree::default();
         others.write("a/lost/x.yaml", *b"theirs");
         let check = |[after, now]: [&Tree; 2]| {

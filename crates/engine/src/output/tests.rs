@@ -107,7 +107,7 @@ fn only_places_with_present_or_new_folders_are_changed() {
     let folders = |path: Option<&str>| {
         let mut tree = Tree::default();
         path.into_iter().for_each(|path| tree.write(path, *b"a"));
-        PlaceFolders::of(&tree, &Folder::parse(".").unwrap(), &closed).unwrap()
+        PlaceFolders::read(&tree, &Folder::parse(".").unwrap(), &closed).unwrap()
     };
     let (none, east) = (folders(None), folders(Some("east/shop/a.yaml")));
     let (state, targets) = (RolloutState::default(), BTreeSet::from(["shop".into()]));

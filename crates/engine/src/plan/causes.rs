@@ -64,7 +64,7 @@ impl<'a> Causes<'a> {
     }
 
     /// The differences of an assignment that is in both fleets, by its names before and after.
-    pub(super) fn of(&mut self, before: &AssignmentId, after: &AssignmentId) -> ObjectDifferences {
+    pub(super) fn differences(&mut self, before: &AssignmentId, after: &AssignmentId) -> ObjectDifferences {
         let sides = [(self.old.prepared(), before), (self.new.prepared(), after)];
         let of_place = self.places.entry(sides.map(|(_, id)| Arc::clone(id.place.as_arc())));
         let mut found = of_place.or_insert_with(|| places_differ(sides).unwrap_or_default()).clone();

@@ -39,7 +39,7 @@ pub struct PlanDestination<'a> {
 
 impl RemovedWorkloads {
     /// Finds the workloads of removed assignments that have no assignment in the new fleet: none that is rendered, and none that has an earlier folder.
-    pub(super) fn of(plan: &Plan, new: &Compiled) -> Self {
+    pub(super) fn find(plan: &Plan, new: &Compiled) -> Self {
         let removed = |(id, change): (&PlannedId, &AssignmentChange)| {
             (change.kind == ChangeKind::Removed).then(|| (Arc::clone(&change.workload), Arc::clone(&id.target)))
         };

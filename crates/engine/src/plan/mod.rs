@@ -255,13 +255,13 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let mut finder = values::ReasonFinder::new(comparison);
     for (id, change) in &mut plan.changes {
         let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
-        (change.workload, change.reasons) = finder.of(id, change, &path.unwrap_or_default())?;
+        (change.workload, change.reasons) = finder.find(id, change, &path.unwrap_or_default())?;
         comparing.advance(1);
     }
     plan.add_failing(comparison)?;
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
     plan.unchanged = output.assignments.saturating_sub(changed + plan.unchanged_failing());
-    plan.removed_workloads = RemovedWorkloads::of(&plan, new);
+    plan.removed_workloads = RemovedWorkloads::find(&plan, new);
     plan.unassigned = unassigned(new, comparison.old);
     Ok(plan)
 }
@@ -300,7 +300,7 @@ fn others(comparison: &Comparison<'_>, differences: &FolderDifferences) -> Resul
 fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
     let change = |difference: Result<FileDifference, OpenError>| {
         let FileDifference { path: below, before, after } = difference?;
-        let kind = ChangeKind::of(before.is_some(), after.is_some());
+        let kind = ChangeKind::from_sides(before.is_some(), after.is_some());
         let blob = |entry: Option<model::tree::Entry>| entry.map(|entry| entry.blob);
         let path = joined(path, &shown(&below)).into();
         Ok(FileChange { path, kind, before: blob(before), after: blob(after) })
@@ -309,7 +309,7 @@ fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) ->
 }
 
 impl ChangeKind {
-    fn of(is_before: bool, is_after: bool) -> Self {
+    fn from_sides(is_before: bool, is_after: bool) -> Self {
         match (is_before, is_after) {
             (false, _) => Self::Added,
             (true, false) => Self::Removed,
@@ -353,7 +353,7 @@ impl Plan {
         let Comparison { output, folder, new, old, open, is_published, .. } = *comparison;
         let refused = output.refused.iter().flat_map(|place| new.assignments_on(place));
         self.missing.extend(refused.filter_map(|assignment| assignment.id()));
-        let mut folders = AssignmentFolders::of(&output.tree, folder, open)?;
+        let mut folders = AssignmentFolders::new(&output.tree, folder, open)?;
         for id in new.failing().filter(|id| !output.refused.contains(id.place.as_str())) {
             let planned = PlannedId::from(&id);
             // With rings, a failing assignment may get the folder of an earlier revision, or lose its own.
@@ -439,7 +439,7 @@ impl Plan {
             let (is_before, is_after) = (was_ours && is_folder(before), is_folder(after));
             if is_before || is_after {
                 let id = PlannedId { place: Arc::clone(name), target: Arc::clone(target) };
-                let kind = ChangeKind::of(is_before, is_after);
+                let kind = ChangeKind::from_sides(is_before, is_after);
                 removes |= kind == ChangeKind::Removed;
                 let (before, after) = (before.cloned(), after.cloned());
                 comparison.new.progress().begin(Phase::Comparing).expect(1);

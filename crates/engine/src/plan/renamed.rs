@@ -15,7 +15,7 @@ impl Plan {
         if !has_removed_file && (self.count(ChangeKind::Removed) == 0 || self.count(ChangeKind::Added) == 0) {
             return;
         }
-        let renames = Renames::of(comparison.new.prepared());
+        let renames = Renames::new(comparison.new.prepared());
         if renames.is_empty() {
             return;
         }

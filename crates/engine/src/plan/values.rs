@@ -51,7 +51,7 @@ impl<'a> ReasonFinder<'a> {
     }
 
     /// Returns the workload of an assignment, and the reasons of its change. `path` is the path of its folder.
-    pub(super) fn of(
+    pub(super) fn find(
         &mut self,
         id: &PlannedId,
         change: &AssignmentChange,
@@ -74,7 +74,7 @@ impl<'a> ReasonFinder<'a> {
         let renamed = earlier.as_ref().and_then(|earlier| self.comparison.renamed(earlier, &id));
         let same = self.comparison.same_values(before, &id);
         let mut differences = match (&same, &mut self.causes) {
-            (Some(_), Some(causes)) => causes.of(before, &id),
+            (Some(_), Some(causes)) => causes.differences(before, &id),
             _ => ObjectDifferences::default(),
         };
         differences.add(renamed);
@@ -175,14 +175,14 @@ impl Comparison<'_> {
     fn composed_changes(&self, was: &AssignmentId, is: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
         let old = self.old.filter(|old| old.get(was).is_some())?;
         // A value that is sensitive on one side is hidden on both sides: a mark is often added after the value.
-        let before = AssignmentValues::of(old.prepared(), was, self.new.prepared().sensitive_paths(is));
-        let after = AssignmentValues::of(self.new.prepared(), is, old.prepared().sensitive_paths(was));
+        let before = AssignmentValues::find(old.prepared(), was, self.new.prepared().sensitive_paths(is));
+        let after = AssignmentValues::find(self.new.prepared(), is, old.prepared().sensitive_paths(was));
         Some(compare(&before?, &after?))
     }
 
     /// The changed values, read from the configuration files.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
-        let new = AssignmentValues::of(self.new.prepared(), id, BTreeSet::new());
+        let new = AssignmentValues::find(self.new.prepared(), id, BTreeSet::new());
         let shown = new.as_ref().map(AssignmentValues::shown).unwrap_or_default();
         let are_all_public = self.new.get(id).is_some() && self.new.prepared().sensitive_paths(id).is_empty();
         let origin = |path: &FieldPath| new.as_ref()?.origin(path);

@@ -139,7 +139,7 @@ impl Prepared {
             if class_of_place.len() <= id as usize {
                 class_of_place.resize(id as usize + 1, NO_CLASS);
             }
-            let class = place_classes.of(pairs.as_slice());
+            let class = place_classes.get_or_insert(pairs.as_slice());
             if let Some(slot) = class_of_place.get_mut(id as usize) {
                 *slot = class;
             }
@@ -154,7 +154,7 @@ impl Prepared {
             if class_of_target.len() <= id as usize {
                 class_of_target.resize(id as usize + 1, NO_CLASS);
             }
-            let class = target_classes.of(key.as_slice());
+            let class = target_classes.get_or_insert(key.as_slice());
             if let Some(slot) = class_of_target.get_mut(id as usize) {
                 *slot = class;
             }

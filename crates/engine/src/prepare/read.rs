@@ -112,7 +112,7 @@ impl Prepared {
         if place.is_none() && self.place_ids.get(name).is_none() {
             return;
         }
-        let id = self.place_ids.of(name);
+        let id = self.place_ids.get_or_insert(name);
         let old = self.places.remove(id);
         if let (Some(old), Some(place)) = (&old, &place)
             && old.is_same(place)
@@ -176,7 +176,7 @@ impl Prepared {
 
     /// Reads a target with its position among all targets. Returns its id.
     fn read_target(&mut self, rank: u32, target: Arc<Target>, delta: &mut Delta) -> u32 {
-        let id = self.target_ids.of(target.name.as_arc());
+        let id = self.target_ids.get_or_insert(target.name.as_arc());
         if let Some(known) = self.targets.get_mut(id)
             && known.target.is_same(&target)
         {
@@ -192,7 +192,7 @@ impl Prepared {
         }
         delta.schemas |= old.map_or(!target.schemas.is_empty(), |old| old.target.schemas != target.schemas);
         self.target_index.insert(id, target.labels.iter());
-        self.targets.set(id, PreparedTarget { fields: TargetFields::of(&target), target, rank });
+        self.targets.set(id, PreparedTarget { fields: TargetFields::new(&target), target, rank });
         delta.targets.insert(id);
         id
     }
@@ -200,7 +200,7 @@ impl Prepared {
     fn read_policies(&mut self, fleet: &Fleet) {
         let rank = |target| self.targets.get(target).map_or(0, |target| target.rank);
         let candidates = Candidates { fleet, places: &self.place_index, targets: &self.target_index, rank: &rank };
-        self.schedule = Schedule::of(&candidates, &self.schedule);
+        self.schedule = Schedule::new(&candidates, &self.schedule);
     }
 
     /// Reads the containers. Returns whether their order or their conditions changed.
@@ -210,7 +210,7 @@ impl Prepared {
             return false;
         }
         let old = std::mem::take(&mut self.containers);
-        self.containers = Containers::of(fleet, &old, &self.settings.precedence);
+        self.containers = Containers::new(fleet, &old, &self.settings.precedence);
         let pairs = || old.list.iter().zip(&self.containers.list);
         let is_in_place =
             old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.has_same_position(new));
@@ -278,7 +278,7 @@ fn differ<S: Spec>(before: &Named<S>, after: &Named<S>) -> bool {
 fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> Settings {
     let of_environment = fleet.declaration.iter().map(|object| (object.key(), &object.annotations));
     let of_base_repos = fleet.base_repos.values().map(|object| (object.key(), &object.annotations));
-    let precedence = PrecedenceSetting::of(of_environment.chain(of_base_repos));
+    let precedence = PrecedenceSetting::from_objects(of_environment.chain(of_base_repos));
     diagnostics.extend(precedence.problem.clone());
     let Some(declaration) = &fleet.declaration else { return Settings { precedence, ..Settings::default() } };
     let key = declaration.key();

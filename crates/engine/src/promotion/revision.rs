@@ -71,7 +71,7 @@ pub fn empty() -> Revision {
 
 impl Revisions {
     /// Computes the revisions of all workloads with a target in the environment.
-    pub fn of(compiled: &Compiled) -> Self {
+    pub fn new(compiled: &Compiled) -> Self {
         let unclear = compiled.unclear_targets();
         let mut sums: BTreeMap<Arc<str>, Sum> = BTreeMap::new();
         let mut workloads: BTreeMap<Arc<str>, WorkloadRevision> = BTreeMap::new();
@@ -212,12 +212,12 @@ mod tests {
     }
 
     fn unchanged() -> Revisions {
-        Revisions::of(&compiled(|_, text| Some(text)))
+        Revisions::new(&compiled(|_, text| Some(text)))
     }
 
     /// The workloads whose revision a change changes.
     fn check(change: impl Fn(&str, String) -> Option<String>, expected: &[&str]) {
-        let (before, after) = (unchanged(), Revisions::of(&compiled(change)));
+        let (before, after) = (unchanged(), Revisions::new(&compiled(change)));
         let names: BTreeSet<_> = before.workloads().chain(after.workloads()).map(|(name, _)| &**name).collect();
         let changed: Vec<_> = names.into_iter().filter(|name| before.desired(name) != after.desired(name)).collect();
         assert_eq!(changed, expected);
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn revision_counts_its_targets_and_renderings() {
         let compiled = compiled(|_, text| Some(text));
-        let found = Revisions::of(&compiled);
+        let found = Revisions::new(&compiled);
         assert_eq!(found.workloads().map(|(_, found)| found.rendered).sum::<usize>(), compiled.rendered_count());
         assert_eq!(found.workloads().map(|(_, found)| found.targets.len()).sum::<usize>(), 8);
         assert_eq!(found.desired("gone"), Some(empty()));

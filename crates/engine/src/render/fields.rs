@@ -49,7 +49,7 @@ pub(crate) struct Pinned {
 }
 
 impl PlaceFields {
-    pub(crate) fn of(place: &Place) -> Self {
+    pub(crate) fn new(place: &Place) -> Self {
         let cluster = place.cluster.as_ref();
         let cluster_labels = cluster.map(|_| place.labels()).unwrap_or_default();
         let type_labels = &place.cluster_type.labels;
@@ -65,7 +65,7 @@ impl PlaceFields {
 }
 
 impl TargetFields {
-    pub(crate) fn of(target: &Target) -> Self {
+    pub(crate) fn new(target: &Target) -> Self {
         Self {
             name: name(target.name.as_str(), target),
             workspace: Value::text(target.workspace()),
@@ -92,11 +92,11 @@ impl Pinned {
     /// Applies these manifests to those of a target. None if there are none.
     pub(crate) fn with(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Option<Self> {
         let all = || target.manifests.clone().into_iter().chain(manifests.clone()).collect();
-        (!manifests.is_empty()).then(|| Self::of(&all(), target))
+        (!manifests.is_empty()).then(|| Self::new(&all(), target))
     }
 
     /// Creates the data of a target's manifests with pins applied. A text that a pin sets to the target's own text stays a text of the target.
-    pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Self {
+    pub(crate) fn new(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Self {
         let is_own = |(key, value): (&Arc<str>, &Arc<str>)| target.manifests.get(key) == Some(value);
         let taint = |pair| if is_own(pair) { text_taint(target) } else { Taint::None };
         let own: Vec<bool> = manifests.iter().map(is_own).collect();

@@ -32,7 +32,7 @@ struct YamlError<'t> {
 }
 
 impl<'t> YamlError<'t> {
-    fn of(problem: &YamlProblem, text: &'t str) -> Self {
+    fn new(problem: &YamlProblem, text: &'t str) -> Self {
         let (before, behind) = text.split_at_checked(problem.span.start as usize).unwrap_or((text, ""));
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
         let end = behind.find('\n').map_or(text.len(), |newline| before.len() + newline);
@@ -47,7 +47,7 @@ pub(super) fn check(file: &OutputFile<'_>) -> Option<Diagnostic> {
     let problem = error_in(name, &made.text)?;
     let outputs = outputs(template, dot).unwrap_or_default();
     let place = |at: u32| place(template, &outputs, (at as usize).min(made.text.len().saturating_sub(1)), dot);
-    let error = YamlError::of(&problem, &made.text);
+    let error = YamlError::new(&problem, &made.text);
     let is_hidden = context.hides_output && reveals(file, &error);
     let YamlError { message, line: (line, text) } = error;
     let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
@@ -138,7 +138,7 @@ fn reveals(file: &OutputFile<'_>, error: &YamlError<'_>) -> bool {
         let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();
         let texts = outputs.iter().map(|rendered| rendered.bytes.as_slice()).filter(|bytes| !bytes.is_empty());
         let Ok(text) = String::from_utf8(texts.collect::<Vec<_>>().join(SEPARATOR.as_bytes())) else { return true };
-        error_in(name, &text).is_none_or(|problem| YamlError::of(&problem, &text) != *error)
+        error_in(name, &text).is_none_or(|problem| YamlError::new(&problem, &text) != *error)
     };
     Canary::ALL.into_iter().any(is_other)
 }

@@ -23,7 +23,7 @@ pub(crate) struct FileWarnings {
 
 impl FileWarnings {
     pub(crate) fn new(all: Vec<OutputWarning>) -> Self {
-        Self { digest: WarningsDigest::of(&all), all: all.into() }
+        Self { digest: WarningsDigest::from_warnings(&all), all: all.into() }
     }
 
     /// Adds these warnings before its own.
@@ -51,7 +51,7 @@ pub(crate) struct WarningsDigest(NonZeroU64);
 
 impl WarningsDigest {
     /// None without warnings.
-    fn of(warnings: &[OutputWarning]) -> Option<Self> {
+    fn from_warnings(warnings: &[OutputWarning]) -> Option<Self> {
         let meanings = warnings.iter().map(|warning| {
             let Diagnostic { code, message, labels, .. } = &warning.diagnostic;
             (code, message, labels, &warning.value_key)

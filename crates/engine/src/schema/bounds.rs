@@ -81,7 +81,7 @@ impl<'a> Unfolding<'_, 'a> {
         match json {
             Json::Object(entries) => {
                 let applied = entries.iter().filter(|(key, _)| !DEFINITIONS.contains(&key.as_str()));
-                applied.map(|(_, value)| value).chain(self.references.of(json)).collect()
+                applied.map(|(_, value)| value).chain(self.references.targets(json)).collect()
             }
             Json::Array(items) => items.iter().collect(),
             _ => Vec::new(),
@@ -117,7 +117,7 @@ impl<'a> Circles<'_, 'a> {
         }
         self.done.insert(key, false);
         let references = self.references;
-        if references.of(schema).any(|target| self.find(target, above + 1).is_some()) {
+        if references.targets(schema).any(|target| self.find(target, above + 1).is_some()) {
             return schema.get("$ref").and_then(Json::as_str).map(str::to_owned);
         }
         let parts = IN_PLACE.iter().filter_map(|keyword| schema.get(keyword));

@@ -100,7 +100,7 @@ fn each_possible<'a>(references: &References<'a>, schema: &'a Json, visit: &mut 
             continue;
         }
         visit(schema);
-        open.extend(references.of(schema));
+        open.extend(references.targets(schema));
         for keyword in ["allOf", "anyOf", "oneOf"] {
             open.extend(schema.get(keyword).and_then(Json::as_array).into_iter().flatten());
         }
@@ -112,7 +112,7 @@ fn each_possible<'a>(references: &References<'a>, schema: &'a Json, visit: &mut 
 }
 
 impl OpenTypes {
-    fn of(&self, key: &str) -> Types {
+    fn types(&self, key: &str) -> Types {
         let name = if self.patterns.is_empty() { Json::Null } else { Json::from(key) };
         let matching = self.patterns.iter().filter(|(pattern, _)| pattern.is_valid(&name)).map(|(_, types)| *types);
         match matching.reduce(Types::and) {
@@ -126,12 +126,12 @@ impl OpenTypes {
 impl TypesByName {
     /// Whether the schema gives a key the type of texts.
     pub(super) fn allow_text(&self, key: &str) -> bool {
-        self.of(key).text
+        self.types(key).text
     }
 
-    fn of(&self, key: &str) -> Types {
+    fn types(&self, key: &str) -> Types {
         let named = self.named.get(key).copied().unwrap_or_default();
-        self.open.iter().fold(named, |types, open| types.and(open.of(key)))
+        self.open.iter().fold(named, |types, open| types.and(open.types(key)))
     }
 
     /// Sets top-level values to the form that the schema gives to them. Returns the forms that they had.
@@ -156,7 +156,7 @@ impl TypesByName {
             let of_entry = |(key, value): (&Key, &Value)| {
                 let Key::Text(name) = key else { return None };
                 let name = name.to_str();
-                converted(&name, value, self.of(&name))
+                converted(&name, value, self.types(&name))
             };
             composition.entries().iter().filter_map(of_entry).collect()
         };
@@ -169,7 +169,7 @@ impl TypesByName {
         if is_quoted(composition, name) {
             return None;
         }
-        let (text, types) = (text.to_str(), self.of(name));
+        let (text, types) = (text.to_str(), self.types(name));
         match form {
             Json::String(_) if types.boolean && boolean(&text).is_some() => boolean(&text),
             Json::String(_) => number(&text).ok().flatten(),
@@ -210,7 +210,7 @@ pub(crate) struct JsonData {
 
 impl JsonData {
     /// Converts a composition to JSON.
-    pub(crate) fn of(composition: &Composition) -> Self {
+    pub(crate) fn from_composition(composition: &Composition) -> Self {
         let entries = composition.entries();
         let (mut object, mut not_json) = (Map::with_capacity(entries.len()), Vec::new());
         for (key, value) in entries {

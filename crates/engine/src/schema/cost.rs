@@ -41,7 +41,7 @@ struct Unfolded {
 pub(super) struct Allowance(u64);
 
 impl Allowance {
-    pub(super) fn of(is_of_application: bool) -> Self {
+    pub(super) fn new(is_of_application: bool) -> Self {
         Self(if is_of_application { STEPS_OF_APPLICATION_MAX } else { STEPS_MAX })
     }
 }
@@ -75,7 +75,7 @@ struct Schema {
 }
 
 impl Graph {
-    pub(super) fn of<'a>(references: &References<'a>, root: &'a Json) -> Self {
+    pub(super) fn new<'a>(references: &References<'a>, root: &'a Json) -> Self {
         let mut building = Building { references, numbers: HashMap::new(), open: Vec::new(), schemas: Vec::new() };
         building.number(root);
         while let Some((number, json)) = building.open.pop() {
@@ -221,7 +221,7 @@ impl<'a> Building<'_, 'a> {
                 _ => schema.own += nodes(value),
             }
         }
-        let targets: Vec<_> = self.references.of(json).collect();
+        let targets: Vec<_> = self.references.targets(json).collect();
         schema.in_place.extend(targets.into_iter().map(|target| self.number(target)).collect::<Vec<_>>());
         schema
     }
@@ -367,17 +367,17 @@ mod tests {
         let json: Json = serde_json::from_str(schema).unwrap();
         let document = Document::new(&json, dialect::draft(&json)).unwrap();
         let references = document.references().unwrap();
-        Graph::of(&references, &json).check(value, Allowance::of(false)).map(drop)
+        Graph::new(&references, &json).check(value, Allowance::new(false)).map(drop)
     }
 
     #[test]
     fn a_schema_of_an_application_may_take_less() {
         let json = serde_json::json!({ "additionalProperties": { "allOf": vec![true; 1_000] } });
         let document = Document::new(&json, dialect::draft(&json)).unwrap();
-        let graph = Graph::of(&document.references().unwrap(), &json);
+        let graph = Graph::new(&document.references().unwrap(), &json);
         let value: Json =
             (0..30).map(|number| (number.to_string(), Json::Null)).collect::<serde_json::Map<_, _>>().into();
-        let check = |is_of_application| graph.check(&value, Allowance::of(is_of_application)).map(drop);
+        let check = |is_of_application| graph.check(&value, Allowance::new(is_of_application)).map(drop);
         assert_eq!([check(false), check(true)], [Ok(()), Err(TooMuch::Steps)]);
     }
 

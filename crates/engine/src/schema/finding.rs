@@ -56,7 +56,7 @@ pub(super) struct Subject<'a> {
 }
 
 /// The findings of one validation error. Each missing property is an error of its own.
-pub(super) fn of(error: &ValidationError<'_>, subject: Subject<'_>) -> Vec<Finding> {
+pub(super) fn from_error(error: &ValidationError<'_>, subject: Subject<'_>) -> Vec<Finding> {
     let Subject { schema, written, composition, sensitive } = subject;
     let path = field_path(error.instance_path());
     let schema_path = written.path(field_path(error.schema_path()));
@@ -193,7 +193,7 @@ pub(super) fn requirement(kind: &Kind, written: &WrittenPatterns) -> String {
         }
         Kind::Enum { options } => format!("must be one of {}", list(options)),
         Kind::Constant { expected_value } => format!("must be {expected_value}"),
-        Kind::Pattern { pattern } => format!("must match the pattern `{}`", written.of(pattern)),
+        Kind::Pattern { pattern } => format!("must match the pattern `{}`", written.get(pattern)),
         Kind::Format { format } => format!("must have the format `{format}`"),
         Kind::Minimum { limit } => format!("must be at least {limit}"),
         Kind::Maximum { limit } => format!("must be at most {limit}"),

@@ -173,7 +173,7 @@ mod tests {
     /// The messages of a check of these texts.
     fn findings(schema: &Json, values: &[(&str, &str)]) -> Vec<String> {
         let (composition, schema) = (composition(values), schema_of(schema));
-        let mut data = JsonData::of(&composition);
+        let mut data = JsonData::from_composition(&composition);
         let before = data.object.clone();
         let found = schema.check(&composition, &mut data, &BTreeSet::new());
         assert_eq!(data.object, before, "the values are as before");
@@ -283,7 +283,7 @@ mod tests {
         fn a_conversion_makes_no_valid_value_fail(schema in root(), texts in proptest::collection::vec(0..6_usize, 3)) {
             const TEXTS: [&str; 6] = ["1.20", "7", "80", "true", "auto", "'7'"];
             let values: Vec<_> = ["A", "B", "C"].into_iter().zip(texts.iter().map(|text| TEXTS[*text])).collect();
-            let data = JsonData::of(&composition(&values)).object;
+            let data = JsonData::from_composition(&composition(&values)).object;
             let is_valid = jsonschema::draft7::new(&schema).unwrap().is_valid(&data);
             let found = findings(&schema, &values);
             prop_assert!(!is_valid || found.is_empty(), "{schema} {values:?}: {found:?}");

@@ -204,7 +204,7 @@ impl Compilation<'_> {
         if let Some(diagnostic) = self.fleet.duplicate_diagnostic(key) {
             compiled = Err(diagnostic);
         }
-        let conditions = Conditions::of(&object.labels);
+        let conditions = Conditions::from_labels(&object.labels);
         let conditions = match application(self.fleet, key, object) {
             Some(application) => conditions.and(APPLICATION, application.as_condition()),
             None => conditions,
@@ -254,7 +254,7 @@ impl Schema {
         (missing, owner): (MissingValues, Option<&RegistrationName>),
     ) -> Self {
         let digest = Digest::from_value(&(&text, missing == MissingValues::Warn, owner.is_some()));
-        Self { text, compiled, missing, allowance: cost::Allowance::of(owner.is_some()), digest }
+        Self { text, compiled, missing, allowance: cost::Allowance::new(owner.is_some()), digest }
     }
 
     /// Checks the values of a composition. `data` is changed during the check, and restored at the end. Findings show no values below the paths `sensitive`.
@@ -278,7 +278,7 @@ impl Schema {
         let mut report = |object: &Json| {
             let errors = compiled.validator.iter_errors(object);
             let errors = errors.filter(|error| counts.is_none_or(|counts| counts(error))).take(FINDINGS_MAX);
-            findings = errors.flat_map(|error| finding::of(&error, subject)).collect();
+            findings = errors.flat_map(|error| finding::from_error(&error, subject)).collect();
         };
         let search = FormSearch { compiled, composition, object: &mut data.object, allowance: self.allowance, counts };
         match search.run(&mut report) {
@@ -332,7 +332,7 @@ impl Schema {
         sensitive: &BTreeSet<FieldPath>,
         is_counted: &dyn Fn(&ValidationError<'_>) -> bool,
     ) -> Vec<Finding> {
-        let mut data = JsonData::of(composition);
+        let mut data = JsonData::from_composition(composition);
         self.run(Check { composition, sensitive, counts: Some(is_counted) }, &mut data)
     }
 }
@@ -373,7 +373,7 @@ fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
     let validator = options.build(&translated).map_err(|error| failed.reason(&error))?;
     let (types, sensitive) = (coerce::types(&references, json), walk::sensitive(&references, json));
     let conditional = walk::conditional(&references, json);
-    let (lints, cost) = (lint::lints(&read, &schemas), cost::Graph::of(&references, json));
+    let (lints, cost) = (lint::lints(&read, &schemas), cost::Graph::new(&references, json));
     Ok(CompiledSchema { validator, written, types, conditional, sensitive, lints, unfolded, cost })
 }
 
@@ -455,7 +455,7 @@ mod tests {
             let schema = serde_json::json!({ "$schema": new, "$id": "https://a.example/", "$ref": "#/$defs/d0", "$defs": defs });
             let value = (0..depth).fold(Json::Null, |inner, _| serde_json::json!({ "a": inner, "b": 1 }));
             if let Ok(compiled) = compile(&schema.to_string())
-                && let Ok(steps) = compiled.cost.check(&value, cost::Allowance::of(false))
+                && let Ok(steps) = compiled.cost.check(&value, cost::Allowance::new(false))
             {
                 prop_assert!(compiled.validator.iter_errors(&value).count() as u64 <= steps);
             }

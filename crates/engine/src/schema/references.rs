@@ -133,7 +133,7 @@ impl<'a> References<'a> {
     }
 
     /// The targets of a schema's `$ref`.
-    pub(super) fn of(&self, schema: &Json) -> impl Iterator<Item = &'a Json> + use<'a, '_> {
+    pub(super) fn targets(&self, schema: &Json) -> impl Iterator<Item = &'a Json> + use<'a, '_> {
         self.targets.get(&std::ptr::from_ref(schema)).into_iter().flatten().copied()
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         let document = Document::new(&json, crate::schema::dialect::draft(&json)).unwrap();
         let references = document.references().unwrap();
         let found: Vec<_> =
-            references.of(json.pointer(from).unwrap()).map(|target| target["title"].as_str().unwrap()).collect();
+            references.targets(json.pointer(from).unwrap()).map(|target| target["title"].as_str().unwrap()).collect();
         assert_eq!(found, titles, "{schema}");
     }
 

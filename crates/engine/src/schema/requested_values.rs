@@ -93,7 +93,7 @@ pub(crate) struct RequestedProperty {
 impl RequestedValues {
     /// Reads a schema. `is_sensitive` tells for a key whether its value is sensitive: then no default is shown, and not the only value that is allowed.
     /// Empty if the text can't be used as a schema.
-    pub(crate) fn of(text: &str, is_sensitive: &dyn Fn(&str) -> bool) -> Self {
+    pub(crate) fn read(text: &str, is_sensitive: &dyn Fn(&str) -> bool) -> Self {
         let Ok(SchemaJson { json: root, draft, .. }) = dialect::read(text) else { return Self::default() };
         let Ok(document) = Document::new(&root, draft) else { return Self::default() };
         let Ok(references) = document.references() else { return Self::default() };
@@ -221,7 +221,7 @@ impl<'a> Reader<'_, 'a> {
                     _ => {}
                 }
             }
-            open.extend(self.references.of(schema));
+            open.extend(self.references.targets(schema));
         }
         true
     }
@@ -249,7 +249,7 @@ mod tests {
 
     /// Compares the asked keys: `KEY*` if it is required, with its requirements and its place.
     fn check(schema: &str, expected: &[&str]) {
-        let asked = RequestedValues::of(schema, &|_| false);
+        let asked = RequestedValues::read(schema, &|_| false);
         let shown = asked.properties.iter().map(|(key, property)| {
             let star = if property.is_required { "*" } else { "" };
             format!("{key}{star} {} @{}", property.requirements, property.path)
@@ -273,18 +273,18 @@ mod tests {
     #[test]
     fn pattern_properties_match_names() {
         let asked =
-            RequestedValues::of(r#"{"properties": {"A": {}}, "patternProperties": {"^LIMIT_": {}}}"#, &|_| false);
+            RequestedValues::read(r#"{"properties": {"A": {}}, "patternProperties": {"^LIMIT_": {}}}"#, &|_| false);
         assert!(asked.asks_for("A") && asked.asks_for("LIMIT_X") && !asked.asks_for("B"));
         assert!(!asked.relates_values);
-        assert!(RequestedValues::of(r#"{"anyOf": [{"required": ["A"]}]}"#, &|_| false).relates_values);
-        assert!(RequestedValues::of(r#"{"additionalProperties": {"type": "string"}}"#, &|_| false).asks_for("X"));
+        assert!(RequestedValues::read(r#"{"anyOf": [{"required": ["A"]}]}"#, &|_| false).relates_values);
+        assert!(RequestedValues::read(r#"{"additionalProperties": {"type": "string"}}"#, &|_| false).asks_for("X"));
     }
 
     #[test]
     fn a_sensitive_value_is_not_revealed() {
         let schema =
             r#"{"properties": {"A": {"writeOnly": true, "default": "secret", "const": "secret", "type": "string"}}}"#;
-        let asked = RequestedValues::of(schema, &|_| false);
+        let asked = RequestedValues::read(schema, &|_| false);
         let property = &asked.properties["A"];
         assert_eq!((property.requirements.as_str(), &property.default), ("string", &None));
     }

@@ -60,7 +60,7 @@ pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, vi
             continue;
         }
         visit(schema);
-        open.extend(references.of(schema));
+        open.extend(references.targets(schema));
         open.extend(schema.get("allOf").and_then(Json::as_array).into_iter().flatten());
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn positions<'a>(references: &References<'a>, root: &'a Json) -> Vec<
         if !seen.insert(std::ptr::from_ref(schema)) {
             continue;
         }
-        for target in references.of(schema) {
+        for target in references.targets(schema) {
             if let Some(path) = places.get(&std::ptr::from_ref(target)) {
                 open.push((path.clone(), target));
             }
@@ -212,7 +212,7 @@ impl<'a> Marks<'_, 'a> {
                 return true;
             }
             match json {
-                Json::Object(entries) => open.extend(entries.values().chain(self.references.of(json))),
+                Json::Object(entries) => open.extend(entries.values().chain(self.references.targets(json))),
                 Json::Array(items) => open.extend(items),
                 _ => {}
             }
@@ -240,7 +240,7 @@ pub(crate) fn requirements(text: &str, path: &FieldPath, is_sensitive: bool) -> 
             schema = schema.get(&**key)?;
             place = place.key(key.clone());
         }
-        schema = references.of(schema).next().unwrap_or(schema);
+        schema = references.targets(schema).next().unwrap_or(schema);
     }
     let keywords = VALUE_KEYWORDS.iter().filter_map(|keyword| Some((*keyword, schema.get(*keyword)?)));
     let texts: Vec<_> = keywords.filter_map(|(keyword, value)| keyword_text(keyword, value, is_sensitive)).collect();

@@ -15,7 +15,7 @@ impl WrittenPatterns {
     }
 
     /// The pattern as its author wrote it.
-    pub(super) fn of<'p>(&'p self, pattern: &'p str) -> &'p str {
+    pub(super) fn get<'p>(&'p self, pattern: &'p str) -> &'p str {
         self.0.get(pattern).map_or(pattern, String::as_str)
     }
 
@@ -25,7 +25,7 @@ impl WrittenPatterns {
             return path;
         }
         let step = |step: &Step| match step {
-            Step::Key(key) => Step::Key(self.of(key).into()),
+            Step::Key(key) => Step::Key(self.get(key).into()),
             Step::Index(index) => Step::Index(*index),
         };
         path.steps().iter().map(step).collect()

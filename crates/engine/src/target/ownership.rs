@@ -34,7 +34,7 @@ pub(super) enum Precedence {
 }
 
 impl Precedence {
-    pub(super) fn of(workload: &RegisteredWorkload) -> Self {
+    pub(super) fn from_workload(workload: &RegisteredWorkload) -> Self {
         match workload.author {
             Author::Platform => Self::Platform,
             Author::Application if workload.is_namesake() => Self::Namesake,

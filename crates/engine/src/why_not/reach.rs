@@ -117,7 +117,7 @@ impl Effect<'_> {
 
 /// Computes the effect of edits.
 pub(super) fn effect<'p>(prepared: &'p Prepared, edits: &[Edit], asked: AskedIds) -> Effect<'p> {
-    let hypothesis = Hypothesis::of(prepared, edits);
+    let hypothesis = Hypothesis::new(prepared, edits);
     let mut reach = Reach::default();
     let mut loses_answers = false;
     let cells = hypothesis.cells();
@@ -143,7 +143,7 @@ fn targets_of_question(targets: &RoaringBitmap, asked: Option<u32>) -> u64 {
 }
 
 impl<'p> Hypothesis<'p> {
-    fn of(prepared: &'p Prepared, edits: &[Edit]) -> Self {
+    fn new(prepared: &'p Prepared, edits: &[Edit]) -> Self {
         let place_labels = edits.iter().filter_map(|edit| place_label(prepared, edit)).collect();
         let targets = changed_targets(prepared, edits);
         let changed_targets = targets.keys().copied().collect();

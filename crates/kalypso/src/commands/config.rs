@@ -105,7 +105,7 @@ fn versions(
 
 /// The name of an assignment, and the names that it had earlier, as its objects say now.
 fn all_names(states: &EarlierStates, id: &AssignmentId) -> Vec<AssignmentId> {
-    let renames = Renames::of(&Prepared::new(&states.at(&states.heads()).fleet));
+    let renames = Renames::new(&Prepared::new(&states.at(&states.heads()).fleet));
     let earlier = renames.predecessors(id.place.as_str(), id.target.as_str());
     let earlier =
         earlier.filter_map(|(place, target)| PlannedId { place: place.into(), target: target.into() }.assignment());

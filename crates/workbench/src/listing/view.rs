@@ -26,7 +26,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// The view of a prepared environment.
     pub fn new(loaded: &'a Loaded, prepared: &'a Prepared) -> Self {
-        Self { loaded, inventory: Inventory::of(prepared), locator: Locator::new(&loaded.fleet) }
+        Self { loaded, inventory: Inventory::new(prepared), locator: Locator::new(&loaded.fleet) }
     }
 
     /// The objects of the environment.

@@ -51,7 +51,7 @@ pub(super) fn gated(proofs: Proofs<'_>, candidate: &Candidate) -> GatedReport {
     if fleet.is_successor {
         evaluation.wait_until_steady(&others, &mut rest.records, steady_since);
     }
-    GatedReport { report: GateReport::of([fleet.records, rest.records].concat(), fleet.good_since), steady_since }
+    GatedReport { report: GateReport::new([fleet.records, rest.records].concat(), fleet.good_since), steady_since }
 }
 
 /// The gates by which a revision was admitted, as they are now. Evidence that is missing for a while takes nothing back, and a time that is over does not begin again.
@@ -151,7 +151,7 @@ impl Evaluation<'_> {
             Some(skipped) => Some(skipped.clone()),
             None => is_foreign.then(|| {
                 let verdict = (GateStatus::Waiting, "the main branch does not contain the revision".to_owned());
-                GateRecord::of(name, verdict, (&self.candidate.gates, self.input.now))
+                GateRecord::new(name, verdict, (&self.candidate.gates, self.input.now))
             }),
         }
     }
@@ -168,8 +168,8 @@ impl Evaluation<'_> {
             format!("`{}`, which has the same content,", proof.revision.0)
         };
         let verdict = (GateStatus::Passed, format!("`{to}` proved {what} on {on:.0}"));
-        let first = GateRecord::of(name, verdict, (&self.candidate.gates, self.input.now));
-        GatedReport { report: GateReport::of([vec![first], rest.records].concat(), None), steady_since: None }
+        let first = GateRecord::new(name, verdict, (&self.candidate.gates, self.input.now));
+        GatedReport { report: GateReport::new([vec![first], rest.records].concat(), None), steady_since: None }
     }
 
     fn fleet(&self, measuring: &[Gate], from: &FromEnvironment) -> Fleet {
@@ -200,7 +200,7 @@ impl Evaluation<'_> {
             if record.status == GateStatus::Passed && steady.is_none_or(|steady| steady < needed) {
                 let text = "the gates of the newest revision before hold for less than a minute".to_owned();
                 let before = (&*self.candidate.gates, self.input.now);
-                *record = GateRecord::of(Arc::clone(&record.name), (GateStatus::Waiting, text), before);
+                *record = GateRecord::new(Arc::clone(&record.name), (GateStatus::Waiting, text), before);
             }
         }
     }
@@ -215,7 +215,7 @@ impl Evaluation<'_> {
         let before = self.candidate.gates.iter().find(|record| record.name == name);
         match before {
             Some(before) if matches!(before.status, GateStatus::Skipped(_)) => before.clone(),
-            _ => GateRecord::of(name, (status, text), (&self.candidate.gates, self.input.now)),
+            _ => GateRecord::new(name, (status, text), (&self.candidate.gates, self.input.now)),
         }
     }
 
@@ -249,7 +249,7 @@ impl Evaluation<'_> {
         let known = |name: &&Arc<str>| self.input.from.iter().any(|from| from.name == **name);
         let missing = self.input.promotion.from.iter().filter(|name| !known(name)).map(|name| {
             let verdict = (GateStatus::Waiting, format!("nothing is known of `{name}`"));
-            GateRecord::of(format!("{name}/{SETTLED}").into(), verdict, (&self.candidate.gates, self.input.now))
+            GateRecord::new(format!("{name}/{SETTLED}").into(), verdict, (&self.candidate.gates, self.input.now))
         });
         let missing: Vec<_> = missing.collect();
         let good = fleets.iter().map(|fleet| fleet.good_since);

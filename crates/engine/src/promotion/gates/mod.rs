@@ -80,18 +80,18 @@ pub(super) fn evaluate_with(gates: &[Gate], silent: Silent, input: &GateInput<'_
     let measuring = gates.iter().filter(|gate| is_measuring(gate));
     let measuring: Vec<_> = measuring.map(|gate| record(gate, input, (silent, None))).collect();
     let good_since = good_since(&measuring, input);
-    GateReport::of(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
+    GateReport::new(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
 }
 
 /// Evaluates gates that do not measure the fleet, after others decided since when the fleet is good.
 pub(super) fn evaluate_since(gates: &[Gate], input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateReport {
     let silent = silent_in(gates);
-    GateReport::of(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
+    GateReport::new(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
 }
 
 impl GateReport {
     /// The report with these records.
-    pub(super) fn of(records: Vec<GateRecord>, good_since: Option<Timestamp>) -> Self {
+    pub(super) fn new(records: Vec<GateRecord>, good_since: Option<Timestamp>) -> Self {
         Self {
             good_since,
             all_hold: records.iter().all(GateRecord::holds),
@@ -103,7 +103,7 @@ impl GateReport {
 
 impl GateRecord {
     /// The record of a gate now. If its status is that of the previous record, `since` stays.
-    pub(super) fn of(name: Arc<str>, verdict: Verdict, (before, now): (&[Self], Timestamp)) -> Self {
+    pub(super) fn new(name: Arc<str>, verdict: Verdict, (before, now): (&[Self], Timestamp)) -> Self {
         let (status, text) = verdict;
         let same = before.iter().find(|record| record.name == name && record.status == status);
         Self { name, status, since: same.map_or(now, |record| record.since), text: text.into() }
@@ -199,7 +199,7 @@ pub(super) fn record(
         }
         _ => verdict(gate, input, (silent, good_since)),
     };
-    GateRecord::of(Arc::clone(&gate.name), (status, text), (input.before, input.now))
+    GateRecord::new(Arc::clone(&gate.name), (status, text), (input.before, input.now))
 }
 
 fn verdict(gate: &Gate, input: &GateInput<'_>, (of_list, good_since): (Silent, Option<Timestamp>)) -> Verdict {

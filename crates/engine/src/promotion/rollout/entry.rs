@@ -78,7 +78,7 @@ impl Entering<'_> {
                 }
                 (GateKind::Window(window), _) if window.zone_label.is_some() => {
                     let verdict = self.close_domains(window, input.now, &mut entry);
-                    entry.add(GateRecord::of(Arc::clone(&gate.name), verdict, (input.before, input.now)));
+                    entry.add(GateRecord::new(Arc::clone(&gate.name), verdict, (input.before, input.now)));
                 }
                 (GateKind::Window(_), _) => entry.add(one(gate, &self.ring.enter, input)),
                 (_, Some(before)) if self.has_begun => entry.records.push(before.clone()),

@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
     fn rows(&self) -> Rows<'a> {
         let domains = self.input.places.domains;
         // The evidence is about the contents at the beginning of the step.
-        let contents = (Contents::of(self.before, domains), Contents::of(&self.state, domains));
+        let contents = (Contents::new(self.before, domains), Contents::new(&self.state, domains));
         Rows::new(self.input, self.changed().unwrap_or_default(), contents)
     }
 
@@ -235,7 +235,7 @@ impl<'a> Machine<'a> {
             };
             entering.evaluate(&gate_input(moving, None))
         };
-        let report = RingGates::of(budget, others, entry);
+        let report = RingGates::new(budget, others, entry);
         current.good_since = report.good_since;
         current.is_due = false;
         current.authors = gates::recorded(ring.gates(), authors);
@@ -298,7 +298,7 @@ impl<'a> Machine<'a> {
         }
         let places = count(failing as usize, "place");
         let text = format!("{places} of the ring can't be rendered, so nothing proves the revision there");
-        current.gates = vec![GateRecord::of(name, (GateStatus::Waiting, text), (&current.gates, self.input.now))];
+        current.gates = vec![GateRecord::new(name, (GateStatus::Waiting, text), (&current.gates, self.input.now))];
         false
     }
 
@@ -531,7 +531,7 @@ pub(super) struct RingGates {
 }
 
 impl RingGates {
-    fn of(budget: GateReport, others: GateReport, entry: Entry) -> Self {
+    fn new(budget: GateReport, others: GateReport, entry: Entry) -> Self {
         let failed = budget.records.iter().find(|record| record.status == GateStatus::Failed);
         Self {
             over_budget: failed.map(|record| Arc::clone(&record.text)),

@@ -30,7 +30,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn of(state: &RolloutState, domains: &[Arc<str>]) -> Self {
+    pub(super) fn new(state: &RolloutState, domains: &[Arc<str>]) -> Self {
         let Some(current) = &state.current else { return Self::everywhere(Content::Published) };
         let interrupted = state.interrupted.as_ref();
         let interrupted = interrupted.map(|interrupted| Box::new(Self::of_move(&interrupted.movement, domains)));

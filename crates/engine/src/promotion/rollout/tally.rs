@@ -62,7 +62,7 @@ impl Changing {
         if silent == Silent::Ignore { self.all - self.silent } else { self.all }
     }
 
-    fn of(row: &Row) -> Self {
+    fn from_row(row: &Row) -> Self {
         let PlaceState { expected, succeeded, silent, is_published, .. } = row.state;
         let is_changing = row.is_changed && row.is_moving() && (!is_published || succeeded < expected);
         let is_silent = is_published && u64::from(succeeded) + u64::from(silent) >= u64::from(expected);
@@ -108,7 +108,7 @@ impl Tally {
         if row.is_moving() || is_rollback {
             ring.state.add(row.state);
         }
-        let changing = Changing::of(row);
+        let changing = Changing::from_row(row);
         ring.changing.add(changing);
         let domain = row.domain as usize;
         if let Some(count) = self.changing.get_mut(domain) {

@@ -85,7 +85,7 @@ impl Move<'_> {
         };
         Collected {
             from: self.before(promotion).into_iter().map(measured).collect(),
-            measured: match self.settled.of(self.subject) {
+            measured: match self.settled.check(self.subject) {
                 Ok(()) => self.facts.measured(None, self.subject),
                 // The reason stands in the wait for it.
                 Err(_) => Err(self.unsettled().into()),
@@ -120,7 +120,7 @@ impl Move<'_> {
             at: self.at,
             baseline: self.baseline,
             reverts_to: self.reverts_to,
-            to_settled: self.settled.of(self.subject),
+            to_settled: self.settled.check(self.subject),
             to_failed: self.settled.failed(self.subject).cloned(),
             is_proposed: self.facts.is_proposed(),
             is_published: self.facts.is_published(),

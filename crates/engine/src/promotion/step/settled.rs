@@ -30,7 +30,7 @@ impl Settled {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn of(&self, subject: &Subject) -> Result<(), Arc<str>> {
+    pub fn check(&self, subject: &Subject) -> Result<(), Arc<str>> {
         let removals = self.removals.as_ref().filter(|_| !matches!(subject, Subject::Release(_)));
         match self.problem.as_ref().or_else(|| first(&self.open, subject)).or(removals) {
             Some(why) => Err(Arc::clone(why)),
@@ -65,18 +65,18 @@ mod tests {
         let open = BTreeMap::from([("till".into(), "its rollout is open".into())]);
         let settled = Settled { open, ..Settled::default() };
         for subject in [release("till"), Subject::Main, Subject::Renderer] {
-            assert_eq!(settled.of(&subject), Err("its rollout is open".into()), "{subject:?}");
+            assert_eq!(settled.check(&subject), Err("its rollout is open".into()), "{subject:?}");
             assert_eq!(settled.failed(&subject), None);
         }
-        assert_eq!(settled.of(&release("portal")), Ok(()));
+        assert_eq!(settled.check(&release("portal")), Ok(()));
     }
 
     #[test]
     fn removals_that_wait_concern_no_release() {
         let settled = Settled { removals: Some("they wait".into()), ..Settled::default() };
-        assert_eq!(settled.of(&release("till")), Ok(()));
+        assert_eq!(settled.check(&release("till")), Ok(()));
         for subject in [Subject::Main, Subject::Renderer] {
-            assert_eq!(settled.of(&subject), Err("they wait".into()), "{subject:?}");
+            assert_eq!(settled.check(&subject), Err("they wait".into()), "{subject:?}");
         }
     }
 
@@ -94,7 +94,7 @@ mod tests {
     fn a_problem_of_the_environment_concerns_everything() {
         let settled = Settled::nothing("it is not published");
         for subject in [release("till"), Subject::Main, Subject::Renderer] {
-            assert_eq!(settled.of(&subject), Err("it is not published".into()), "{subject:?}");
+            assert_eq!(settled.check(&subject), Err("it is not published".into()), "{subject:?}");
         }
     }
 }

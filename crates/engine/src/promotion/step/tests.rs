@@ -255,7 +255,7 @@ fn an_open_rollout_keeps_the_environment_from_being_settled() {
     state.rollouts.insert("shop".into(), RolloutState { stable: Some(proved("r1")), ..RolloutState::default() });
     let plan = step(&known, &state);
     assert!(plan.rollouts[0].is_open());
-    assert!(plan.settled.of(&Subject::Main).is_err_and(|reason| reason.contains("shop")), "{:?}", plan.settled);
+    assert!(plan.settled.check(&Subject::Main).is_err_and(|reason| reason.contains("shop")), "{:?}", plan.settled);
     assert_eq!(plan.moves[0].step.report.phase, ReportPhase::Proving);
     // With what it has, it is proved.
     known.rollouts.insert("shop".into(), revision("r1"));

@@ -39,7 +39,7 @@ pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut
     let mut judged: Vec<_> = comparisons.iter_mut().filter(|comparison| !comparison.compiled().is_empty()).collect();
     for key in &expected.keys {
         let reach =
-            |comparison: &&mut Comparison<'_>| Inventory::of(comparison.compiled().prepared()).value_reach(&name, key);
+            |comparison: &&mut Comparison<'_>| Inventory::new(comparison.compiled().prepared()).value_reach(&name, key);
         let reaches: Vec<_> = judged.iter().map(reach).collect();
         if reaches.iter().any(|reach| reach.effective > 0) {
             continue;

@@ -76,7 +76,7 @@ fn read(options: &Compare) -> anyhow::Result<[Loaded; 2]> {
 
 fn of_environments(environments: [&Loaded; 2], rows: &[ComparedTarget]) -> Vec<ValueDifference> {
     let prepared = environments.map(|loaded| Prepared::new(&loaded.fleet));
-    let inventories = prepared.each_ref().map(Inventory::of);
+    let inventories = prepared.each_ref().map(Inventory::new);
     let found: Vec<_> = rows.par_iter().flat_map_iter(|row| of_target(&inventories, row)).collect();
     let mut grouped: BTreeMap<(String, [Values; 2]), Vec<String>> = BTreeMap::new();
     for (target, key, sides) in found {

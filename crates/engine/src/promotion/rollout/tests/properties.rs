@@ -233,7 +233,7 @@ proptest! {
         }
         for place in 0..world.hosts.len() {
             let domains = [world.domain(place).into()];
-            let columns = Contents::of(&world.state, &domains);
+            let columns = Contents::new(&world.state, &domains);
             let content = columns.content(world.ring[place].into(), 0, world.hash[place]);
             prop_assert_eq!(content, world.content(place));
         }
