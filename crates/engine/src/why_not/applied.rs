@@ -9,10 +9,10 @@ use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
 use model::object_key::ObjectKey;
 use roaring::RoaringBitmap;
 
-use super::change::{Change, set_label};
-use super::edit::{Action, Edit, Side};
+use super::change::{SuggestedChange, set_label};
+use super::edit::{AssignmentSide, EditAction, ObjectEdit};
 use super::label_source::{LABELS, SourcedLabel, label_of_place, label_of_target};
-use super::reach::{AskedObjects, Effect, Reach, effect};
+use super::reach::{AskedObjects, ChangeReach, Effect, effect};
 use crate::compile::Prepared;
 use crate::container::{Conditions, Container};
 use crate::matching::{APPLICATION, is_met_by_place, is_met_by_target};
@@ -45,7 +45,7 @@ pub struct Applicability {
     /// The reason why it applies to nothing.
     pub excluded: Option<Exclusion>,
     /// The changes after which it would apply, the smallest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SuggestedChange>,
     /// The number of assignments that it applies to.
     pub assignments: u64,
 }
@@ -69,7 +69,7 @@ pub struct CheckedCondition {
     /// The place of the condition.
     pub origin: Origin,
     /// The side that meets the condition. None if no side does.
-    pub met_by: Option<Side>,
+    pub met_by: Option<AssignmentSide>,
     /// The labels of place and target with this key.
     pub labels: Vec<SourcedLabel>,
     /// The name with which the condition is compared, if it is a name and not a label.
@@ -227,7 +227,7 @@ fn checked(
         }
     };
     let of_place = !is_application && place.is_some_and(|place| is_met_by_place(key, value, place));
-    let met_by = if of_place { Some(Side::Place) } else { of_target().then_some(Side::Target) };
+    let met_by = if of_place { Some(AssignmentSide::Place) } else { of_target().then_some(AssignmentSide::Target) };
     let actual_name = match &**key {
         "cluster-type" => place.map(|place| Arc::clone(place.cluster_type.name.as_arc())),
         "cluster" => place.and_then(|place| place.cluster.as_ref()).map(|cluster| Arc::clone(cluster.name.as_arc())),
@@ -258,7 +258,7 @@ fn checked(
 }
 
 /// The changes after which an object applies: of its own labels, or of labels of the place or target.
-fn changes(asked: AskedObjects<'_>, candidate: &Candidate<'_>, answer: &Applicability) -> Vec<Change> {
+fn changes(asked: AskedObjects<'_>, candidate: &Candidate<'_>, answer: &Applicability) -> Vec<SuggestedChange> {
     let unmet: Vec<_> = answer.unmet().collect();
     let mut found: Vec<_> = of_object(asked, candidate, &unmet).into_iter().collect();
     // Labels can't replace names.
@@ -270,8 +270,8 @@ fn changes(asked: AskedObjects<'_>, candidate: &Candidate<'_>, answer: &Applicab
 }
 
 /// The change of the labels of place and target. None if they can't have these labels, or if policies would no longer make the assignment.
-fn of_labels(asked: AskedObjects<'_>, answer: &Applicability, unmet: &[&CheckedCondition]) -> Option<Change> {
-    let mut edits: Vec<Edit> = Vec::new();
+fn of_labels(asked: AskedObjects<'_>, answer: &Applicability, unmet: &[&CheckedCondition]) -> Option<SuggestedChange> {
+    let mut edits: Vec<ObjectEdit> = Vec::new();
     let mut missing = unmet.to_vec();
     // An edited label can take another one, which a mapping gave for it. Each round adds an edit, so the rounds end.
     let effect = loop {
@@ -288,24 +288,28 @@ fn of_labels(asked: AskedObjects<'_>, answer: &Applicability, unmet: &[&CheckedC
     let Effect { reach, loses_answers, .. } = effect;
     // The assignment itself gets other values.
     let reach = if asked.is_assigned() {
-        Reach { answers: 1, reconfigured: reach.reconfigured.saturating_sub(1), ..reach }
+        ChangeReach { answers: 1, reconfigured: reach.reconfigured.saturating_sub(1), ..reach }
     } else {
         reach
     };
-    (!loses_answers).then_some(Change { edits, reach })
+    (!loses_answers).then_some(SuggestedChange { edits, reach })
 }
 
 /// The edit of the place or target that meets a condition: of the side on which the label occurs in the fleet.
-fn label_edit(asked: AskedObjects<'_>, condition: &CheckedCondition) -> Option<Edit> {
+fn label_edit(asked: AskedObjects<'_>, condition: &CheckedCondition) -> Option<ObjectEdit> {
     let prepared = asked.prepared;
     let is_of_places = prepared.place_index.values(&condition.key).next().is_some();
     let is_of_targets = prepared.target_index.values(&condition.key).next().is_some();
-    let side = if is_of_targets && !is_of_places { Side::Target } else { Side::Place };
+    let side = if is_of_targets && !is_of_places { AssignmentSide::Target } else { AssignmentSide::Place };
     set_label(asked, side, (&condition.key, Arc::clone(&condition.value)))
 }
 
 /// The change of the object's own labels. None if its conditions are not labels.
-fn of_object(asked: AskedObjects<'_>, candidate: &Candidate<'_>, unmet: &[&CheckedCondition]) -> Option<Change> {
+fn of_object(
+    asked: AskedObjects<'_>,
+    candidate: &Candidate<'_>,
+    unmet: &[&CheckedCondition],
+) -> Option<SuggestedChange> {
     if !candidate.has_labels || unmet.iter().any(|condition| condition.is_application) {
         return None;
     }
@@ -316,14 +320,14 @@ fn of_object(asked: AskedObjects<'_>, candidate: &Candidate<'_>, unmet: &[&Check
         let actual = actual_name.clone().or_else(|| labels.first().map(|label| Arc::clone(&label.value)));
         let action = if let Some(actual) = actual {
             after.insert(Arc::clone(key), Arc::clone(&actual));
-            Action::SetLabel { key: Arc::clone(key), value: actual, before: Some(Arc::clone(value)) }
+            EditAction::SetLabel { key: Arc::clone(key), value: actual, before: Some(Arc::clone(value)) }
         } else {
             after.remove(key);
-            Action::RemoveLabel { key: Arc::clone(key), before: Arc::clone(value) }
+            EditAction::RemoveLabel { key: Arc::clone(key), before: Arc::clone(value) }
         };
         let path = FieldPath::from(LABELS).key(Arc::clone(key));
         let registration = candidate.object.of.clone();
-        edits.push(Edit { object: candidate.object.clone(), path, action, registration });
+        edits.push(ObjectEdit { object: candidate.object.clone(), path, action, registration });
     }
     let after: Vec<_> = after.into_iter().collect();
     let both: Vec<_> = before.iter().chain(&after).cloned().collect();
@@ -331,7 +335,7 @@ fn of_object(asked: AskedObjects<'_>, candidate: &Candidate<'_>, unmet: &[&Check
     let stay = matching(asked.prepared, &both);
     let is_assigned = u64::from(asked.is_assigned());
     let reconfigured = (of_before - stay) + (of_after - stay) - is_assigned;
-    Some(Change { edits, reach: Reach { answers: is_assigned, reconfigured, ..Reach::default() } })
+    Some(SuggestedChange { edits, reach: ChangeReach { answers: is_assigned, reconfigured, ..ChangeReach::default() } })
 }
 
 /// The number of assignments that meet all conditions.

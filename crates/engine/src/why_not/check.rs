@@ -11,7 +11,7 @@ use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 use model::object::{Object, SchedulingPolicy};
 use model::selector::{LabelSelector, Operator, Requirement};
 
-use super::edit::Side;
+use super::edit::AssignmentSide;
 use super::label_source::{SourcedLabel, label_of_place, label_of_target};
 use crate::compile::Prepared;
 use crate::index::LabelIndex;
@@ -23,7 +23,7 @@ use crate::unused;
 #[derive(Debug)]
 pub struct CheckedRequirement {
     /// The condition.
-    pub requirement: Condition,
+    pub requirement: PolicyCondition,
     /// The field of the policy that contains it.
     pub path: FieldPath,
     /// Whether the object meets it. Without an object: whether any place or target meets it.
@@ -36,14 +36,14 @@ pub struct CheckedRequirement {
 
 /// A condition of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub enum PolicyCondition {
     /// The workspace of the target.
     Workspace(Arc<str>),
     /// A requirement of a label selector.
     Label(Requirement),
 }
 
-impl std::fmt::Display for Condition {
+impl std::fmt::Display for PolicyCondition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Workspace(workspace) => write!(f, "workspace {workspace}"),
@@ -115,13 +115,13 @@ impl<'p> Checker<'p> {
     ) -> Vec<CheckedRequirement> {
         let prepared = self.prepared;
         let index = &prepared.target_index;
-        let paths = self.paths(policy, Side::Target);
+        let paths = self.paths(policy, AssignmentSide::Target);
         let workspace = (!policy.spec.workspace.is_empty()).then(|| {
             let workspace = &policy.spec.workspace;
             let is_met = target
                 .map_or_else(|| index.has(WORKSPACE_LABEL, workspace), |target| *target.workspace() == **workspace);
             CheckedRequirement {
-                requirement: Condition::Workspace(Arc::clone(workspace)),
+                requirement: PolicyCondition::Workspace(Arc::clone(workspace)),
                 path: FieldPath::from(TARGET_SELECTOR).key("workspace"),
                 is_met,
                 label: target.and_then(|target| label_of_target(target, WORKSPACE_LABEL)),
@@ -133,7 +133,7 @@ impl<'p> Checker<'p> {
                 .map_or_else(|| !index.matching(requirement).is_empty(), |target| requirement.matches(&target.labels));
             let label = target.and_then(|target| label_of_target(target, &requirement.key));
             let advice = if is_met { None } else { unmet_advice(prepared, requirement, index) };
-            CheckedRequirement { requirement: Condition::Label(requirement.clone()), path, is_met, label, advice }
+            CheckedRequirement { requirement: PolicyCondition::Label(requirement.clone()), path, is_met, label, advice }
         });
         workspace.into_iter().chain(labels).collect()
     }
@@ -146,22 +146,22 @@ impl<'p> Checker<'p> {
     ) -> Vec<CheckedRequirement> {
         let prepared = self.prepared;
         let index = &prepared.place_index;
-        let paths = self.paths(policy, Side::Place);
+        let paths = self.paths(policy, AssignmentSide::Place);
         let labels = policy.spec.cluster_types.requirements.iter().zip(paths).map(|(requirement, path)| {
             let is_met = place
                 .map_or_else(|| !index.matching(requirement).is_empty(), |place| is_met_by_place(requirement, place));
             let label = place.and_then(|place| label_of_place(place, &requirement.key));
             let advice = if is_met { None } else { unmet_advice(prepared, requirement, index) };
-            CheckedRequirement { requirement: Condition::Label(requirement.clone()), path, is_met, label, advice }
+            CheckedRequirement { requirement: PolicyCondition::Label(requirement.clone()), path, is_met, label, advice }
         });
         labels.collect()
     }
 
     /// The fields of the requirements of a selector: those of `matchLabels` come first, sorted by key.
-    fn paths(&mut self, policy: &Object<SchedulingPolicy>, side: Side) -> Vec<FieldPath> {
+    fn paths(&mut self, policy: &Object<SchedulingPolicy>, side: AssignmentSide) -> Vec<FieldPath> {
         let (field, selector) = match side {
-            Side::Target => (TARGET_SELECTOR, &policy.spec.targets),
-            Side::Place => (CLUSTER_TYPE_SELECTOR, &policy.spec.cluster_types),
+            AssignmentSide::Target => (TARGET_SELECTOR, &policy.spec.targets),
+            AssignmentSide::Place => (CLUSTER_TYPE_SELECTOR, &policy.spec.cluster_types),
         };
         let field = FieldPath::from(field).key("labelSelector");
         let labels = self.locator.entries(&policy.key(), &field.key("matchLabels"));

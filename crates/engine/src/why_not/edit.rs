@@ -17,7 +17,7 @@ use super::label_source::LABELS;
 
 /// A side of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum AssignmentSide {
     /// The deployment target.
     Target,
     /// The place: a cluster type or a cluster.
@@ -26,20 +26,20 @@ pub enum Side {
 
 /// An edit of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct ObjectEdit {
     /// The object to edit.
     pub object: ObjectKey,
     /// The field to edit. If it does not exist yet, its nearest parent is the place to add it.
     pub path: FieldPath,
     /// The change of the field.
-    pub action: Action,
+    pub action: EditAction,
     /// The registration whose repository contains the object. None for objects of the platform team.
     pub registration: Option<RegistrationName>,
 }
 
 /// The change of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum EditAction {
     /// Adds a label, or changes its value.
     SetLabel {
         /// The label's key.
@@ -59,7 +59,7 @@ pub enum Action {
     /// Changes a requirement of a policy.
     SetRequirement {
         /// The selector.
-        side: Side,
+        side: AssignmentSide,
         /// The requirement now.
         before: Requirement,
         /// The new requirement.
@@ -68,7 +68,7 @@ pub enum Action {
     /// Removes a requirement of a policy.
     RemoveRequirement {
         /// The selector.
-        side: Side,
+        side: AssignmentSide,
         /// The requirement now.
         before: Requirement,
     },
@@ -81,7 +81,7 @@ pub enum Action {
     },
 }
 
-impl Edit {
+impl ObjectEdit {
     /// The place of the field, or of its nearest parent that exists.
     pub fn origin(&self) -> Origin {
         Origin::field(&self.object, self.path.clone())
@@ -89,7 +89,7 @@ impl Edit {
 }
 
 /// Applies an edit to the objects of a fleet. The digests of the changed objects do not change, so the result can't be compared with another fleet.
-pub(super) fn apply(fleet: &mut Fleet, edit: &Edit) {
+pub(super) fn apply(fleet: &mut Fleet, edit: &ObjectEdit) {
     let name = &edit.object.name;
     match edit.object.kind {
         Kind::SchedulingPolicy => replace(fleet.policies.get(name), |policy| apply_to_policy(&mut policy.spec, edit))
@@ -148,17 +148,17 @@ where
     Some(Arc::new(object))
 }
 
-fn with_labels<S: Spec + Clone>(object: Option<&Arc<Object<S>>>, edit: &Edit) -> Option<Arc<Object<S>>>
+fn with_labels<S: Spec + Clone>(object: Option<&Arc<Object<S>>>, edit: &ObjectEdit) -> Option<Arc<Object<S>>>
 where
     S::Name: Clone,
 {
     replace(object, |object| apply_to_labels(&mut object.labels, &edit.action))
 }
 
-fn apply_to_labels(labels: &mut Labels, action: &Action) {
+fn apply_to_labels(labels: &mut Labels, action: &EditAction) {
     match action {
-        Action::SetLabel { key, value, .. } => labels.set(Arc::clone(key), Arc::clone(value)),
-        Action::RemoveLabel { key, .. } => {
+        EditAction::SetLabel { key, value, .. } => labels.set(Arc::clone(key), Arc::clone(value)),
+        EditAction::RemoveLabel { key, .. } => {
             let others = labels.iter().filter(|(other, _)| *other != key);
             *labels = others.map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect();
         }
@@ -167,10 +167,10 @@ fn apply_to_labels(labels: &mut Labels, action: &Action) {
 }
 
 /// Applies an edit to the specification of a policy.
-pub(super) fn apply_to_policy(policy: &mut SchedulingPolicy, edit: &Edit) {
-    let mut selector = |side: &Side, before: &Requirement, after: Option<&Requirement>| {
+pub(super) fn apply_to_policy(policy: &mut SchedulingPolicy, edit: &ObjectEdit) {
+    let mut selector = |side: &AssignmentSide, before: &Requirement, after: Option<&Requirement>| {
         let LabelSelector { requirements } =
-            if *side == Side::Target { &mut policy.targets } else { &mut policy.cluster_types };
+            if *side == AssignmentSide::Target { &mut policy.targets } else { &mut policy.cluster_types };
         let Some(position) = requirements.iter().position(|requirement| requirement == before) else { return };
         match after {
             Some(after) => requirements.splice(position..=position, [after.clone()]).for_each(drop),
@@ -178,15 +178,15 @@ pub(super) fn apply_to_policy(policy: &mut SchedulingPolicy, edit: &Edit) {
         }
     };
     match &edit.action {
-        Action::SetRequirement { side, before, after } => selector(side, before, Some(after)),
-        Action::RemoveRequirement { side, before } => selector(side, before, None),
-        Action::SetWorkspace { after, .. } => policy.workspace = Arc::clone(after),
-        Action::SetLabel { .. } | Action::RemoveLabel { .. } => {}
+        EditAction::SetRequirement { side, before, after } => selector(side, before, Some(after)),
+        EditAction::RemoveRequirement { side, before } => selector(side, before, None),
+        EditAction::SetWorkspace { after, .. } => policy.workspace = Arc::clone(after),
+        EditAction::SetLabel { .. } | EditAction::RemoveLabel { .. } => {}
     }
 }
 
-fn apply_to_registration(fleet: &mut Fleet, edit: &Edit) -> Option<()> {
-    let Action::SetWorkspace { after, .. } = &edit.action else { return None };
+fn apply_to_registration(fleet: &mut Fleet, edit: &ObjectEdit) -> Option<()> {
+    let EditAction::SetWorkspace { after, .. } = &edit.action else { return None };
     let changed = replace(fleet.registrations.get(&edit.object.name), |registration| {
         registration.spec.workspace = Arc::clone(after);
     })?;

@@ -23,15 +23,15 @@ use crate::schedule::Selection;
 use crate::target::Target;
 
 pub use applied::{Applicability, AppliedKind, CheckedCondition, Exclusion};
-pub use change::Change;
-pub use check::{CheckedRequirement, CheckedSide, Condition};
+pub use change::SuggestedChange;
+pub use check::{CheckedRequirement, CheckedSide, PolicyCondition};
 use check::{Checker, missing_of_place, missing_of_target};
-pub use edit::{Action, Edit, Side};
+pub use edit::{AssignmentSide, EditAction, ObjectEdit};
 pub use label_source::{SourcedLabel, label_of_place, label_of_target, labels_of_place, labels_of_target};
 pub use obstacle::Obstacle;
 pub use overridden::{Standing, ValueStanding, Winner};
 use reach::AskedObjects;
-pub use reach::Reach;
+pub use reach::ChangeReach;
 
 /// The maximum number of policies that are compared in detail.
 const NEAR_MAX: usize = 5;
@@ -77,7 +77,7 @@ pub struct NearPolicy {
     /// The number of conditions that are not met.
     pub missing: usize,
     /// The changes that would make the assignment, the smallest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SuggestedChange>,
     /// The problem if the policy exists more than once. What it selects is then undefined.
     pub problem: Option<Diagnostic>,
 }

@@ -12,7 +12,7 @@ use model::object::deployment_target::WORKSPACE_LABEL;
 use model::selector::{LabelSelector, Requirement};
 use roaring::RoaringBitmap;
 
-use super::edit::{Action, Edit, apply, apply_to_policy};
+use super::edit::{EditAction, ObjectEdit, apply, apply_to_policy};
 use crate::compile::Prepared;
 use crate::mapping;
 use crate::matching::{is_met_by_assigned, is_met_by_place};
@@ -21,7 +21,7 @@ use crate::target::Target;
 
 /// The effect of a change on assignments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reach {
+pub struct ChangeReach {
     /// Added assignments that the question is about.
     pub answers: u64,
     /// Other added assignments.
@@ -32,7 +32,7 @@ pub struct Reach {
     pub reconfigured: u64,
 }
 
-impl Reach {
+impl ChangeReach {
     /// The number of assignments that change and that the question is not about.
     pub fn others(&self) -> u64 {
         self.added + self.removed + self.reconfigured
@@ -93,7 +93,7 @@ struct Cell {
 
 /// The effect of edits, and whether they remove assignments that the question is about.
 pub(super) struct Effect<'p> {
-    pub(super) reach: Reach,
+    pub(super) reach: ChangeReach,
     pub(super) loses_answers: bool,
     hypothesis: Hypothesis<'p>,
 }
@@ -116,9 +116,9 @@ impl Effect<'_> {
 }
 
 /// Computes the effect of edits.
-pub(super) fn effect<'p>(prepared: &'p Prepared, edits: &[Edit], asked: AskedIds) -> Effect<'p> {
+pub(super) fn effect<'p>(prepared: &'p Prepared, edits: &[ObjectEdit], asked: AskedIds) -> Effect<'p> {
     let hypothesis = Hypothesis::new(prepared, edits);
-    let mut reach = Reach::default();
+    let mut reach = ChangeReach::default();
     let mut loses_answers = false;
     let cells = hypothesis.cells();
     for Cell { places, targets: [before, after] } in &cells {
@@ -143,7 +143,7 @@ fn targets_of_question(targets: &RoaringBitmap, asked: Option<u32>) -> u64 {
 }
 
 impl<'p> Hypothesis<'p> {
-    fn new(prepared: &'p Prepared, edits: &[Edit]) -> Self {
+    fn new(prepared: &'p Prepared, edits: &[ObjectEdit]) -> Self {
         let place_labels = edits.iter().filter_map(|edit| place_label(prepared, edit)).collect();
         let targets = changed_targets(prepared, edits);
         let changed_targets = targets.keys().copied().collect();
@@ -153,11 +153,12 @@ impl<'p> Hypothesis<'p> {
     }
 
     /// Finds what each affected policy selects after the edits.
-    fn select(&mut self, edits: &[Edit]) {
+    fn select(&mut self, edits: &[ObjectEdit]) {
         for (number, selection) in (0..).zip(self.prepared.schedule.all_selections()) {
             let policy = &selection.policy;
-            let of_policy =
-                |edit: &&Edit| edit.object.kind == Kind::SchedulingPolicy && edit.object.name == *policy.name.as_arc();
+            let of_policy = |edit: &&ObjectEdit| {
+                edit.object.kind == Kind::SchedulingPolicy && edit.object.name == *policy.name.as_arc()
+            };
             let mut spec = policy.spec.clone();
             let is_edited = edits.iter().filter(of_policy).map(|edit| apply_to_policy(&mut spec, edit)).count() > 0;
             let are_places_new = is_edited
@@ -341,10 +342,10 @@ fn is_met(requirement: &Requirement, value: Option<&Arc<str>>) -> bool {
 }
 
 /// The label that an edit gives to places, or takes from them.
-fn place_label(prepared: &Prepared, edit: &Edit) -> Option<PlaceLabel> {
+fn place_label(prepared: &Prepared, edit: &ObjectEdit) -> Option<PlaceLabel> {
     let (key, value) = match &edit.action {
-        Action::SetLabel { key, value, .. } => (key, Some(Arc::clone(value))),
-        Action::RemoveLabel { key, .. } => (key, None),
+        EditAction::SetLabel { key, value, .. } => (key, Some(Arc::clone(value))),
+        EditAction::RemoveLabel { key, .. } => (key, None),
         _ => return None,
     };
     let places = match edit.object.kind {
@@ -369,7 +370,7 @@ fn place_label(prepared: &Prepared, edit: &Edit) -> Option<PlaceLabel> {
 }
 
 /// The targets whose labels differ after the edits, with these labels.
-fn changed_targets(prepared: &Prepared, edits: &[Edit]) -> BTreeMap<u32, Target> {
+fn changed_targets(prepared: &Prepared, edits: &[ObjectEdit]) -> BTreeMap<u32, Target> {
     const KINDS: [Kind; 4] = [Kind::Workload, Kind::DeploymentTarget, Kind::LabelMapping, Kind::WorkloadRegistration];
     let edits: Vec<_> = edits.iter().filter(|edit| KINDS.contains(&edit.object.kind)).collect();
     if edits.is_empty() {

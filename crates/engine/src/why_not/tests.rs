@@ -48,7 +48,7 @@ fn id(prepared: &Prepared, (place, target): (u32, u32)) -> AssignmentId {
 }
 
 /// Compares the claimed effect of a change with a new preparation of the edited fleet.
-fn check_change(prepared: &Prepared, asked: (Option<u32>, Option<u32>), change: &Change) -> Prepared {
+fn check_change(prepared: &Prepared, asked: (Option<u32>, Option<u32>), change: &SuggestedChange) -> Prepared {
     let mut edited = Fleet::clone(prepared.fleet());
     change.edits.iter().for_each(|edit| apply(&mut edited, edit));
     let after = Prepared::new(&Arc::new(edited));
@@ -69,7 +69,7 @@ fn check_change(prepared: &Prepared, asked: (Option<u32>, Option<u32>), change: 
     };
     let added: Vec<_> = new.difference(&old).collect();
     let answers = added.iter().copied().filter(is_asked).count();
-    let expected = Reach {
+    let expected = ChangeReach {
         // An assignment that exists gets an object that did not apply to it.
         answers: if old.iter().any(|id| is_asked(&id)) { 1 } else { answers as u64 },
         added: (added.len() - answers) as u64,
@@ -206,7 +206,7 @@ fn change_restores_labels_removed_by_its_first_edit() {
     let prepared = Prepared::new(&fleet);
     let ids = (prepared.place_id("east").unwrap(), prepared.target_id("shop").unwrap());
     let answers = prepared.why_not_applied(&id(&prepared, ids), (AppliedKind::ConfigMap, "both"));
-    let edited = |change: &Change| -> Vec<_> {
+    let edited = |change: &SuggestedChange| -> Vec<_> {
         change.edits.iter().map(|edit| format!("{} {}", edit.object, edit.path)).collect()
     };
     let of_target = ["DeploymentTarget `shop` metadata.labels.team", "DeploymentTarget `shop` metadata.labels.ring"];

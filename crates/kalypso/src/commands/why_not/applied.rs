@@ -1,6 +1,8 @@
 //! The part of the answer about a `ConfigMap` or a schema, as text.
 
-use engine::why_not::{Applicability, AppliedKind, CheckedCondition, Exclusion, Side, Standing, ValueStanding, Winner};
+use engine::why_not::{
+    Applicability, AppliedKind, AssignmentSide, CheckedCondition, Exclusion, Standing, ValueStanding, Winner,
+};
 use model::locate::Locator;
 use model::similar;
 
@@ -107,7 +109,7 @@ fn condition_lines(
     let CheckedCondition { key, value, origin, met_by, labels, actual_name, advice, is_application } = condition;
     let shown = if *is_application { format!("targets of application {value}") } else { format!("{key}={value}") };
     if let Some(side) = met_by {
-        let by = if *side == Side::Place { place } else { target };
+        let by = if *side == AssignmentSide::Place { place } else { target };
         return vec![format!("    ✓ {shown}, met by {by}")];
     }
     let mut lines = vec![format!("    ✗ {shown}   {}", places::shown(origin, locator))];

@@ -1,6 +1,6 @@
 //! Describes changes of objects, with their effect on other assignments.
 
-use engine::why_not::{Action, Change, Edit, Reach};
+use engine::why_not::{ChangeReach, EditAction, ObjectEdit, SuggestedChange};
 use model::diagnostic::Origin;
 use model::kind::Kind;
 use model::locate::Locator;
@@ -12,7 +12,7 @@ use crate::{places, terminal};
 const CHANGES_MAX: usize = 2;
 
 /// The lines about changes: the edits with their places, and the effect of each change.
-pub(super) fn lines(changes: &[Change], target: Option<&str>, locator: &mut Locator<'_>) -> Vec<String> {
+pub(super) fn lines(changes: &[SuggestedChange], target: Option<&str>, locator: &mut Locator<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     // Several ways of several edits are too much to read.
     let shown = if changes.first().is_some_and(|change| change.edits.len() > 1) { 1 } else { CHANGES_MAX };
@@ -33,31 +33,33 @@ pub(super) fn lines(changes: &[Change], target: Option<&str>, locator: &mut Loca
 }
 
 /// The team to ask for an edit in the repository of an application.
-fn asked_team(edit: &Edit) -> Option<String> {
+fn asked_team(edit: &ObjectEdit) -> Option<String> {
     let registration = edit.registration.as_ref()?;
     Some(format!("this is in the repository of registration {registration}: ask its team"))
 }
 
-fn edit_text(edit: &Edit, target: Option<&str>) -> String {
+fn edit_text(edit: &ObjectEdit, target: Option<&str>) -> String {
     let object = object_text(edit, target);
     match &edit.action {
-        Action::SetLabel { key, value, before: None } => format!("label {object} {key}={value}"),
-        Action::SetLabel { key, value, before: Some(before) } => {
+        EditAction::SetLabel { key, value, before: None } => format!("label {object} {key}={value}"),
+        EditAction::SetLabel { key, value, before: Some(before) } => {
             format!("label {object} {key}={value} instead of {key}={before}")
         }
-        Action::RemoveLabel { key, before } => format!("remove label {key}={before} of {object}"),
-        Action::SetRequirement { before, after, .. } => format!("in the policy, write {after} instead of {before}"),
-        Action::RemoveRequirement { before, .. } => format!("in the policy, remove {before}"),
-        Action::SetWorkspace { before, after } if after.is_empty() => {
+        EditAction::RemoveLabel { key, before } => format!("remove label {key}={before} of {object}"),
+        EditAction::SetRequirement { before, after, .. } => format!("in the policy, write {after} instead of {before}"),
+        EditAction::RemoveRequirement { before, .. } => format!("in the policy, remove {before}"),
+        EditAction::SetWorkspace { before, after } if after.is_empty() => {
             format!("in the policy, remove workspace {before}: it then selects targets of any workspace")
         }
-        Action::SetWorkspace { before, after } if before.is_empty() => format!("set workspace {after} in {object}"),
-        Action::SetWorkspace { before, after } => format!("write workspace {after} instead of {before} in {object}"),
+        EditAction::SetWorkspace { before, after } if before.is_empty() => format!("set workspace {after} in {object}"),
+        EditAction::SetWorkspace { before, after } => {
+            format!("write workspace {after} instead of {before} in {object}")
+        }
     }
 }
 
-fn object_text(edit: &Edit, target: Option<&str>) -> String {
-    let Edit { object, path, .. } = edit;
+fn object_text(edit: &ObjectEdit, target: Option<&str>) -> String {
+    let ObjectEdit { object, path, .. } = edit;
     let is_of_target = object.kind == Kind::Workload && path.to_string().starts_with("spec.");
     match (object.kind, target) {
         (Kind::Workload, Some(target)) if is_of_target => format!("deployment target `{target}`"),
@@ -67,8 +69,8 @@ fn object_text(edit: &Edit, target: Option<&str>) -> String {
 }
 
 /// The effect of a change on assignments that the question is not about.
-fn reach_text(reach: Reach) -> String {
-    let Reach { answers, added, removed, reconfigured } = reach;
+fn reach_text(reach: ChangeReach) -> String {
+    let ChangeReach { answers, added, removed, reconfigured } = reach;
     let count = |number: u64, noun: &str| terminal::count(number as usize, noun);
     let mut effects = Vec::new();
     if answers > 1 {
@@ -90,9 +92,9 @@ fn reach_text(reach: Reach) -> String {
 }
 
 /// Changes for programs.
-pub(super) fn json(changes: &[Change], locator: &mut Locator<'_>) -> Json {
-    let change = |change: &Change| {
-        let Reach { answers, added, removed, reconfigured } = change.reach;
+pub(super) fn json(changes: &[SuggestedChange], locator: &mut Locator<'_>) -> Json {
+    let change = |change: &SuggestedChange| {
+        let ChangeReach { answers, added, removed, reconfigured } = change.reach;
         let edits: Vec<_> = change.edits.iter().map(|edit| edit_json(edit, locator)).collect();
         json!({
             "edits": edits,
@@ -105,17 +107,19 @@ pub(super) fn json(changes: &[Change], locator: &mut Locator<'_>) -> Json {
     changes.iter().map(change).collect()
 }
 
-fn edit_json(edit: &Edit, locator: &mut Locator<'_>) -> Json {
+fn edit_json(edit: &ObjectEdit, locator: &mut Locator<'_>) -> Json {
     let (action, key, before, after) = match &edit.action {
-        Action::SetLabel { key, value, before } => ("setLabel", Some(key), before.clone(), Some(value.to_string())),
-        Action::RemoveLabel { key, before } => ("removeLabel", Some(key), Some(before.clone()), None),
-        Action::SetRequirement { before, after, .. } => {
+        EditAction::SetLabel { key, value, before } => ("setLabel", Some(key), before.clone(), Some(value.to_string())),
+        EditAction::RemoveLabel { key, before } => ("removeLabel", Some(key), Some(before.clone()), None),
+        EditAction::SetRequirement { before, after, .. } => {
             ("setRequirement", Some(&before.key), Some(before.to_string().into()), Some(after.to_string()))
         }
-        Action::RemoveRequirement { before, .. } => {
+        EditAction::RemoveRequirement { before, .. } => {
             ("removeRequirement", Some(&before.key), Some(before.to_string().into()), None)
         }
-        Action::SetWorkspace { before, after } => ("setWorkspace", None, Some(before.clone()), Some(after.to_string())),
+        EditAction::SetWorkspace { before, after } => {
+            ("setWorkspace", None, Some(before.clone()), Some(after.to_string()))
+        }
     };
     json!({
         "kind": edit.object.kind.name(),

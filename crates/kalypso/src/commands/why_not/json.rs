@@ -1,7 +1,7 @@
 //! The answer as JSON.
 
 use engine::why_not::{
-    Applicability, CheckedCondition, CheckedRequirement, CheckedSide, Exclusion, NearPolicy, Obstacle, Side,
+    Applicability, AssignmentSide, CheckedCondition, CheckedRequirement, CheckedSide, Exclusion, NearPolicy, Obstacle,
     SourcedLabel, Standing, ValueStanding, WhyNot,
 };
 use model::diagnostic::{Diagnostic, Origin};
@@ -143,7 +143,7 @@ fn part_json(part: &Applicability, locator: &mut Locator<'_>) -> Json {
 
 fn condition_json(condition: &CheckedCondition, locator: &mut Locator<'_>) -> Json {
     let CheckedCondition { key, value, origin, met_by, labels, actual_name, advice, .. } = condition;
-    let met_by = met_by.map(|side| if side == Side::Place { "clusterType" } else { "target" });
+    let met_by = met_by.map(|side| if side == AssignmentSide::Place { "clusterType" } else { "target" });
     json!({
         "key": &**key,
         "value": &**value,
