@@ -2,7 +2,7 @@
 
 use engine::promotion::command::{Command, apply_to_advance};
 use engine::promotion::state::{AdvanceState, Revision};
-use engine::promotion::step::{Plan, PlannedMove, Subject, Write};
+use engine::promotion::step::{PlannedMove, StepPlan, Subject, Write};
 use model::object::Promotion;
 
 use super::changes::Change;
@@ -33,7 +33,7 @@ pub(super) enum Performed {
 }
 
 /// Carries out a plan. A repository or host of one workload that fails does not stop the others.
-pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, ControllerError> {
+pub(super) fn perform(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Performed, ControllerError> {
     let (mut problems, mut unwritten) = (Vec::new(), Vec::new());
     let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, unwritten }) };
     for planned in &plan.moves {
@@ -59,7 +59,7 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, C
 }
 
 /// The pull requests of earlier steps, for a step that writes nothing. If the git host gives no answer about one, it is left out.
-pub(super) fn proposed(facts: &StepFacts<'_>, plan: &Plan) -> Unwritten {
+pub(super) fn proposed(facts: &StepFacts<'_>, plan: &StepPlan) -> Unwritten {
     let Some(promotion) = &plan.promotion else { return Vec::new() };
     let one = |planned: &PlannedMove| {
         let (Write::Put { revision, .. } | Write::Review(revision)) = &planned.write else { return None };

@@ -10,7 +10,8 @@ use engine::promotion::gates::Teams;
 use engine::promotion::graph::StepSource;
 use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use engine::promotion::step::{
-    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Settled, Source, SourceHead, State, Subject, WaitingSource,
+    Facts, Known, ReleaseFacts, Renderer, RevisionEvidence, RolloutFacts, Settled, SourceFacts, SourceHead, State,
+    Subject, WaitingSource,
 };
 use git::Commit;
 use jiff::Timestamp;
@@ -202,7 +203,7 @@ impl Facts for StepFacts<'_> {
         }
     }
 
-    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence {
+    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> RevisionEvidence {
         let workload = match subject {
             Subject::Main => None,
             Subject::Release(workload) => Some(&**workload),
@@ -221,12 +222,12 @@ impl Facts for StepFacts<'_> {
             }
             Subject::Renderer => (Authors::default(), Vec::new()),
         };
-        Evidence { checks, approvals, authors }
+        RevisionEvidence { checks, approvals, authors }
     }
 
-    fn releases(&self) -> Option<Vec<Release>> {
+    fn releases(&self) -> Option<Vec<ReleaseFacts>> {
         let releases = self.request.published?.releases.iter();
-        let one = |(workload, release): (&Arc<str>, &PublishedRelease)| Release {
+        let one = |(workload, release): (&Arc<str>, &PublishedRelease)| ReleaseFacts {
             workload: Arc::clone(workload),
             labels: release.labels.clone(),
         };
@@ -246,7 +247,7 @@ impl Facts for StepFacts<'_> {
         Some(Renderer { version: Revision(Arc::clone(&self.context.access.renderer)), changes, is_known })
     }
 
-    fn sources(&self) -> Option<Vec<Source>> {
+    fn sources(&self) -> Option<Vec<SourceFacts>> {
         self.advances?;
         let sources = self.request.published?.sources.as_ref()?;
         Some(sources.iter().map(sources::of_step).collect())

@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 use engine::promotion;
 use engine::promotion::report::ReportPhase;
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
+use engine::promotion::step::{PlannedMove, PlannedRollout, StepPlan, Subject};
 use hub_api::evidence::PromotionEvents;
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
@@ -244,7 +244,7 @@ fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Me
 }
 
 impl StepOutcome {
-    fn note(&mut self, plan: &Plan) {
+    fn note(&mut self, plan: &StepPlan) {
         self.warnings.extend(plan.problems.iter().cloned());
         let sources = plan.sources.iter().any(|source| source.state().current.is_some());
         let rollouts = plan.rollouts.iter().any(|rollout| rollout.step.state.current.is_some());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::step::{Facts as _, Plan, PlannedMove, PlannedRollout, Release, Settled, Subject};
+use engine::promotion::step::{Facts as _, PlannedMove, PlannedRollout, ReleaseFacts, Settled, StepPlan, Subject};
 
 use super::changes::{Change, is_worth_storing};
 use super::context::Context;
@@ -29,7 +29,7 @@ pub(super) enum Stored {
 }
 
 /// Stores what a step decided.
-pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, ControllerError> {
+pub(super) fn store(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Stored, ControllerError> {
     let context = facts.context;
     let before = facts.advances.cloned().unwrap_or_default();
     let mut change = Change::new(facts.stored, before.clone());
@@ -72,7 +72,7 @@ fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (
 }
 
 /// Returns whether a rollout has another state.
-fn record_rollouts(facts: &StepFacts<'_>, plan: &Plan, change: &mut Change) -> bool {
+fn record_rollouts(facts: &StepFacts<'_>, plan: &StepPlan, change: &mut Change) -> bool {
     let mut is_changed = false;
     for (earlier, present) in &facts.stored.renamed {
         let rollout = facts.stored.rollouts.get(present).and_then(|rollout| rollout.as_ref().ok());
@@ -92,7 +92,7 @@ fn record_rollouts(facts: &StepFacts<'_>, plan: &Plan, change: &mut Change) -> b
 
 /// Stores the record that the environment is settled, if it is, at most without some workloads, and nothing said so before. False: another program stored states at the
 /// same time.
-fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
+fn settle(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<bool, ControllerError> {
     let context = facts.context;
     let (Some(published), Some(gitops)) = (facts.request.published, facts.gitops()) else { return Ok(true) };
     let is_compared = !published.has_rings() || facts.request.output.is_some();
@@ -120,9 +120,10 @@ fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
 }
 
 /// Whether the record says something: about all of the environment, or to an environment after it about the release of a workload.
-fn is_worth_recording(facts: &StepFacts<'_>, plan: &Plan) -> bool {
+fn is_worth_recording(facts: &StepFacts<'_>, plan: &StepPlan) -> bool {
     let Context { plane, environment, .. } = facts.context;
-    let is_settled = |release: &Release| release.labels.is_some() && !plan.settled.open.contains_key(&release.workload);
+    let is_settled =
+        |release: &ReleaseFacts| release.labels.is_some() && !plan.settled.open.contains_key(&release.workload);
     let shows_release = || facts.releases().is_some_and(|releases| releases.iter().any(is_settled));
     plan.settled.check(&Subject::Main).is_ok()
         || (plane.graph.after(environment.as_str()).next().is_some() && shows_release())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Authors, PlaceState};
 use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
-use engine::promotion::step::{Evidence, Known, RolloutFacts};
+use engine::promotion::step::{Known, RevisionEvidence, RolloutFacts};
 use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
 use model::git_id::GitId;
@@ -119,7 +119,7 @@ impl Workload<'_> {
             domains: places.domains.into(),
             measured: measured.map(Cow::Owned),
             changed: changed.map(Cow::Owned),
-            evidence: Evidence { checks, authors, approvals: Vec::new() },
+            evidence: RevisionEvidence { checks, authors, approvals: Vec::new() },
         })
     }
 

@@ -8,7 +8,7 @@ use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolledBack,
     RolloutState,
 };
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, PlannedSource, Subject};
+use engine::promotion::step::{PlannedMove, PlannedRollout, PlannedSource, StepPlan, Subject};
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
     ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus,
@@ -38,7 +38,11 @@ pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timesta
 }
 
 /// Where everything stands that moves into an environment.
-pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, unwritten: &[(Subject, UnwrittenMove)]) -> PromotionStatus {
+pub(super) fn of_plan(
+    facts: &StepFacts<'_>,
+    plan: &StepPlan,
+    unwritten: &[(Subject, UnwrittenMove)],
+) -> PromotionStatus {
     let environment = facts.context.environment;
     let mut status = of_environment(&facts.context.plane.graph, environment, facts.context.now);
     status.problem = plan.problem.as_ref().map(ToString::to_string);
@@ -82,7 +86,7 @@ pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan, unwritten: &[(Subject,
 /// Where the sources stand, as the API shows them.
 fn of_sources<'p>(
     facts: &'p StepFacts<'_>,
-    plan: &'p Plan,
+    plan: &'p StepPlan,
 ) -> impl Iterator<Item = (SubjectStatus, &'p Report)> + use<'p> {
     let origins: BTreeMap<_, _> =
         facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();

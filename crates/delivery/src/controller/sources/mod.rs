@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Candidate, Revision, Unmerged};
-use engine::promotion::step::{Evidence, Known, Plan, Source as StepSource, SourceHead, WaitingSource};
+use engine::promotion::step::{Known, RevisionEvidence, SourceFacts, SourceHead, StepPlan, WaitingSource};
 use git::Commit;
 use git::load::{Read, RequestThreads};
 use model::git_id::GitId;
@@ -25,8 +25,8 @@ use crate::source_difference::Reader;
 const COMMITS_MAX: usize = 50;
 
 /// A source, as a decision needs it.
-pub(super) fn of_step(source: &Source) -> StepSource {
-    StepSource { name: Arc::clone(&source.name), origin: source.origin, commit: line::revision(source.commit) }
+pub(super) fn of_step(source: &Source) -> SourceFacts {
+    SourceFacts { name: Arc::clone(&source.name), origin: source.origin, commit: line::revision(source.commit) }
 }
 
 /// Reads the newest commits of sources.
@@ -81,7 +81,7 @@ impl SourceReader<'_> {
         let people_of = |newest: &Commit, since: GitId| {
             let commits = commits_since(self.context, newest, since);
             let (authors, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
-            Evidence { approvals, authors, ..Evidence::default() }
+            RevisionEvidence { approvals, authors, ..RevisionEvidence::default() }
         };
         let is_approved = |current: &&Candidate| !current.approvals.is_empty();
         let candidate = state.current.as_ref().filter(|_| needs_people).filter(is_approved);
@@ -97,7 +97,7 @@ impl SourceReader<'_> {
         Ok(SourceHead {
             revision: line::revision(head.id),
             is_change,
-            evidence: if needs_people && is_change { people_of(head, admitted) } else { Evidence::default() },
+            evidence: if needs_people && is_change { people_of(head, admitted) } else { RevisionEvidence::default() },
             candidate,
             unmerged: (!is_out).then(|| state.unmerged.iter().map(still).collect()),
         })
@@ -114,7 +114,7 @@ fn commits_since(context: &Context<'_>, head: &Commit, admitted: GitId) -> Vec<C
 /// Adds what was decided about all sources to a change. Returns whether the output follows other commits now. What is recorded for the first time is published already.
 pub(super) fn record(
     (context, sources): (&Context<'_>, &[Source]),
-    plan: &Plan,
+    plan: &StepPlan,
     (before, change): (&Advances, &mut Change),
 ) -> bool {
     let mut after = before.sources.clone();

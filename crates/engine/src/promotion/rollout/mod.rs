@@ -57,7 +57,7 @@ pub struct RolloutInput<'a> {
     /// a step that changed the state, the driver must measure again.
     pub measured: Result<&'a [PlaceState], Arc<str>>,
     /// The places that the move changes. None, or that of another move: not known yet, so nothing is released.
-    pub changed: Option<Changed<'a>>,
+    pub changed: Option<ChangedPlaces<'a>>,
     /// The last results of the checks of the moving ring, by the name of the gate.
     pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
     /// Approvals from the git host. Those in the state count too.
@@ -110,7 +110,7 @@ pub struct Difference<'a> {
 /// A place that got an unproved revision by an earlier move, and keeps it, differs from the stable revision only. Its ring has to prove it again: otherwise, a
 /// newer revision that changes nothing in the ring would carry the unproved one past its gates.
 #[derive(Clone, Copy, Debug)]
-pub struct Changed<'a> {
+pub struct ChangedPlaces<'a> {
     /// The difference, by [`RolloutState::difference`].
     pub of: Difference<'a>,
     /// Whether the folder of a place differs, for each place. A place without a folder there differs.

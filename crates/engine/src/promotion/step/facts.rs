@@ -65,10 +65,10 @@ pub trait Facts {
     fn measured(&self, before: Option<&Arc<str>>, subject: &Subject) -> Known<Measured>;
 
     /// What checks and people say about a revision of a subject. Only the gates of the promotion count.
-    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence;
+    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> RevisionEvidence;
 
     /// The workloads with releases that the environment publishes. None: they are not known.
-    fn releases(&self) -> Option<Vec<Release>>;
+    fn releases(&self) -> Option<Vec<ReleaseFacts>>;
 
     /// The release of a workload that the sources of the environment name.
     fn named_release(&self, workload: &Arc<str>, promotion: &Promotion) -> Option<Revision>;
@@ -77,7 +77,7 @@ pub trait Facts {
     fn renderer(&self) -> Option<Renderer>;
 
     /// The sources of values and applications that the environment was read from. None: they are not known, so nothing changes.
-    fn sources(&self) -> Option<Vec<Source>>;
+    fn sources(&self) -> Option<Vec<SourceFacts>>;
 
     /// The heads of sources that wait for gates or for the end of a hold, in their order.
     fn heads(&self, waiting: &[WaitingSource]) -> Vec<Known<SourceHead>>;
@@ -94,7 +94,7 @@ pub trait Facts {
 
 /// What checks and people say about a revision.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct RevisionEvidence {
     /// The last results of checks, by the name of the gate.
     pub checks: BTreeMap<Arc<str>, CheckResult>,
     /// Approvals from the git host. Those in the state count too.
@@ -105,7 +105,7 @@ pub struct Evidence {
 
 /// A workload with a release.
 #[derive(Clone, Debug)]
-pub struct Release {
+pub struct ReleaseFacts {
     /// The workload.
     pub workload: Arc<str>,
     /// The labels of its registration. None: the platform team wrote the workload, and its releases do not move.
@@ -125,7 +125,7 @@ pub struct Renderer {
 
 /// A source of values or of an application.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceFacts {
     /// The name.
     pub name: Arc<str>,
     /// What its changes count as.
@@ -138,7 +138,7 @@ pub struct Source {
 #[derive(Clone, Debug)]
 pub struct WaitingSource {
     /// The source.
-    pub source: Source,
+    pub source: SourceFacts,
     /// The gates that are for it.
     pub gates: Vec<Gate>,
     /// Its state.
@@ -153,11 +153,11 @@ pub struct SourceHead {
     /// Whether it changes something for the environment, compared with the admitted one.
     pub is_change: bool,
     /// What people say about it.
-    pub evidence: Evidence,
+    pub evidence: RevisionEvidence,
     /// What people say about the candidate of the state, if it is another commit that has approvals, and that the newest one contains.
-    pub candidate: Option<Evidence>,
+    pub candidate: Option<RevisionEvidence>,
     /// What people say now about each admitted change that is not on the branches that clusters pull. None: all are.
-    pub unmerged: Option<Vec<Evidence>>,
+    pub unmerged: Option<Vec<RevisionEvidence>>,
 }
 
 /// What is known of a workload in the rings of an environment. The columns have an entry for each place that has the workload, in the same order.
@@ -194,5 +194,5 @@ pub struct RolloutFacts<'a> {
     /// Whether all places that change are new.
     pub is_only_new: bool,
     /// What checks and people say about the revision in its ring.
-    pub evidence: Evidence,
+    pub evidence: RevisionEvidence,
 }

@@ -1,7 +1,7 @@
 //! The step of an environment: one decision about everything that is on its way into it.
 //!
 //! [`step`] is pure and total, and the same for the service, for one run of the command line, and for simulations. A program gives it what it knows ([`Facts`]) and what
-//! was stored ([`State`]), stores the new states of the [`Plan`], and then performs its writes.
+//! was stored ([`State`]), stores the new states of the [`StepPlan`], and then performs its writes.
 
 mod facts;
 mod moves;
@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use model::object::Promotion;
 
-pub use self::facts::{Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, WaitingSource};
+pub use self::facts::{
+    Facts, Known, ReleaseFacts, Renderer, RevisionEvidence, RolloutFacts, SourceFacts, SourceHead, WaitingSource,
+};
 pub use self::settled::Settled;
 use super::advance::AdvanceStep;
 use super::in_force::{admits, in_force};
@@ -74,7 +76,7 @@ struct StepInput<'a> {
 
 /// What a step decides.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct StepPlan {
     /// The promotion in force, without that of a candidate. None: nothing moves into the environment.
     pub promotion: Option<Promotion>,
     /// Why no commit, release or version can move into the environment. None: they can.
@@ -177,8 +179,8 @@ pub struct PlannedRollout {
 ///    origin. The `Promotion` at a commit of the main branch adds its gates.
 ///
 /// All of them are decided with the same facts. A hold of the environment stops all of them but rollbacks.
-pub fn step(facts: &dyn Facts, state: &State) -> Plan {
-    let mut plan = Plan { promotion: promotion(facts, state, None), ..Plan::default() };
+pub fn step(facts: &dyn Facts, state: &State) -> StepPlan {
+    let mut plan = StepPlan { promotion: promotion(facts, state, None), ..StepPlan::default() };
     sources::plan(facts, state, &mut plan);
     plan.settled = facts.settled();
     let Some(promotion) = plan.promotion.clone() else { return plan };

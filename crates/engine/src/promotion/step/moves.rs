@@ -6,8 +6,8 @@ use std::sync::Arc;
 use model::object::Promotion;
 use model::object::promotion::ChangeOrigin;
 
-use super::facts::{Evidence, Facts, Known};
-use super::{Plan, PlannedMove, Settled, StepInput, Subject, Write, promotion};
+use super::facts::{Facts, Known, RevisionEvidence};
+use super::{PlannedMove, Settled, StepInput, StepPlan, Subject, Write, promotion};
 use crate::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use crate::promotion::evidence::Measured;
 use crate::promotion::origin::for_origin;
@@ -35,7 +35,7 @@ pub(super) struct Move<'a> {
 struct Collected {
     from: Vec<FromEnvironment>,
     measured: Known<Measured>,
-    evidence: Evidence,
+    evidence: RevisionEvidence,
 }
 
 impl Move<'_> {
@@ -60,7 +60,7 @@ impl Move<'_> {
         Collected {
             from: self.before(promotion),
             measured: Err("it is not asked for yet".into()),
-            evidence: Evidence::default(),
+            evidence: RevisionEvidence::default(),
         }
     }
 
@@ -161,7 +161,7 @@ pub(super) fn of_main(input: StepInput<'_>, settled: &Settled) -> PlannedMove {
 }
 
 /// Decides about the releases of the workloads that the promotion selects.
-pub(super) fn of_releases(input: StepInput<'_>, plan: &mut Plan) {
+pub(super) fn of_releases(input: StepInput<'_>, plan: &mut StepPlan) {
     let StepInput { facts, state, promotion } = input;
     let Some(releases) = facts.releases() else { return };
     let promotion = for_origin(promotion, ChangeOrigin::Release);

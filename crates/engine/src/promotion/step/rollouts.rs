@@ -5,13 +5,13 @@ use std::sync::Arc;
 use model::object::Promotion;
 
 use super::facts::RolloutFacts;
-use super::{Plan, PlannedRollout, Settled, StepInput};
+use super::{PlannedRollout, Settled, StepInput, StepPlan};
 use crate::promotion::membership::effective_rings;
-use crate::promotion::rollout::{self, Ahead, Changed, RingPlaces, RolloutInput, RolloutStep};
+use crate::promotion::rollout::{self, Ahead, ChangedPlaces, RingPlaces, RolloutInput, RolloutStep};
 use crate::promotion::state::{Move, Phase, RolloutState};
 
 /// Decides about all workloads in the rings, and which of them are not settled.
-pub(super) fn plan(input: StepInput<'_>, plan: &mut Plan) {
+pub(super) fn plan(input: StepInput<'_>, plan: &mut StepPlan) {
     let StepInput { facts, state, promotion } = input;
     let workloads = facts.rollouts();
     if workloads.is_empty() {
@@ -63,7 +63,7 @@ fn decide(input: StepInput<'_>, found: &RolloutFacts<'_>, before: &RolloutState)
             failing: &found.failing,
         },
         measured: found.measured.as_deref().map_err(Arc::clone),
-        changed: changed.map(|(of, places)| Changed { of, places, is_only_new: found.is_only_new }),
+        changed: changed.map(|(of, places)| ChangedPlaces { of, places, is_only_new: found.is_only_new }),
         checks: &found.evidence.checks,
         approvals: &found.evidence.approvals,
         authors: &found.evidence.authors,

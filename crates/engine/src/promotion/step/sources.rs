@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::facts::{Evidence, Facts, SourceHead, WaitingSource};
-use super::{Plan, PlannedSource, State};
+use super::facts::{Facts, RevisionEvidence, SourceHead, WaitingSource};
+use super::{PlannedSource, State, StepPlan};
 use crate::promotion::origin::for_origin;
 use crate::promotion::source::{self, People, SourceInput, SourceStep};
 use crate::promotion::state::AdvanceState;
 
 /// Decides which commits of its sources the output follows. A source is recorded while a gate is for its origin, or while a person holds it. All others are read at their
 /// heads. One that was not read keeps its state: when it is back, its newest commit is no beginning.
-pub(super) fn plan(facts: &dyn Facts, state: &State, plan: &mut Plan) {
+pub(super) fn plan(facts: &dyn Facts, state: &State, plan: &mut StepPlan) {
     let Some(sources) = facts.sources() else { return };
     let gates =
         |origin| plan.promotion.as_ref().map(|promotion| for_origin(promotion, origin).gates).unwrap_or_default();
@@ -56,6 +56,6 @@ fn decide(facts: &dyn Facts, state: &State, (waiting, head): (&WaitingSource, &S
     source::step(&input, &waiting.state)
 }
 
-fn people(evidence: &Evidence) -> People<'_> {
+fn people(evidence: &RevisionEvidence) -> People<'_> {
     People { approvals: &evidence.approvals, authors: &evidence.authors }
 }

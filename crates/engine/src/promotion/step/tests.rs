@@ -29,8 +29,8 @@ struct Known {
     stage: Revision,
     named: Option<Revision>,
     problem: Option<Arc<str>>,
-    releases: Vec<Release>,
-    sources: Vec<Source>,
+    releases: Vec<ReleaseFacts>,
+    sources: Vec<SourceFacts>,
     /// The newest commit of each source.
     heads: BTreeMap<Arc<str>, Revision>,
     /// The revision that the sources give each workload in the rings.
@@ -38,7 +38,7 @@ struct Known {
     renderer: Option<Renderer>,
     teams: Teams,
     /// What people say about each revision.
-    said: BTreeMap<Revision, Evidence>,
+    said: BTreeMap<Revision, RevisionEvidence>,
     /// The revisions about which people and checks were asked.
     asked: RefCell<Vec<Revision>>,
 }
@@ -147,12 +147,12 @@ impl Facts for Known {
         Ok(Measured { places: 2, expected: 2, succeeded: 2, ..Measured::default() })
     }
 
-    fn evidence(&self, _: &Subject, revision: &Revision, _: &Promotion) -> Evidence {
+    fn evidence(&self, _: &Subject, revision: &Revision, _: &Promotion) -> RevisionEvidence {
         self.asked.borrow_mut().push(revision.clone());
         self.said.get(revision).cloned().unwrap_or_default()
     }
 
-    fn releases(&self) -> Option<Vec<Release>> {
+    fn releases(&self) -> Option<Vec<ReleaseFacts>> {
         Some(self.releases.clone())
     }
 
@@ -164,7 +164,7 @@ impl Facts for Known {
         self.renderer.clone()
     }
 
-    fn sources(&self) -> Option<Vec<Source>> {
+    fn sources(&self) -> Option<Vec<SourceFacts>> {
         Some(self.sources.clone())
     }
 
@@ -172,7 +172,7 @@ impl Facts for Known {
         let head = |waiting: &WaitingSource| {
             let revision = self.heads.get(&waiting.source.name).cloned().ok_or("it can't be reached")?;
             let is_change = revision != waiting.source.commit;
-            let evidence = Evidence::default();
+            let evidence = RevisionEvidence::default();
             Ok(SourceHead { revision, is_change, evidence, candidate: None, unmerged: None })
         };
         waiting.iter().map(head).collect()
@@ -200,13 +200,13 @@ impl Facts for Known {
             measured: Ok(places.into()),
             changed: None,
             is_only_new: false,
-            evidence: Evidence::default(),
+            evidence: RevisionEvidence::default(),
         })
     }
 }
 
 /// The moves of a plan: subject, phase and what is written.
-fn moves(plan: &Plan) -> Vec<String> {
+fn moves(plan: &StepPlan) -> Vec<String> {
     let one = |planned: &PlannedMove| {
         let admitted = planned.step.state.admitted.as_ref().map_or("nothing", |admitted| &admitted.0);
         format!("{:?} {} has {admitted}: {:?}", planned.subject, planned.step.report.phase.name(), planned.write)
@@ -267,7 +267,7 @@ fn an_open_rollout_keeps_the_environment_from_being_settled() {
 #[test]
 fn open_or_failed_rollout_does_not_block_releases_of_others() {
     let mut known = known("select: {platform: true, workloadSelector: {}}, rings: [{name: all}]");
-    let release = |name: &str| Release { workload: name.into(), labels: Some(Labels::default()) };
+    let release = |name: &str| ReleaseFacts { workload: name.into(), labels: Some(Labels::default()) };
     known.releases = vec![release("cart"), release("shop")];
     known.rollouts = BTreeMap::from([("cart".into(), revision("r1")), ("shop".into(), revision("r2"))]);
     let mut state = at_rest();
@@ -282,7 +282,7 @@ fn open_or_failed_rollout_does_not_block_releases_of_others() {
         state.releases.insert(name.into(), proving("1.0.0"));
         state.rollouts.insert(name.into(), stable.clone());
     }
-    let proofs = |plan: &Plan| plan.moves.iter().map(|planned| planned.step.state.proofs.len()).collect::<Vec<_>>();
+    let proofs = |plan: &StepPlan| plan.moves.iter().map(|planned| planned.step.state.proofs.len()).collect::<Vec<_>>();
     let plan = step(&known, &state);
     assert_eq!(plan.settled.open.keys().map(|name| &**name).collect::<Vec<_>>(), ["shop"]);
     assert_eq!(proofs(&plan), [0, 1, 0]);
@@ -313,11 +313,11 @@ fn problem_blocks_new_changes_and_not_running_rollouts() {
 
 #[test]
 fn sources_wait_for_gates_and_holds_and_else_follow_their_heads() {
-    let source = |name: &str, origin| Source { name: name.into(), origin, commit: revision("v1") };
+    let source = |name: &str, origin| SourceFacts { name: name.into(), origin, commit: revision("v1") };
     let mut known = known("select: {platform: true}, gates: [{name: person, for: [values], manual: {}}]");
     known.sources = vec![source("values", ChangeOrigin::Values), source("application/shop", ChangeOrigin::Application)];
     known.heads = known.sources.iter().map(|source| (Arc::clone(&source.name), revision("v2"))).collect();
-    let names = |plan: &Plan| plan.sources.iter().map(|source| source.name.to_string()).collect::<Vec<_>>();
+    let names = |plan: &StepPlan| plan.sources.iter().map(|source| source.name.to_string()).collect::<Vec<_>>();
     let plan = step(&known, &at_rest());
     assert_eq!(names(&plan), ["values"]);
     assert_eq!(plan.sources[0].state().admitted, Some(revision("v1")));
@@ -339,7 +339,7 @@ fn sources_wait_for_gates_and_holds_and_else_follow_their_heads() {
 fn releases_move_where_they_are_selected_and_are_forgotten_elsewhere() {
     let mut known =
         known("select: {platform: false, workloadSelector: {matchLabels: {tier: front}}}, delivery: direct");
-    let release = |workload: &str, tier: &str| Release {
+    let release = |workload: &str, tier: &str| ReleaseFacts {
         workload: workload.into(),
         labels: Some(Labels::from_iter([("tier", tier)])),
     };
@@ -409,13 +409,13 @@ fn a_version_that_is_not_installed_can_not_be_promoted() {
 }
 
 /// What people say about a change of `author` that others approved.
-fn said(author: &str, approved_by: &[&str]) -> Evidence {
+fn said(author: &str, approved_by: &[&str]) -> RevisionEvidence {
     let approver = |account: &&str| {
         let at = Timestamp::UNIX_EPOCH;
         Approver { account: Arc::from(*account), at, by: "review".into(), gate: None }
     };
     let authors = Authors::one(Some(author.into()));
-    Evidence { approvals: approved_by.iter().map(approver).collect(), authors, ..Evidence::default() }
+    RevisionEvidence { approvals: approved_by.iter().map(approver).collect(), authors, ..RevisionEvidence::default() }
 }
 
 #[test]

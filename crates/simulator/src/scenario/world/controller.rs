@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::report::{Event, EventKind, Report, ReportPhase};
 use engine::promotion::state::Revision;
 use engine::promotion::step;
-use engine::promotion::step::{Plan, PlannedRollout, Subject};
+use engine::promotion::step::{PlannedRollout, StepPlan, Subject};
 use jiff::Timestamp;
 
 use super::environment::Memory;
@@ -75,8 +75,8 @@ impl World {
     }
 
     /// Keeps the states of a plan, and carries out what it writes. False: everything is as before.
-    fn carry_out(&mut self, number: usize, plan: Plan) -> bool {
-        let Plan { rollouts, moves, sources, admits, .. } = plan;
+    fn carry_out(&mut self, number: usize, plan: StepPlan) -> bool {
+        let StepPlan { rollouts, moves, sources, admits, .. } = plan;
         let mut is_changed = self.keep_sources(number, sources);
         for planned in rollouts {
             is_changed |= self.keep_rollout(number, planned);

@@ -8,7 +8,8 @@ use engine::promotion::evidence::{Authors, Measured};
 use engine::promotion::gates::Teams;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
-    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Settled, Source, SourceHead, State, Subject, WaitingSource,
+    Facts, Known, ReleaseFacts, Renderer, RevisionEvidence, RolloutFacts, Settled, SourceFacts, SourceHead, State,
+    Subject, WaitingSource,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -170,17 +171,17 @@ impl Facts for WorldFacts<'_> {
         number.map_or_else(|| Err("it does not exist".into()), |number| self.world.measured(number, subject))
     }
 
-    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence {
-        Evidence {
+    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> RevisionEvidence {
+        RevisionEvidence {
             checks: self.world.system.results(&promotion.gates, self.now().as_second()),
             approvals: Vec::new(),
             authors: self.world.authors_of(self.number, self.world.subject_number(subject), revision),
         }
     }
 
-    fn releases(&self) -> Option<Vec<Release>> {
+    fn releases(&self) -> Option<Vec<ReleaseFacts>> {
         let workloads = self.world.scenario.workloads.iter();
-        let one = |workload: &crate::scenario::definition::WorkloadDefinition| Release {
+        let one = |workload: &crate::scenario::definition::WorkloadDefinition| ReleaseFacts {
             workload: Arc::clone(&workload.name),
             labels: Some(workload.labels.clone()),
         };
@@ -199,8 +200,8 @@ impl Facts for WorldFacts<'_> {
         Some(Renderer { version: self.world.installed_renderer(), changes, is_known: true })
     }
 
-    fn sources(&self) -> Option<Vec<Source>> {
-        let one = |source| Source {
+    fn sources(&self) -> Option<Vec<SourceFacts>> {
+        let one = |source| SourceFacts {
             name: self.world.subject_of(source).into(),
             origin: source.origin(),
             commit: self.environment().source(source).read.clone(),
@@ -213,7 +214,10 @@ impl Facts for WorldFacts<'_> {
             let source = self.source(&waiting.source.name).ok_or("it does not exist")?;
             let known = self.environment().source(source);
             let newest = known.pending.last();
-            let people = || Evidence { authors: Authors::one(Some(source.author().into())), ..Evidence::default() };
+            let people = || RevisionEvidence {
+                authors: Authors::one(Some(source.author().into())),
+                ..RevisionEvidence::default()
+            };
             let candidate = waiting.state.current.as_ref().filter(|current| !current.approvals.is_empty());
             let is_pending = |name: &str| known.pending.iter().rev().skip(1).any(|commit| *commit.name == *name);
             Ok(SourceHead {
@@ -271,7 +275,7 @@ impl Facts for WorldFacts<'_> {
             measured,
             changed: changed.map(|changed| live.pick(&changed.places)),
             is_only_new: environment.is_only_new(workload),
-            evidence: Evidence {
+            evidence: RevisionEvidence {
                 checks: self.world.system.results(&gates, self.now().as_second()),
                 approvals: Vec::new(),
                 authors: Authors::one(moving.and_then(|revision| self.world.author(workload, revision))),

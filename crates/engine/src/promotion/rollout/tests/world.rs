@@ -12,7 +12,7 @@ use crate::promotion::evidence::{Authors, CheckResult, PlaceState};
 use crate::promotion::layout::layout;
 use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
-use crate::promotion::rollout::{Ahead, Changed, Difference, RingPlaces, RolloutInput, RolloutStep, step};
+use crate::promotion::rollout::{Ahead, ChangedPlaces, Difference, RingPlaces, RolloutInput, RolloutStep, step};
 use crate::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
@@ -246,7 +246,7 @@ impl World {
         let changed = self.state.difference().map(|_| places.map(|place| self.changes(place)).collect::<Vec<_>>());
         let difference = self.state.difference();
         let is_only_new = self.is_only_new;
-        let changed = difference.zip(changed.as_ref()).map(|(of, places)| Changed { of, places, is_only_new });
+        let changed = difference.zip(changed.as_ref()).map(|(of, places)| ChangedPlaces { of, places, is_only_new });
         let target = self.state.rolled_back.as_ref().and_then(|found| found.target.as_ref());
         let back = target.map(|target| self.back.clone().unwrap_or_else(|| target.revision.clone()));
         let position = Position((self.positions.len() - 1).to_string().into());
