@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use engine::compile::{Compiled, Options, Prepared};
+use engine::compile::{CompileOptions, Compiled, Prepared};
 use engine::memo::Memo;
 use engine::output::{Destination, assemble};
 use git::Edits;
@@ -121,7 +121,7 @@ pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
     let remembering = seconds_since_last();
     let prepared = Prepared::new(&fleet);
     let preparing = seconds_since_last();
-    let options = Options { memo: memo.unwrap_or_default(), ..Options::default() };
+    let options = CompileOptions { memo: memo.unwrap_or_default(), ..CompileOptions::default() };
     let compiled = Compiled::from_prepared(prepared, options);
     let compiling = seconds_since_last();
     let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &|sealed| compiled.open(sealed))?.tree;

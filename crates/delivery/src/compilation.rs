@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::compile::{Compiled, FolderStore, Options};
+use engine::compile::{CompileOptions, Compiled, FolderStore};
 use engine::memo::Memo;
 use engine::output::Output;
 use engine::promotion::revision::Revisions;
@@ -86,7 +86,7 @@ impl KnownResults {
         progress: &Progress,
         folder_store: Option<Arc<dyn FolderStore>>,
     ) -> Compiled {
-        let options = Options { progress: progress.clone(), folder_store, ..Options::default() };
+        let options = CompileOptions { progress: progress.clone(), folder_store, ..CompileOptions::default() };
         let compiled = self.run(&loaded.fleet, options);
         self.save(&[&compiled]);
         compiled
@@ -94,7 +94,8 @@ impl KnownResults {
 
     /// Compiles two states of an environment, to compare them. Common results are computed only once.
     pub fn compile_both(&mut self, earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
-        let options = |is_earlier| Options { progress: progress.clone(), is_earlier, ..Options::default() };
+        let options =
+            |is_earlier| CompileOptions { progress: progress.clone(), is_earlier, ..CompileOptions::default() };
         let earlier = self.run(&earlier.fleet, options(true));
         let later = self.run(&later.fleet, options(false));
         self.save(&[&earlier, &later]);
@@ -103,7 +104,8 @@ impl KnownResults {
 
     /// Compiles an earlier state of an environment, to compare a later state with it.
     pub fn compile_earlier(&mut self, loaded: &Loaded, later: &Compiled) -> Compiled {
-        let options = Options { progress: later.progress().clone(), is_earlier: true, ..Options::default() };
+        let options =
+            CompileOptions { progress: later.progress().clone(), is_earlier: true, ..CompileOptions::default() };
         let compiled = self.run(&loaded.fleet, options);
         self.save(&[&compiled, later]);
         compiled
@@ -112,15 +114,15 @@ impl KnownResults {
     /// Compiles an earlier state of an environment, whose folders are used beside those of the `later` one and of other states. `state` is its number, from 1 to
     /// [`Compiled::STATES_MAX`].
     pub fn compile_state(&mut self, loaded: &Loaded, state: u8, later: &Compiled) -> Compiled {
-        let options = Options { progress: later.progress().clone(), state, ..Options::default() };
+        let options = CompileOptions { progress: later.progress().clone(), state, ..CompileOptions::default() };
         let compiled = self.run(&loaded.fleet, options);
         self.save(&[&compiled, later]);
         compiled
     }
 
-    fn run(&mut self, fleet: &Arc<Fleet>, options: Options) -> Compiled {
+    fn run(&mut self, fleet: &Arc<Fleet>, options: CompileOptions) -> Compiled {
         let memo = std::mem::take(&mut self.memo);
-        let mut compiled = Compiled::with(fleet, Options { memo, ..options });
+        let mut compiled = Compiled::with(fleet, CompileOptions { memo, ..options });
         let has_new_results = compiled.has_new_results();
         self.memo = compiled.take_memo();
         if has_new_results {
@@ -177,17 +179,17 @@ mod tests {
         let mut known = KnownResults { file: Some(file()), memo: Memo::default(), ..KnownResults::new(None) };
         let [first, second, third] = ["A", "B", "C"].map(fleet);
         let mut compile = |fleet| {
-            let compiled = known.run(fleet, Options::default());
+            let compiled = known.run(fleet, CompileOptions::default());
             known.save(&[&compiled]);
             compiled
         };
         compile(&first);
         compile(&second);
         let later = compile(&third);
-        let earlier = known.run(&first, Options { is_earlier: true, ..Options::default() });
+        let earlier = known.run(&first, CompileOptions { is_earlier: true, ..CompileOptions::default() });
         known.save(&[&earlier, &later]);
         let mut saved = KnownResults { memo: file().load(), ..KnownResults::new(None) };
-        let mut recomputed = |fleet| saved.run(fleet, Options::default()).last_update().recomputed_count();
+        let mut recomputed = |fleet| saved.run(fleet, CompileOptions::default()).last_update().recomputed_count();
         assert_eq!(earlier.last_update().recomputed_count(), 0);
         assert_eq!([&first, &third, &second].map(&mut recomputed), [0, 0, 1]);
     }

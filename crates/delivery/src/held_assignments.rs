@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::compile::{Compiled, Prepared};
-use engine::hold::{Held, History, Search, needs_search};
+use engine::hold::{Held, PublicationHistory, Search, needs_search};
 use engine::layout::Folder;
 use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
 use git::publications::{Publication, Publications};
@@ -55,7 +55,7 @@ pub fn on_branch(
     let publications = branch.publications(loaded, HELD_REACH)?.unwrap_or_default();
     let commits: Vec<_> = publications.publications.iter().map(|publication| publication.commit).collect();
     let branch_history = BranchHistory { branch, loaded, publications: &publications };
-    let history = History {
+    let history = PublicationHistory {
         head: &branch.tree,
         folder,
         publications: &commits,

@@ -40,7 +40,7 @@ use class_pairs::{ClassPair, ClassPairs};
 pub(crate) use rows::with_bytes;
 use rows::{Row, Slot};
 pub use single::SingleAssignments;
-pub use update::{Update, Work};
+pub use update::{CompileUpdate, Work};
 
 /// An assignment has errors, so it has no folder.
 #[derive(Debug)]
@@ -63,12 +63,12 @@ pub struct Compiled {
     progress: Progress,
     /// The bits that the keys of all sealed folders have in common.
     mark: u64,
-    last: Update,
+    last: CompileUpdate,
 }
 
 /// Options of a compilation.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct CompileOptions {
     /// Results of an earlier run.
     pub memo: Memo,
     /// Receives the progress.
@@ -83,23 +83,23 @@ pub struct Options {
 }
 
 impl Compiled {
-    /// The largest number of an earlier state in [`Options::state`].
+    /// The largest number of an earlier state in [`CompileOptions::state`].
     pub const STATES_MAX: u8 = 7;
 
     /// Compiles every assignment of a fleet. A failing assignment does not affect other assignments.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
-        Self::with(fleet, Options::default())
+        Self::with(fleet, CompileOptions::default())
     }
 
     /// Compiles a fleet with options.
-    pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
+    pub fn with(fleet: &Arc<Fleet>, options: CompileOptions) -> Self {
         Self::from_prepared(Prepared::with_progress(fleet, &options.progress), options)
     }
 
     /// Compiles a prepared fleet.
     pub fn from_prepared(
         prepared: Prepared,
-        Options { memo, progress, is_earlier, state, folder_store }: Options,
+        CompileOptions { memo, progress, is_earlier, state, folder_store }: CompileOptions,
     ) -> Self {
         let mut compiled = Self {
             prepared,
@@ -111,7 +111,7 @@ impl Compiled {
             memo,
             progress,
             mark: mark(is_earlier, state),
-            last: Update::default(),
+            last: CompileUpdate::default(),
         };
         let delta = Delta { reach: Reach::Everything, schedule: true, ..Delta::default() };
         compiled.advance(&delta);
@@ -119,14 +119,14 @@ impl Compiled {
     }
 
     /// Updates to another fleet, usually with small changes. The result is the same as that of a new compilation.
-    pub fn update(&mut self, fleet: &Arc<Fleet>) -> &Update {
+    pub fn update(&mut self, fleet: &Arc<Fleet>) -> &CompileUpdate {
         let delta = self.prepared.update(fleet, &self.progress);
         self.advance(&delta);
         &self.last
     }
 
     /// The result of the last update, or of the compilation if there was no update.
-    pub fn last_update(&self) -> &Update {
+    pub fn last_update(&self) -> &CompileUpdate {
         &self.last
     }
 
@@ -273,7 +273,7 @@ impl Compiled {
     }
 
     /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered again, unless they are still in memory or in
-    /// [`Options::folder_store`].
+    /// [`CompileOptions::folder_store`].
     ///
     /// # Errors
     /// If there is no such folder.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Result};
 
 use engine::compile::Compiled;
-use engine::hold::{FLEETS_MAX, Held, History, NotHeldReason, Search, needs_search};
+use engine::hold::{FLEETS_MAX, Held, NotHeldReason, PublicationHistory, Search, needs_search};
 use engine::output::{Destination, assemble};
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -86,7 +86,7 @@ fn check(
     let open = |sealed: &Sealed| good.open(sealed);
     let destination = Destination::default();
     let head = assemble(good, &Tree::default(), &destination, &open)?.tree;
-    let history = History {
+    let history = PublicationHistory {
         head: &head,
         folder: &destination.folder,
         publications: &[commit(0)],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Options};
+use engine::compile::{CompileOptions, Compiled};
 use engine::memo::Memo;
 use model::diagnostic::Diagnostic;
 use model::digest::Digest;
@@ -100,7 +100,7 @@ fn rendered_files_break_and_recover_as_in_a_new_compilation() -> std::io::Result
     for (state, good) in states {
         let fleet = printing(state)?;
         warm.update(&fleet);
-        let mut saved = Compiled::with(&fleet, Options { memo, ..Options::default() });
+        let mut saved = Compiled::with(&fleet, CompileOptions { memo, ..CompileOptions::default() });
         let cold = Compiled::new(&fleet);
         assert_eq!(cold.rendered_count(), good, "{state:?}");
         let is_wrong = cold.diagnostics().iter().any(Diagnostic::is_error);

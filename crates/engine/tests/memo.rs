@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Result;
 use std::sync::Arc;
 
-use engine::compile::{Assignment, Compiled, Options};
+use engine::compile::{Assignment, CompileOptions, Compiled};
 use engine::memo::Memo;
 use model::fleet::Fleet;
 use testkit::edits::FleetEdits;
@@ -22,7 +22,7 @@ fn fleets() -> Result<Vec<Arc<Fleet>>> {
 }
 
 fn with(fleet: &Arc<Fleet>, memo: Memo) -> Compiled {
-    Compiled::with(fleet, Options { memo, ..Options::default() })
+    Compiled::with(fleet, CompileOptions { memo, ..CompileOptions::default() })
 }
 
 #[test]

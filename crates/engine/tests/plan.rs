@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Result};
 
-use engine::compile::{Compiled, Options};
+use engine::compile::{CompileOptions, Compiled};
 use engine::output::{Destination, assemble};
 use engine::plan::{
     AssignmentChange, Cause, ChangeKind, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, PlannedId, plan,
@@ -54,7 +54,7 @@ fn compiled(texts: &[&str], is_earlier: bool) -> Result<Compiled> {
     let files = vec![("all.yaml".to_owned(), texts.concat().into_bytes())];
     let (fleet, found) = testkit::directory::fleet_of(files, ENVIRONMENT)?;
     assert_eq!(found, []);
-    Ok(Compiled::with(&fleet.into(), Options { is_earlier, ..Options::default() }))
+    Ok(Compiled::with(&fleet.into(), CompileOptions { is_earlier, ..CompileOptions::default() }))
 }
 
 fn planned(old: &Compiled, new: &Compiled) -> std::result::Result<Plan, OpenError> {

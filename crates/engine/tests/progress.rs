@@ -3,7 +3,7 @@
 use std::io::{self, Result};
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Options, Prepared};
+use engine::compile::{CompileOptions, Compiled, Prepared};
 use engine::output::{Destination, assemble};
 use engine::plan::{Comparison, plan};
 use model::fleet::Fleet;
@@ -28,7 +28,7 @@ fn fleet(change: Option<&GeneratedChange>) -> Result<Arc<Fleet>> {
 /// A compiled fleet, with its progress.
 fn compiled(change: Option<&GeneratedChange>, is_earlier: bool) -> Result<(Compiled, Progress)> {
     let progress = Progress::watched();
-    let options = Options { progress: progress.clone(), is_earlier, ..Options::default() };
+    let options = CompileOptions { progress: progress.clone(), is_earlier, ..CompileOptions::default() };
     Ok((Compiled::with(&fleet(change)?, options), progress))
 }
 

@@ -8,7 +8,7 @@ mod visible_result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Options};
+use engine::compile::{CompileOptions, Compiled};
 use engine::memo::Memo;
 use model::diagnostic::AssignmentId;
 use model::fleet::sources::FileChange;
@@ -244,7 +244,7 @@ impl Walk {
     /// the memo.
     fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &VisibleResult) -> Result<(), String> {
         let memo = Memo::read(&self.saved).map_err(|error| error.to_string())?;
-        let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
+        let compiled = Compiled::with(fleet, CompileOptions { memo, ..CompileOptions::default() });
         let mut seen = VisibleResult::new(&compiled, &[]);
         seen.says.clone_from(&after.says);
         same("full compilation and compilation with the saved memo", after, &seen)?;

@@ -9,7 +9,7 @@ use engine::assignment_folders::AssignmentFolders;
 use engine::compile::{Prepared, SingleAssignments};
 use engine::layout::Folder;
 use engine::promotion::layout::layout;
-use engine::promotion::membership::{Location, Membership};
+use engine::promotion::membership::{Membership, RingLocation};
 use engine::promotion::release::placed_release;
 use engine::promotion::revision::subject;
 use engine::promotion::state::{Content, Decision, GateStatus, Move, Phase, RolledBack, RolloutState};
@@ -275,7 +275,7 @@ impl<'a> HeldContents<'a> {
     }
 
     /// Why a place does not have the desired content of a workload, and since when.
-    fn reason(&self, workload: &str, location: &Location) -> (Arc<str>, Option<Timestamp>) {
+    fn reason(&self, workload: &str, location: &RingLocation) -> (Arc<str>, Option<Timestamp>) {
         let stored = match self.states.rollouts.get(workload) {
             None => return ("its first rollout has not begun".into(), None),
             Some(Err(error)) => return (format!("the state of its rollout can't be read: {error}").into(), None),
@@ -296,7 +296,7 @@ impl<'a> HeldContents<'a> {
     }
 
     /// Why a place does not have what moves.
-    fn behind(&self, state: &RolloutState, location: &Location) -> (Arc<str>, Option<Timestamp>) {
+    fn behind(&self, state: &RolloutState, location: &RingLocation) -> (Arc<str>, Option<Timestamp>) {
         let interrupted = state.interrupted.as_ref().map(|interrupted| &interrupted.movement);
         let Some(movement) = interrupted.or(state.current.as_ref()) else { return at_rest(state) };
         let Move { phase, ring, started, gates, .. } = movement;

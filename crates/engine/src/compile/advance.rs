@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::class_pairs::{ClassPair, PairSources};
 use super::rows::{AssignmentInputs, Evaluated, Row, RowContext, Slot};
-use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
+use super::{CompileUpdate, Compiled, NO_ROW, WHOLE_PLACE, problems};
 use crate::invariant::require;
 use crate::prepare::{Delta, Reach, folder_order};
 use crate::render::RecentFiles;
@@ -38,7 +38,7 @@ struct Pending {
 
 impl Compiled {
     pub(super) fn advance(&mut self, delta: &Delta) {
-        self.last = Update::default();
+        self.last = CompileUpdate::default();
         self.shared.bound(SHARED_PER_ASSIGNMENT * self.len() + SHARED_MIN);
         if delta.reach >= Reach::Matching {
             self.pairs.clear_classes();

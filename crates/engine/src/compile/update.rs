@@ -6,7 +6,7 @@ use super::Compiled;
 
 /// The result of an update.
 #[derive(Clone, Debug, Default)]
-pub struct Update {
+pub struct CompileUpdate {
     /// Assignments that are new or have changed inputs: place id and target id.
     pub(super) recomputed: Vec<(u32, u32)>,
     /// Assignments whose folder changed: some of `recomputed`, and assignments that a problem of another object stops, or does not stop any more.
@@ -17,7 +17,7 @@ pub struct Update {
     pub work: Work,
 }
 
-impl Update {
+impl CompileUpdate {
     /// The assignments that are new or have changed inputs.
     pub fn recomputed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
         self.recomputed.iter().map(|(place, target)| compiled.id(*place, *target))

@@ -27,7 +27,7 @@ use crate::prepare::Prepared;
 
 /// The part of a contract that is computed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scope<'s> {
+pub struct ContractScope<'s> {
     /// Only this workload.
     pub workload: Option<&'s str>,
     /// Only assignments on this cluster type and its clusters, or on this cluster.
@@ -206,7 +206,7 @@ impl WorkloadContract {
 
 impl Prepared {
     /// The contract of the environment, or of a part of it.
-    pub fn contract(&self, scope: Scope<'_>) -> Contract {
+    pub fn contract(&self, scope: ContractScope<'_>) -> Contract {
         let reach = Reach::new(self);
         let supply = Supply::new(&reach);
         let mut by_workload: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
@@ -234,7 +234,7 @@ impl Prepared {
 /// What the contracts of all workloads are computed from.
 struct Contracts<'p> {
     prepared: &'p Prepared,
-    scope: Scope<'p>,
+    scope: ContractScope<'p>,
     reach: &'p Reach<'p>,
     supply: &'p Supply<'p>,
     checks: &'p ValueChecks<'p>,

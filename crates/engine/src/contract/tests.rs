@@ -103,7 +103,8 @@ fn contract_agrees_with_each_assignment() {
         for _ in 0..6 {
             edits.next().unwrap();
             let compiled = Compiled::new(&fleet(edits.files()));
-            let contract = compiled.prepared().contract(Scope { has_details: true, ..Scope::default() });
+            let contract =
+                compiled.prepared().contract(ContractScope { has_details: true, ..ContractScope::default() });
             let reported = reported(&compiled);
             assert_eq!(agreed(&contract), reported, "seed {seed}");
             violations += reported.len();
@@ -148,7 +149,7 @@ fn contract_of(platform: &str, configs: &[&str]) -> (Contract, String) {
     let (fleet, found) = fleet_of(files.collect(), "prod").unwrap();
     assert_eq!(found, []);
     let prepared = Prepared::new(&Arc::new(fleet));
-    let contract = prepared.contract(Scope { has_details: true, ..Scope::default() });
+    let contract = prepared.contract(ContractScope { has_details: true, ..ContractScope::default() });
     let shown = format!("{contract:?}");
     (contract, shown)
 }

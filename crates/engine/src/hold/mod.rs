@@ -29,7 +29,7 @@ pub const FLEETS_MAX: usize = 8;
 
 /// The publications on a GitOps branch.
 #[derive(Clone, Copy)]
-pub struct History<'a> {
+pub struct PublicationHistory<'a> {
     /// The tree of the branch.
     pub head: &'a Tree,
     /// The folder that contains the output.

@@ -10,7 +10,7 @@ use model::diagnostic::{AssignmentId, Code};
 use model::git_id::GitId;
 use model::tree::{OpenError, Tree};
 
-use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, NotHeldReason};
+use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, NotHeld, NotHeldReason, PublicationHistory};
 use crate::assignment_folders::AssignmentFolders;
 use crate::compile::{Prepared, SingleAssignments, with_bytes};
 use crate::pin::{Manifests, Pin};
@@ -19,7 +19,7 @@ use crate::promotion::release::released_with;
 /// The search for earlier states of some assignments.
 pub struct Search<'a> {
     prepared: &'a Prepared,
-    history: &'a History<'a>,
+    history: &'a PublicationHistory<'a>,
     candidates: BTreeMap<AssignmentId, Candidate>,
     /// Publications whose fleets were passed to [`Self::add_fleet`].
     read_publications: BTreeSet<GitId>,
@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
     pub fn begin(
         prepared: &'a Prepared,
         failing: impl IntoIterator<Item = AssignmentId>,
-        history: &'a History<'a>,
+        history: &'a PublicationHistory<'a>,
     ) -> Result<Self, OpenError> {
         let newest = history.publications.first().copied();
         let before = newest.map(history.held).unwrap_or_default();
@@ -189,7 +189,10 @@ impl Candidate {
 }
 
 /// Finds the publications that wrote the current folders of assignments: the oldest publications since which the folders are unchanged.
-fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
+fn writers(
+    ids: &BTreeSet<AssignmentId>,
+    history: &PublicationHistory<'_>,
+) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
     let mut same_since: BTreeMap<AssignmentId, GitId> = BTreeMap::new();
     let mut open: HashMap<&AssignmentId, Option<GitId>> = ids.iter().map(|id| (id, None)).collect();
     for publication in history.publications {
@@ -213,6 +216,6 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
     Ok(same_since)
 }
 
-fn folders<'a>(tree: &Tree, history: &History<'a>) -> Result<AssignmentFolders<'a>, OpenError> {
+fn folders<'a>(tree: &Tree, history: &PublicationHistory<'a>) -> Result<AssignmentFolders<'a>, OpenError> {
     AssignmentFolders::new(tree, history.folder, history.open)
 }

@@ -39,7 +39,7 @@ pub struct Inventory<'p> {
 
 /// The size of a set of assignments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct AssignmentCounts {
     /// The number of assignments.
     pub assignments: usize,
     /// The number of cluster types with at least one of the assignments of their own.
@@ -54,7 +54,7 @@ pub struct Counts {
 
 /// The names of the objects in a set of assignments.
 #[derive(Clone, Debug, Default)]
-pub struct Members {
+pub struct AssignmentMembers {
     /// Cluster types and clusters.
     pub places: BTreeSet<Arc<str>>,
     /// Deployment targets.
@@ -96,7 +96,7 @@ impl<'p> Inventory<'p> {
     }
 
     /// The size of a set.
-    pub fn counts(&self, set: &AssignmentSet) -> Counts {
+    pub fn counts(&self, set: &AssignmentSet) -> AssignmentCounts {
         let (mut places, mut targets, mut assignments) = (RoaringBitmap::new(), RoaringBitmap::new(), 0);
         self.for_each_product(set, |of_places, of_targets| {
             assignments += of_places.len() * of_targets.len();
@@ -106,7 +106,7 @@ impl<'p> Inventory<'p> {
         let clusters = places.intersection_len(&self.clusters);
         let workloads: BTreeSet<&str> =
             targets.iter().filter_map(|id| Some(self.prepared.target(id)?.target.workload())).collect();
-        Counts {
+        AssignmentCounts {
             assignments: assignments as usize,
             cluster_types: (places.len() - clusters) as usize,
             clusters: clusters as usize,
@@ -116,13 +116,13 @@ impl<'p> Inventory<'p> {
     }
 
     /// The names of the places, targets and workloads of a set. A cluster type is a member through its clusters, too.
-    pub fn members(&self, set: &AssignmentSet) -> Members {
+    pub fn members(&self, set: &AssignmentSet) -> AssignmentMembers {
         let (mut places, mut targets) = (RoaringBitmap::new(), RoaringBitmap::new());
         self.for_each_product(set, |of_places, of_targets| {
             places |= of_places;
             targets |= of_targets;
         });
-        let mut members = Members::default();
+        let mut members = AssignmentMembers::default();
         for place in places.iter().filter_map(|id| self.prepared.place(id)) {
             members.places.insert(Arc::clone(place.name_text()));
             members.places.insert(Arc::clone(place.cluster_type.name.as_arc()));
@@ -190,7 +190,7 @@ impl<'p> Inventory<'p> {
     }
 }
 
-impl Counts {
+impl AssignmentCounts {
     /// The number of places: cluster types and clusters.
     pub fn places(self) -> usize {
         self.cluster_types + self.clusters

@@ -49,7 +49,7 @@ pub struct Membership {
 
 /// The position of a place in the rings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
+pub struct RingLocation {
     /// The index of the ring.
     pub ring: usize,
     /// The key of the failure domain.
@@ -160,7 +160,7 @@ impl Membership {
 
     /// The position of a place. A renamed place has that of its present name. Another place that the fleet does not have, for example because it was removed, is
     /// in the last ring, in the domain without labels.
-    pub fn locate(&self, name: &str) -> Location {
+    pub fn locate(&self, name: &str) -> RingLocation {
         let index = self.index(name).or_else(|| self.index(self.renamed.get(name)?));
         index.and_then(|at| self.location(at)).unwrap_or_else(|| self.removed(name))
     }
@@ -170,19 +170,19 @@ impl Membership {
         self.places.binary_search_by(|place| (**place).cmp(name)).ok()
     }
 
-    fn location(&self, at: usize) -> Option<Location> {
+    fn location(&self, at: usize) -> Option<RingLocation> {
         let domain = *self.domain.get(at)? as usize;
-        Some(Location {
+        Some(RingLocation {
             ring: usize::from(*self.ring.get(at)?),
             domain: Arc::clone(self.domains.get(domain)?),
             hash: *self.hash.get(at)?,
         })
     }
 
-    fn removed(&self, name: &str) -> Location {
+    fn removed(&self, name: &str) -> RingLocation {
         let ring = self.rings.len().saturating_sub(1);
         let domain = self.rings.iter().last().map_or_else(String::new, |ring| domain_key(ring, |_| None));
-        Location { ring, domain: domain.into(), hash: order_hash(name) }
+        RingLocation { ring, domain: domain.into(), hash: order_hash(name) }
     }
 
     /// The number of places in each ring.
@@ -460,7 +460,7 @@ pub(super) mod tests {
         let region = Place::find(&fleet, "edge-0000001").unwrap().label("region").unwrap().to_string();
         assert_eq!(&*found.locate("edge-0000001").domain, format!("region={region},none="));
         assert_eq!(&*found.locate("edge-0000002").domain, "");
-        let removed = Location { ring: 1, domain: "".into(), hash: order_hash("gone") };
+        let removed = RingLocation { ring: 1, domain: "".into(), hash: order_hash("gone") };
         assert_eq!(found.locate("gone"), removed);
     }
 

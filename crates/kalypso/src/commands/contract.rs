@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
 use engine::compile::Prepared;
-use engine::contract::{AskedValue, Contract, Scope, WorkloadContract};
+use engine::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName};
 use workbench::source::complete;
@@ -26,7 +26,7 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
         loading::environments(&options.source, options.environment.as_deref(), ReadAt::Heads, watch.progress())?;
     let whole = environments.into_iter().map(complete);
     let environments = whole.collect::<Result<Vec<_>, _>>()?;
-    let scope = Scope {
+    let scope = ContractScope {
         workload: options.workload.as_deref(),
         place: options.cluster_type.as_deref(),
         has_details: options.workload.is_some() || options.cluster_type.is_some(),

@@ -1,11 +1,11 @@
 //! Numbers of assignments, for people.
 
-use engine::inventory::Counts;
+use engine::inventory::AssignmentCounts;
 
 use crate::terminal::{count, thousands};
 
 /// The size of a set of assignments: `48 assignments: 12 cluster types × 4 targets of 2 workloads`.
-pub(crate) fn counts_text(counts: Counts) -> String {
+pub(crate) fn counts_text(counts: AssignmentCounts) -> String {
     if counts.assignments == 0 {
         return "0 assignments".to_owned();
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::inventory::{AssignmentSet, Counts, Inventory};
+use engine::inventory::{AssignmentCounts, AssignmentSet, Inventory};
 use model::diagnostic::Origin;
 use model::object::AnyObject;
 use serde_json::{Value as Json, json};
@@ -19,7 +19,7 @@ const EXAMPLES_MAX: usize = 5;
 
 /// The assignments of an object, in groups.
 pub(super) struct Reach {
-    pub(super) counts: Counts,
+    pub(super) counts: AssignmentCounts,
     pub(super) by_workload: Vec<(Arc<str>, usize)>,
     pub(super) by_cluster_type: Vec<(Arc<str>, usize)>,
     pub(super) examples: Vec<String>,
@@ -53,7 +53,7 @@ impl Reach {
         let groups = |groups: &[(Arc<str>, usize)], key: &str| {
             groups.iter().map(|(name, count)| json!({key: &**name, "assignments": count})).collect::<Vec<_>>()
         };
-        let Counts { assignments, cluster_types, clusters, targets, workloads } = self.counts;
+        let AssignmentCounts { assignments, cluster_types, clusters, targets, workloads } = self.counts;
         json!({
             "assignments": assignments,
             "clusterTypes": cluster_types,
