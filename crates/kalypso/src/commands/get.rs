@@ -30,7 +30,7 @@ struct Request<'o> {
 }
 
 pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
-    let request = Request::of(options)?;
+    let request = Request::new(options)?;
     let mut watch = Watch::start();
     let environments = environments::read(&options.source, options.environment.as_deref(), &watch)?;
     let prepare = |loaded: &Loaded| Prepared::with_progress(&loaded.fleet, watch.progress());
@@ -51,7 +51,7 @@ pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
 }
 
 impl<'o> Request<'o> {
-    fn of(options: &'o Get) -> Result<Self, Failure> {
+    fn new(options: &'o Get) -> Result<Self, Failure> {
         let (kind, names) = kind_and_names(&options.objects)?;
         if options.values.key.is_some() && kind != ListedKind::Value {
             return Err(Failure::usage("`--key` is for `kalypso get values`"));
@@ -59,29 +59,22 @@ impl<'o> Request<'o> {
         Ok(Self { options, kind, names, filter: Filter::new(options.filter.clone().into(), kind)? })
     }
 
-    fn writer(&self) -> ListWriter {
-        ListWriter::new(self.options.output, columns_of(self.kind), self.options.environment.is_none())
-    }
-
     /// Lists objects of a kind.
     fn objects(&self, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
-        let mut writer = self.writer();
-        let mut found = BTreeSet::new();
+        let mut list = List::new(self, self.options.environment.is_none());
         for view in views.iter_mut() {
             let prepared = view.inventory.prepared();
-            let mut page = Page::of(self.options);
+            let mut page = Page::new(self.options);
             for listed in self.selected(view, prepared) {
-                if !self.names.is_empty() {
-                    found.insert(listed.name().to_string());
-                }
+                list.add_found(listed.name());
                 if page.takes(listed.name()) {
                     let name = format!("{}/{}", self.kind.words().0, listed.name());
-                    writer.add(rows::row(&listed, view), view.environment(), &name)?;
+                    list.writer.add(rows::row(&listed, view), view.environment(), &name)?;
                 }
             }
-            page.end(&mut writer, (self, view));
+            page.end(&mut list, view);
         }
-        self.end(writer, (views, &found))
+        list.end(views)
     }
 
     /// The objects that the names and conditions select, by name.
@@ -108,9 +101,8 @@ impl<'o> Request<'o> {
 
     /// Lists environments. Those that can't be read have only a name.
     fn environments(&self, views: &mut [View<'_>], unread: &[String]) -> anyhow::Result<Exit> {
-        let mut writer = ListWriter::new(self.options.output, columns_of(self.kind), false);
-        let mut found = BTreeSet::new();
-        let mut page = Page::of(self.options);
+        let mut list = List::new(self, false);
+        let mut page = Page::new(self.options);
         let after = self.options.after.as_deref();
         let names = views.iter().map(View::environment).chain(unread.iter().map(String::as_str));
         let mut is_before = names.into_iter().any(|name| Some(name) == after);
@@ -128,55 +120,30 @@ impl<'o> Request<'o> {
             if !is_named || !self.filter.selector().matches(&labels) {
                 continue;
             }
-            found.insert(name.clone());
+            list.add_found(&name);
             if takes(&name, &mut page) {
                 let row = match listed {
                     Some(listed) => rows::row(&listed, view),
                     None => rows::undeclared(view),
                 };
-                writer.add(row, &name, &format!("environment/{name}"))?;
+                list.writer.add(row, &name, &format!("environment/{name}"))?;
             }
         }
         for name in unread.iter().filter(|_| self.names.is_empty()) {
             if takes(name, &mut page) {
                 let cells = [vec![name.clone(), "(can't be read)".to_owned()], vec!["-".to_owned(); 8]].concat();
                 let json = [("name".to_owned(), name.as_str().into())].into_iter().collect();
-                writer.add(Row { cells, json }, name, &format!("environment/{name}"))?;
+                list.writer.add(Row { cells, json }, name, &format!("environment/{name}"))?;
             }
         }
-        writer.count(page.total, page.is_more());
-        self.end(writer, (views, &found))
-    }
-
-    /// Writes the rest of a list, and reports names that do not exist.
-    fn end(&self, writer: ListWriter, (views, found): (&[View<'_>], &BTreeSet<String>)) -> anyhow::Result<Exit> {
-        let is_empty = writer.is_empty();
-        writer.end()?;
-        let missing: Vec<_> = self.names.iter().filter(|name| !found.contains(**name)).collect();
-        for name in &missing {
-            self.warn_unknown(name, views);
-        }
-        if is_empty
-            && missing.is_empty()
-            && is_of_assignments(self.kind)
-            && let Some(failure) = unknown_label(self.filter.selector(), views)
-        {
-            return Err(failure.into());
-        }
-        if is_empty && missing.is_empty() {
-            let (many, filter) = (self.kind.words().1.replace('-', " "), &self.options.filter);
-            let is_filtered =
-                filter.selector.is_some() || self.filter.is_by_assignments() || self.options.after.is_some();
-            let such = if is_filtered { "such " } else { "" };
-            terminal::note(&format!("there are no {such}{many}{}", of(views)));
-        }
-        Ok(Exit::Good.unless(!missing.is_empty()))
+        list.writer.count(page.total, page.is_more());
+        list.end(views)
     }
 
     /// Says that a name does not exist, with the most similar one.
     fn warn_unknown(&self, name: &str, views: &[View<'_>]) {
         let what = self.kind.words().0.replace('-', " ");
-        terminal::note(&format!("error: there is no {what} `{name}`{}", of(views)));
+        terminal::note(&format!("error: there is no {what} `{name}`{}", in_environment(views)));
         if self.kind == ListedKind::Assignment {
             let command = views.first().map_or_else(String::new, |view| format!(" -e {}", view.environment()));
             return terminal::note(&format!("  = help: kalypso why-not{command} {name} shows why"));
@@ -194,8 +161,55 @@ impl<'o> Request<'o> {
     }
 }
 
+/// A list that is written, and which of the requested names it has.
+struct List<'r> {
+    request: &'r Request<'r>,
+    writer: ListWriter,
+    found: BTreeSet<String>,
+}
+
+impl<'r> List<'r> {
+    fn new(request: &'r Request<'r>, has_environments: bool) -> Self {
+        let writer = ListWriter::new(request.options.output, columns_of(request.kind), has_environments);
+        Self { request, writer, found: BTreeSet::new() }
+    }
+
+    /// Notes that a name exists, if names are requested.
+    fn add_found(&mut self, name: &str) {
+        if !self.request.names.is_empty() {
+            self.found.insert(name.to_owned());
+        }
+    }
+
+    /// Writes the rest of the list, and reports names that do not exist.
+    fn end(self, views: &[View<'_>]) -> anyhow::Result<Exit> {
+        let Self { request, writer, found } = self;
+        let is_empty = writer.is_empty();
+        writer.end()?;
+        let missing: Vec<_> = request.names.iter().filter(|name| !found.contains(**name)).collect();
+        for name in &missing {
+            request.warn_unknown(name, views);
+        }
+        if is_empty
+            && missing.is_empty()
+            && is_of_assignments(request.kind)
+            && let Some(failure) = unknown_label(request.filter.selector(), views)
+        {
+            return Err(failure.into());
+        }
+        if is_empty && missing.is_empty() {
+            let (many, filter) = (request.kind.words().1.replace('-', " "), &request.options.filter);
+            let is_filtered =
+                filter.selector.is_some() || request.filter.is_by_assignments() || request.options.after.is_some();
+            let such = if is_filtered { "such " } else { "" };
+            terminal::note(&format!("there are no {such}{many}{}", in_environment(views)));
+        }
+        Ok(Exit::Good.unless(!missing.is_empty()))
+    }
+}
+
 /// The environments at the end of a sentence: ` in prod`. Empty for several.
-fn of(views: &[View<'_>]) -> String {
+fn in_environment(views: &[View<'_>]) -> String {
     match views {
         [one] => format!(" in {}", one.environment()),
         _ => String::new(),
@@ -213,7 +227,7 @@ struct Page<'o> {
 }
 
 impl<'o> Page<'o> {
-    fn of(options: &'o Get) -> Self {
+    fn new(options: &'o Get) -> Self {
         let limit = limit_of(options.limit, options.output);
         let (listed, total, last, rest) = Default::default();
         Self { limit, after: options.after.as_deref(), listed, total, last, rest }
@@ -244,7 +258,7 @@ impl<'o> Page<'o> {
     }
 
     /// Says how the list goes on.
-    fn end(&self, writer: &mut ListWriter, (request, view): (&Request<'_>, &View<'_>)) {
+    fn end(&self, List { request, writer, .. }: &mut List<'_>, view: &View<'_>) {
         writer.count(self.total, self.is_more());
         if !self.is_more() {
             return;

@@ -9,12 +9,11 @@ use model::diagnostic::AssignmentId;
 use workbench::listing::rows::{AssignmentRow, Row};
 use workbench::listing::view::View;
 
-use super::{Page, Request};
+use super::{List, Page, Request};
 use crate::arguments::ListFormat;
 use crate::exit::Exit;
 use crate::held_content;
 use crate::held_content::HeldAssignments;
-use crate::listing::output::ListWriter;
 use crate::listing::text::counts_text;
 use crate::loading::parse_assignment;
 
@@ -23,8 +22,7 @@ const PART: usize = 10_000;
 
 /// Lists assignments.
 pub(super) fn list(request: &Request<'_>, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
-    let mut writer = request.writer();
-    let mut found = BTreeSet::new();
+    let mut list = List::new(request, request.options.environment.is_none());
     let after = request.options.after.as_deref().map(parse_assignment).transpose()?;
     let names: BTreeSet<_> = request.names.iter().map(|name| parse_assignment(name)).collect::<Result<_, _>>()?;
     for view in views.iter() {
@@ -36,31 +34,29 @@ pub(super) fn list(request: &Request<'_>, views: &mut [View<'_>]) -> anyhow::Res
         }
         let is_listed = |id: &AssignmentId| names.is_empty() || names.contains(id);
         let mut all = inventory.assignments(&set, after.as_ref()).filter(|assigned| is_listed(&assigned.id()));
-        let mut page = Page::of(request.options);
-        write(request, (view, &mut all), (&mut writer, &mut page), |id| {
-            found.extend((!names.is_empty()).then(|| id.to_owned()));
-        })?;
+        let mut page = Page::new(request.options);
+        write(&mut list, view, &mut all, &mut page)?;
         page.total = if names.is_empty() { inventory.len(&set) } else { page.listed };
         if names.is_empty() {
             let environment = request.options.environment.is_none().then(|| format!("{}: ", view.environment()));
             let counts = counts_text(inventory.counts(&set));
-            writer.heading(&format!("{}{counts}", environment.unwrap_or_default()));
+            list.writer.heading(&format!("{}{counts}", environment.unwrap_or_default()));
         }
-        page.end(&mut writer, (request, view));
+        page.end(&mut list, view);
     }
-    request.end(writer, (views, &found))
+    list.end(views)
 }
 
 /// Writes the rows of a page.
 fn write<'p>(
-    request: &Request<'_>,
-    (view, all): (&View<'p>, &mut dyn Iterator<Item = Assigned<'p>>),
-    (writer, page): (&mut ListWriter, &mut Page<'_>),
-    mut listed: impl FnMut(&str),
+    list: &mut List<'_>,
+    view: &View<'p>,
+    all: &mut dyn Iterator<Item = Assigned<'p>>,
+    page: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let (prepared, now) = (view.inventory.prepared(), Timestamp::now());
     // A list of names shows no contents.
-    let is_shown = request.options.output != ListFormat::Name;
+    let is_shown = list.request.options.output != ListFormat::Name;
     let mut held = is_shown.then(|| HeldAssignments::read(view.loaded, prepared));
     loop {
         let part: Vec<_> = all.take(PART.min(page.limit - page.listed)).collect();
@@ -72,10 +68,10 @@ fn write<'p>(
         let found = held.as_mut().map(|held| held.find(&ids, desired)).unwrap_or_default();
         for (assigned, id) in part.iter().zip(&ids) {
             let name = id.to_string();
-            listed(&name);
+            list.add_found(&name);
             let held = found.get(id).map(|held| (held, held_content::since(held, now)));
             let row = AssignmentRow::new(assigned, view.environment(), held);
-            writer.add(Row::new(&row), view.environment(), &name)?;
+            list.writer.add(Row::new(&row), view.environment(), &name)?;
             page.last = name;
         }
         page.listed += part.len();

@@ -23,7 +23,8 @@ pub(super) fn list(options: &Get, filter: &Filter, views: &mut [View<'_>]) -> an
     if !views.iter().any(|view| view.inventory.has_key(key)) {
         return Err(unknown_key(key, views).into());
     }
-    let mut writer = ListWriter::new(options.output, columns_of(ListedKind::Value), options.environment.is_none());
+    let writer = ListWriter::new(options.output, columns_of(ListedKind::Value), options.environment.is_none());
+    let mut list = ValueList { options, key, writer };
     let mut others = BTreeSet::new();
     for view in views.iter_mut() {
         let set = filter.assignments(view).unwrap_or_default();
@@ -35,12 +36,12 @@ pub(super) fn list(options: &Get, filter: &Filter, views: &mut [View<'_>]) -> an
             others.extend(values.iter().filter_map(|held| held.plain().map(str::to_owned)));
         }
         if !selected.is_empty() && options.values.value.is_none() {
-            writer.heading(&summary((options, view), (&set, &values)));
+            list.writer.heading(&summary((options, view), (&set, &values)));
         }
-        add(options, (key, &selected), (view, &mut writer))?;
+        list.add(&selected, view)?;
     }
-    let is_empty = writer.is_empty();
-    writer.end()?;
+    let is_empty = list.writer.is_empty();
+    list.writer.end()?;
     if is_empty {
         terminal::note(&nothing(options, key, &others));
     }
@@ -55,61 +56,65 @@ fn summary((options, view): (&Get, &View<'_>), (set, values): (&AssignmentSet, &
     format!("{environment}{}; {different}", counts_text(view.inventory.counts(set)))
 }
 
-/// Adds the values of an environment. With `--value`, people and `-o name` get the assignments, too.
-fn add(
-    options: &Get,
-    (key, values): (&str, &[&HeldValue]),
-    (view, writer): (&mut View<'_>, &mut ListWriter),
-) -> anyhow::Result<()> {
-    let limit = limit_of(options.limit, options.output);
-    let is_of_names = options.output == ListFormat::Name;
-    let environment = view.environment().to_owned();
-    writer.count(values.len(), values.len() > limit && !is_of_names);
-    if !is_of_names {
-        for value in values.iter().take(limit) {
-            writer.add(Row::new(&ValueRow::new(key, value, view)), &environment, "")?;
-        }
-    }
-    if values.len() > limit && !is_for_programs(options.output) {
-        writer.footer.push(format!("{}: --limit N shows more", more_text(values.len() - limit)));
-    }
-    if !is_of_names && (options.values.value.is_none() || is_for_programs(options.output)) {
-        return Ok(());
-    }
-    for value in values.iter().filter(|value| value.shown.is_some()) {
-        list_assignments(options, value, (view, writer))?;
-    }
-    Ok(())
+/// The list of the values of a key, which is written.
+struct ValueList<'o> {
+    options: &'o Get,
+    key: &'o str,
+    writer: ListWriter,
 }
 
-/// Lists the assignments that have a value.
-fn list_assignments(
-    options: &Get,
-    value: &HeldValue,
-    (view, writer): (&View<'_>, &mut ListWriter),
-) -> anyhow::Result<()> {
-    let after = options.after.as_deref().map(crate::loading::parse_assignment).transpose()?;
-    let limit = limit_of(options.limit, options.output);
-    let ids = view.inventory.assignments(&value.set, after.as_ref()).take(limit).map(|one| one.id().to_string());
-    if options.output == ListFormat::Name {
-        for id in ids {
-            writer.add(Row::default(), view.environment(), &id)?;
+impl ValueList<'_> {
+    /// Adds the values of an environment. With `--value`, people and `-o name` get the assignments, too.
+    fn add(&mut self, values: &[&HeldValue], view: &mut View<'_>) -> anyhow::Result<()> {
+        let Self { options, key, writer } = self;
+        let limit = limit_of(options.limit, options.output);
+        let is_of_names = options.output == ListFormat::Name;
+        let environment = view.environment().to_owned();
+        writer.count(values.len(), values.len() > limit && !is_of_names);
+        if !is_of_names {
+            for value in values.iter().take(limit) {
+                writer.add(Row::new(&ValueRow::new(key, value, view)), &environment, "")?;
+            }
         }
-        return Ok(());
+        if values.len() > limit && !is_for_programs(options.output) {
+            writer.footer.push(format!("{}: --limit N shows more", more_text(values.len() - limit)));
+        }
+        if !is_of_names && (options.values.value.is_none() || is_for_programs(options.output)) {
+            return Ok(());
+        }
+        for value in values.iter().filter(|value| value.shown.is_some()) {
+            self.list_assignments(value, view)?;
+        }
+        Ok(())
     }
-    let ids: Vec<_> = ids.collect();
-    let (count, last) = (view.inventory.len(&value.set), ids.last().cloned().unwrap_or_default());
-    writer.footer.push(String::new());
-    let environment = options.environment.is_none().then(|| view.environment().to_owned());
-    let rows: Vec<Vec<String>> = ids.into_iter().map(|id| environment.iter().cloned().chain([id]).collect()).collect();
-    writer.footer.extend(table::of_rows(&rows).lines().map(str::to_owned));
-    if count > rows.len() && after.is_none() {
-        let environment = view.environment();
-        writer
-            .footer
-            .push(format!("{}: -e {environment} --after {last} shows the next", more_text(count - rows.len())));
+
+    /// Lists the assignments that have a value.
+    fn list_assignments(&mut self, value: &HeldValue, view: &View<'_>) -> anyhow::Result<()> {
+        let Self { options, writer, .. } = self;
+        let after = options.after.as_deref().map(crate::loading::parse_assignment).transpose()?;
+        let limit = limit_of(options.limit, options.output);
+        let ids = view.inventory.assignments(&value.set, after.as_ref()).take(limit).map(|one| one.id().to_string());
+        if options.output == ListFormat::Name {
+            for id in ids {
+                writer.add(Row::default(), view.environment(), &id)?;
+            }
+            return Ok(());
+        }
+        let ids: Vec<_> = ids.collect();
+        let (count, last) = (view.inventory.len(&value.set), ids.last().cloned().unwrap_or_default());
+        writer.footer.push(String::new());
+        let environment = options.environment.is_none().then(|| view.environment().to_owned());
+        let rows: Vec<Vec<String>> =
+            ids.into_iter().map(|id| environment.iter().cloned().chain([id]).collect()).collect();
+        writer.footer.extend(table::of_rows(&rows).lines().map(str::to_owned));
+        if count > rows.len() && after.is_none() {
+            let environment = view.environment();
+            writer
+                .footer
+                .push(format!("{}: -e {environment} --after {last} shows the next", more_text(count - rows.len())));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Lists all keys, without `--key`.
