@@ -126,7 +126,7 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
         (Some(id), Some(environment)) => {
             let access = loading::access(options.edit.config.as_deref(), open.watch().progress())?;
             let states = EarlierStates::read(&Source::ControlPlane(access), environment)?;
-            commit_of_version((&states, environment), (id, &options.to), &open.branch)?
+            RestoredVersion { states: &states, environment, version: &options.to }.commit(id, &open.branch)?
         }
         _ => open.branch.find_commit(&options.to).map_err(|failure| match failure.kind {
             FailureKind::Refused => failure.help(format!(
@@ -156,68 +156,73 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     open.finish(&edit, &options.edit)
 }
 
-/// The newest commit of the edited branch with which an assignment had a version of its configuration.
-///
-/// # Errors
-/// If there is none, or if that commit alone does not bring the version back, because another branch changed a value since.
-fn commit_of_version(
-    (states, environment): (&EarlierStates, &str),
-    (id, version): (&AssignmentId, &str),
-    edited: &ControlPlaneBranch,
-) -> anyhow::Result<Commit> {
-    let fixed = || {
-        let message = format!("{environment} does not follow {}", edited.description());
-        Failure::refused(message).help("name a commit, without --of: its values count when the environment reads them")
-    };
-    let edited = states.find_branch(edited.url(), &edited.name()).ok_or_else(fixed)?;
-    let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
-    let names = all_names(states, id);
-    let versions = versions(states, &names, SEARCHED_MAX, is_it)?;
-    let unknown = || {
-        let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
-        Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
-    };
-    let found = versions.into_iter().find(is_it).ok_or_else(unknown)?;
-    let name = source_name(edited);
-    let commit = found.newest.get(&name).map_or_else(|| edited.clone(), |id| Commit { id: *id, ..edited.clone() });
-    let with_it = states.heads().into_iter().chain([(name, commit.id)]).collect();
-    if version_at(states, &with_it, &names) == found.version {
-        return Ok(commit);
-    }
-    Err(of_other_branches((states, environment), (version, &found), edited).into())
+/// A version of an assignment's configuration that is searched in the states of an environment, to restore it.
+struct RestoredVersion<'a> {
+    states: &'a EarlierStates,
+    environment: &'a str,
+    /// The version, or its first characters.
+    version: &'a str,
 }
 
-/// The error for a version that a commit of the edited branch does not bring back.
-fn of_other_branches(
-    (states, environment): (&EarlierStates, &str),
-    (version, found): (&str, &Configuration),
-    edited: &Commit,
-) -> Failure {
-    let moved = states.branches().iter().filter_map(|branch| {
-        let then = found.newest.get(&source_name(branch)).filter(|then| **then != branch.id)?;
-        Some((branch, then.short()))
-    });
-    let others: Vec<_> = moved.filter(|(branch, _)| source_name(branch) != source_name(edited)).collect();
-    let named = others.iter().map(|(branch, then)| format!("{} at {then}", states.branch_text(branch)));
-    let own = if source_name(edited) == source_name(states.own()) {
-        format!("that of {environment}")
-    } else {
-        states.branch_text(edited)
-    };
-    let named = named.collect::<Vec<_>>().join(", ");
-    let failure = Failure::refused(format!("version `{version}` had values of other branches than {own}: {named}"));
-    let commands = others.iter().map(|(branch, then)| {
-        let of = |branch: String| format!("`kalypso config rollback {branch}--to {then}`");
-        if states.is_main(branch) {
-            return of(String::new()) + " restores those of the main branch";
+impl RestoredVersion<'_> {
+    /// The newest commit of the edited branch with which an assignment had a version of its configuration.
+    ///
+    /// # Errors
+    /// If there is none, or if that commit alone does not bring the version back, because another branch changed a value since.
+    fn commit(&self, id: &AssignmentId, edited: &ControlPlaneBranch) -> anyhow::Result<Commit> {
+        let Self { states, environment, version } = *self;
+        let fixed = || {
+            let message = format!("{environment} does not follow {}", edited.description());
+            Failure::refused(message)
+                .help("name a commit, without --of: its values count when the environment reads them")
+        };
+        let edited = states.find_branch(edited.url(), &edited.name()).ok_or_else(fixed)?;
+        let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
+        let names = all_names(states, id);
+        let versions = versions(states, &names, SEARCHED_MAX, is_it)?;
+        let unknown = || {
+            let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
+            Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
+        };
+        let found = versions.into_iter().find(is_it).ok_or_else(unknown)?;
+        let name = source_name(edited);
+        let commit = found.newest.get(&name).map_or_else(|| edited.clone(), |id| Commit { id: *id, ..edited.clone() });
+        let with_it = states.heads().into_iter().chain([(name, commit.id)]).collect();
+        if version_at(states, &with_it, &names) == found.version {
+            return Ok(commit);
         }
-        if source_name(branch) == source_name(states.own()) {
-            return of(format!("-e {environment} ")) + &format!(" restores those of {environment}");
-        }
-        match states.base_repo(branch) {
-            Some(name) => of(format!("-e {environment} --repo {name} ")) + &format!(" restores those of {name}"),
-            None => format!("in a clone of {}, `git checkout {then} -- PATH` restores files", branch.url.label()),
-        }
-    });
-    failure.help(commands.collect::<Vec<_>>().join("; "))
+        Err(self.of_other_branches(&found, edited).into())
+    }
+
+    /// The error for a version that a commit of the edited branch does not bring back.
+    fn of_other_branches(&self, found: &Configuration, edited: &Commit) -> Failure {
+        let Self { states, environment, version } = *self;
+        let moved = states.branches().iter().filter_map(|branch| {
+            let then = found.newest.get(&source_name(branch)).filter(|then| **then != branch.id)?;
+            Some((branch, then.short()))
+        });
+        let others: Vec<_> = moved.filter(|(branch, _)| source_name(branch) != source_name(edited)).collect();
+        let named = others.iter().map(|(branch, then)| format!("{} at {then}", states.branch_text(branch)));
+        let own = if source_name(edited) == source_name(states.own()) {
+            format!("that of {environment}")
+        } else {
+            states.branch_text(edited)
+        };
+        let named = named.collect::<Vec<_>>().join(", ");
+        let failure = Failure::refused(format!("version `{version}` had values of other branches than {own}: {named}"));
+        let commands = others.iter().map(|(branch, then)| {
+            let of = |branch: String| format!("`kalypso config rollback {branch}--to {then}`");
+            if states.is_main(branch) {
+                return of(String::new()) + " restores those of the main branch";
+            }
+            if source_name(branch) == source_name(states.own()) {
+                return of(format!("-e {environment} ")) + &format!(" restores those of {environment}");
+            }
+            match states.base_repo(branch) {
+                Some(name) => of(format!("-e {environment} --repo {name} ")) + &format!(" restores those of {name}"),
+                None => format!("in a clone of {}, `git checkout {then} -- PATH` restores files", branch.url.label()),
+            }
+        });
+        failure.help(commands.collect::<Vec<_>>().join("; "))
+    }
 }
