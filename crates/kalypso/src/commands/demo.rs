@@ -49,13 +49,13 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let mut life = if options.no_hub { None } else { Some(Life::begin(DemoHub::start(folder)?)?) };
     let mut report = Report::new();
     let mut published = Vec::new();
-    for (number, ((loaded, compiled), mut known)) in environments.iter().zip(&compiled).zip(known).enumerate() {
+    for ((loaded, compiled), mut known) in environments.iter().zip(&compiled).zip(known) {
         for mut target in targets(loaded, None, None)? {
             // Publishes directly, so that clusters can pull the files immediately.
             let mut options = Options { is_direct: true, ..Options::default() };
             if let Some(life) = &mut life {
                 let planned = Planned::new(loaded, (compiled, &mut known), target, &Adoption::Nothing)?;
-                options.committed_on = Some(life.prepare(number, (loaded, compiled), &planned)?);
+                options.committed_on = Some(life.prepare(loaded, compiled, &planned)?);
                 target = planned.target;
             }
             let outcome = deliver(&options, loaded, (compiled, &mut known), target)?;

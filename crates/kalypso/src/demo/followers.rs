@@ -66,8 +66,8 @@ struct Fleet {
     branches: Vec<(RepositoryUrl, String)>,
     /// The commits that hosts pulled last. None if no host has pulled anything.
     pulled: Option<Heads>,
-    /// The hosts of environments in which something was pulled, by the numbers of the environments.
-    followed: BTreeMap<usize, Followed>,
+    /// The hosts of environments in which something was pulled, by the names of the environments.
+    followed: BTreeMap<&'static str, Followed>,
     /// The hosts that can't apply new content.
     failing: BTreeSet<String>,
     /// The last error, so that it is logged once.
@@ -111,8 +111,8 @@ impl Fleet {
     fn run(&mut self, stopped: &Receiver<()>) {
         while stopped.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
             self.read_failing();
-            for (number, environment) in ENVIRONMENTS.iter().enumerate() {
-                if let Err(error) = self.step(number, environment) {
+            for environment in ENVIRONMENTS {
+                if let Err(error) = self.step(environment) {
                     self.log(environment, &error);
                 }
             }
@@ -139,16 +139,16 @@ impl Fleet {
         }
     }
 
-    fn step(&mut self, number: usize, environment: &str) -> anyhow::Result<()> {
+    fn step(&mut self, environment: &'static str) -> anyhow::Result<()> {
         let (heads, now) = (self.heads(environment)?, super::now());
         let known = |followed: &Followed| followed.heads == heads;
-        if !self.followed.get(&number).is_some_and(known) && !self.is_pulled(&heads) {
-            let hosts = self.hosts((number, environment), &heads, now)?;
+        if !self.followed.get(environment).is_some_and(known) && !self.is_pulled(&heads) {
+            let hosts = self.hosts(environment, &heads, now)?;
             let count: usize = hosts.iter().map(|hosts| hosts.hosts().count()).sum();
             tracing::info!(environment, hosts = count, "simulated hosts pull what is new");
-            self.followed.insert(number, Followed { hosts, heads, ends_on: Some(now + REPORT_SECONDS) });
+            self.followed.insert(environment, Followed { hosts, heads, ends_on: Some(now + REPORT_SECONDS) });
         }
-        let Some(followed) = self.followed.get_mut(&number).filter(|followed| followed.ends_on.is_some()) else {
+        let Some(followed) = self.followed.get_mut(environment).filter(|followed| followed.ends_on.is_some()) else {
             return Ok(());
         };
         let sent: Vec<_> = followed.hosts.iter_mut().flat_map(|hosts| hosts.advance(now)).collect();
@@ -179,8 +179,8 @@ impl Fleet {
     }
 
     /// The hosts of an environment, which have what they pulled last, and pull what is in the branches now.
-    fn hosts(&self, (number, environment): (usize, &str), heads: &Heads, now: i64) -> anyhow::Result<Vec<Simulation>> {
-        let earlier = self.followed.get(&number).map(|followed| followed.hosts.as_slice()).unwrap_or_default();
+    fn hosts(&self, environment: &str, heads: &Heads, now: i64) -> anyhow::Result<Vec<Simulation>> {
+        let earlier = self.followed.get(environment).map(|followed| followed.hosts.as_slice()).unwrap_or_default();
         let is_known = |pulled: &&Heads| heads.keys().any(|branch| pulled.contains_key(branch));
         let pulled = self.pulled.as_ref().filter(is_known);
         let (loaded, compiled) = self.compiled(environment)?;
@@ -189,7 +189,7 @@ impl Fleet {
         let mut all = Vec::new();
         for target in targets(&loaded, None, None)? {
             let source = hosts::Source {
-                environment: number,
+                environment,
                 repository: loaded.url(&target.place.repo)?,
                 branch: &target.place.branch,
                 folder: &|place, name| target.folder.join(&format!("{place}/{name}")),

@@ -6,6 +6,8 @@ use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
 use simulator::simulation::{Behavior, HostOptions, OF_PLATFORM, Pull, ReportFormat, Simulation, SimulationOptions};
 
+use super::ENVIRONMENTS;
+
 /// The seed is arbitrary. This one shows hosts in each state.
 const SEED: u64 = 12;
 
@@ -20,7 +22,7 @@ struct Story {
 }
 
 /// The hosts of the first environment have applied everything. The hosts of the last environment are still in progress.
-const STORIES: [Story; 3] = [
+const STORIES: [Story; ENVIRONMENTS.len()] = [
     Story { minutes: 45, slowest: 9, failing: 0, faltering: 15, silent: 0 },
     Story { minutes: 20, slowest: 6, failing: 4, faltering: 10, silent: 15 },
     Story { minutes: 8, slowest: 1, failing: 3, faltering: 6, silent: 0 },
@@ -33,19 +35,24 @@ const RERUN: i64 = 120;
 const LIVE_SECONDS: RangeInclusive<i64> = 1..=4;
 
 /// The time of an environment's publication in seconds since 1970: in the past, but after the publication before it.
-pub(crate) fn published_on(environment: usize, (now, previous): (i64, Option<i64>), is_new: bool) -> i64 {
+pub(crate) fn published_on(environment: &str, (now, previous): (i64, Option<i64>), is_new: bool) -> i64 {
     let ago = if is_new { story(environment).minutes * 60 } else { RERUN };
     previous.map_or(now - ago, |previous| (now - ago).max(previous + 1)).min(now)
 }
 
-fn story(environment: usize) -> &'static Story {
-    &STORIES[environment.min(STORIES.len() - 1)]
+fn story(environment: &str) -> &'static Story {
+    &STORIES[number(environment)]
+}
+
+/// The index of an environment in the order of promotion.
+fn number(environment: &str) -> usize {
+    ENVIRONMENTS.iter().position(|name| *name == environment).unwrap_or_default()
 }
 
 /// The branch that an environment's hosts pull, and the folders of assignments in it.
 pub(crate) struct Source<'a> {
-    /// The index of the environment.
-    pub(crate) environment: usize,
+    /// The name of the environment.
+    pub(crate) environment: &'a str,
     /// The repository.
     pub(crate) repository: RepositoryUrl,
     /// The branch.
@@ -65,7 +72,7 @@ pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_o
     if source.is_live {
         behavior = Behavior { lagging: 0, silent: 0, failing: 0, faltering: 0, takes: LIVE_SECONDS, ..behavior };
     }
-    let seed = SEED + source.environment as u64;
+    let seed = SEED + number(source.environment) as u64;
     Simulation::new(SimulationOptions { seed, starts_on, behavior, hosts: hosts(compiled, source) })
 }
 
@@ -160,11 +167,11 @@ mod tests {
         let check = |environment, previous, is_new, expected| {
             assert_eq!(published_on(environment, (10_000, previous), is_new), expected);
         };
-        check(0, None, true, 10_000 - 45 * 60);
-        check(2, Some(1), true, 10_000 - 8 * 60);
-        check(2, Some(1), false, 10_000 - RERUN);
-        check(2, Some(9_990), false, 9_991);
-        check(2, Some(10_000), false, 10_000);
+        check("dev", None, true, 10_000 - 45 * 60);
+        check("prod", Some(1), true, 10_000 - 8 * 60);
+        check("prod", Some(1), false, 10_000 - RERUN);
+        check("prod", Some(9_990), false, 9_991);
+        check("prod", Some(10_000), false, 10_000);
     }
 
     #[test]

@@ -54,14 +54,10 @@ impl Life {
 
     /// Prepares a publication: stores the existing publication in the hub, with hosts that have it. Returns the time of the new publication in
     /// seconds since 1970.
-    pub(super) fn prepare(
-        &mut self,
-        environment: usize,
-        (loaded, compiled): (&Loaded, &Compiled),
-        planned: &Planned,
-    ) -> anyhow::Result<i64> {
+    pub(super) fn prepare(&mut self, loaded: &Loaded, compiled: &Compiled, planned: &Planned) -> anyhow::Result<i64> {
         hub_publication::send_branch(self.receiver(), loaded, planned).map_err(|error| publication_failure(&error))?;
         let target = &planned.target;
+        let environment = loaded.fleet.environment.as_str();
         let repository = loaded.url(&target.place.repo)?;
         // No host has pulled the publications and merges since the last run.
         self.was_published |= self.hub.is_behind(&repository, &target.place.branch, target.branch.commit());
