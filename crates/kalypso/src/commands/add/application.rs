@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use authoring::branch_files::BranchFiles;
 use authoring::file_edits::FileEdits;
-use git::checkout::{Checkout, CheckoutError, Committed, checkout_at, repository_above};
+use git::checkout::{Checkout, CheckoutError, checkout_at, repository_above};
 use model::read::is_read;
 use model::source::Source;
 use workbench::branch::{not_committed, unfinished_operation};
@@ -99,19 +99,9 @@ impl Application {
         unfinished_operation(&checkout, &self.settings).map_or(Ok(checkout), Err)
     }
 
-    /// Commits exactly the edited files with `git commit`: with the user's identity, settings and hooks. Other staged changes stay staged.
-    ///
-    /// # Errors
-    /// If git or a hook refuses. Then the files stay edited.
-    pub(super) fn commit(
-        &self,
-        (checkout, settings): (&Checkout, &git::Settings),
-        edits: &FileEdits,
-        message: &str,
-    ) -> Result<Committed, Failure> {
-        let paths: Vec<_> = edits.iter().map(|(path, _)| &**path).collect();
-        let committed = git::checkout::commit(settings, checkout, &paths, message);
-        committed.map_err(|error| not_committed(&self.settings.shown(&self.root), &error))
+    /// The failure that git or a hook refuses a commit of the edited files. They stay edited.
+    pub(super) fn not_committed(&self, error: &CheckoutError) -> Failure {
+        not_committed(&self.settings.shown(&self.root), error)
     }
 
     /// The path of a file for people.

@@ -216,7 +216,10 @@ impl Outcome<'_> {
         let Some(checkout) = checkout else { return Ok(Done::Written) };
         let own = configuration::settings_of_git();
         let settings = self.registered.map_or(&own, RegisteredApplication::settings);
-        let committed = application.commit((&checkout, settings), self.edits, &title)?;
+        let paths: Vec<_> = self.edits.iter().map(|(path, _)| &**path).collect();
+        // With the user's identity, settings and hooks. Other staged changes stay staged.
+        let committed = git::checkout::commit(settings, &checkout, &paths, &title);
+        let committed = committed.map_err(|error| application.not_committed(&error))?;
         Ok(Done::Committed(committed, checkout.branch().map(Arc::from)))
     }
 
