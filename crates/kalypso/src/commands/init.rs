@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::{configuration, terminal};
 
 pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
-    let given = InitOptions::of(options)?;
+    let given = InitOptions::new(options)?;
     let claim = platform::claim(&options.directory)?;
     let is_asked = claim.earlier().is_none() && !options.yes && std::io::stdin().is_terminal();
     let answers = match claim.earlier() {

@@ -31,7 +31,7 @@ pub(super) struct InitOptions<'a> {
 
 impl<'a> InitOptions<'a> {
     /// Checks the options, before anything is asked or written.
-    pub(super) fn of(options: &'a Init) -> anyhow::Result<Self> {
+    pub(super) fn new(options: &'a Init) -> anyhow::Result<Self> {
         if !options.environments.is_empty() {
             environments(&options.environments)?;
         }
@@ -62,7 +62,7 @@ impl<'a> InitOptions<'a> {
             Some(("--control-plane", OTHER_FOLDER))
         } else if is_other_url(&options.gitops, &earlier.gitops.remote) {
             Some(("--gitops", OTHER_FOLDER))
-        } else if (options.like == Some(Likeness::Microsoft)) && !earlier.is_like_microsoft {
+        } else if self.is_like_microsoft() && !earlier.is_like_microsoft {
             Some(("--like", OTHER_FOLDER))
         } else {
             None
@@ -79,7 +79,7 @@ impl<'a> InitOptions<'a> {
     /// The answers for a new platform. With `questions`, asks for the answers that the options do not give.
     pub(super) fn answers(&self, mut questions: Option<&mut Questions<'_>>) -> anyhow::Result<Answers> {
         let options = self.options;
-        let is_like_microsoft = options.like == Some(Likeness::Microsoft);
+        let is_like_microsoft = self.is_like_microsoft();
         let names = match (is_like_microsoft, &mut questions) {
             (true, _) => vec![microsoft::ENVIRONMENT.to_owned()],
             _ if !options.environments.is_empty() => options.environments.clone(),
@@ -102,18 +102,18 @@ impl<'a> InitOptions<'a> {
             Some(questions) if self.has_no_place() => questions.host()?,
             _ => HostAnswers::default(),
         };
-        self.placed(names, packs, (is_like_microsoft, asked))
+        self.placed(names, packs, &asked)
     }
 
     fn placed(
         &self,
         environments: Vec<String>,
         reconcilers: Vec<String>,
-        (is_like_microsoft, asked): (bool, HostAnswers),
+        asked: &HostAnswers,
     ) -> anyhow::Result<Answers> {
         let options = self.options;
         let kind = options.host.kind.as_ref().or(asked.kind.as_ref()).map(|kind| host_kind(kind)).transpose()?;
-        let host = kind.map(|kind| host(kind, &options.host, &asked)).transpose()?;
+        let host = kind.map(|kind| host(kind, &options.host, asked)).transpose()?;
         let hosted = kind.zip(host.as_ref()).map(|(kind, host)| Hosted { kind, url: &host.url, owner: &host.owner });
         let control_plane = options.control_plane.as_deref().or(asked.control_plane.as_deref());
         let gitops = options.gitops.as_deref().or(asked.gitops.as_deref());
@@ -121,7 +121,7 @@ impl<'a> InitOptions<'a> {
         let Locations { base_url, control_plane, gitops } = found;
         Ok(Answers {
             version: VERSION,
-            is_like_microsoft,
+            is_like_microsoft: self.is_like_microsoft(),
             environments,
             reconcilers,
             control_plane,
@@ -129,6 +129,10 @@ impl<'a> InitOptions<'a> {
             base_url,
             host,
         })
+    }
+
+    fn is_like_microsoft(&self) -> bool {
+        self.options.like == Some(Likeness::Microsoft)
     }
 
     /// Whether no option says where the repositories are.

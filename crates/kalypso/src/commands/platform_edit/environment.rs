@@ -21,7 +21,7 @@ use git::{Commit, Revision};
 use model::diagnostic::{Diagnostic, merged};
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
 use workbench::edited_repositories::{EditedRepositories, Next};
 use workbench::platform::branch_copy::{self, NewCopy};
@@ -39,7 +39,7 @@ use crate::{compiling, loading, paint, reporting, terminal};
 pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let access = loading::access(options.edit.config.as_deref(), watch.progress())?;
-    let request = Request::of(options, &access)?;
+    let request = Request::new(options, &access)?;
     let edits = match request.edits()? {
         Ok(edits) => edits,
         Err(refusal) => return refuse(watch, &refusal, options.edit.output),
@@ -67,7 +67,12 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
         let _ = write!(plan, "\n{} → {}\n\n{}\n", request.to, planned.target.branch.name, summary.trim_end());
     }
     let done = if options.edit.dry_run { Done::default() } else { request.carry_out(&edits)? };
-    request.show(&edits, (&plan, compiled.len()), &done)?;
+    if options.edit.output == Format::Human {
+        request.show(&edits, &plan, &done)?;
+    } else {
+        let answer = request.answer(&edits, compiled.len(), &done);
+        terminal::answer(&terminal::structured(&answer, options.edit.output))?;
+    }
     Ok(Exit::Good)
 }
 
@@ -101,7 +106,7 @@ struct Done {
 }
 
 impl<'a> Request<'a> {
-    fn of(options: &'a AddEnvironment, access: &'a Arc<RepositoryAccess>) -> anyhow::Result<Self> {
+    fn new(options: &'a AddEnvironment, access: &'a Arc<RepositoryAccess>) -> anyhow::Result<Self> {
         if options.edit.propose {
             let failure = Failure::usage("an environment can't be proposed: its branch has to exist first");
             return Err(failure
@@ -234,32 +239,39 @@ impl<'a> Request<'a> {
         Ok(Done { working_tree, commit })
     }
 
-    fn show(&self, edits: &BothEdits, (plan, assignments): (&str, usize), done: &Done) -> std::io::Result<()> {
+    /// The edited files of the main branch, for people.
+    fn main_files(&self, edits: &BothEdits) -> Vec<String> {
+        edits.main.iter().map(|(path, _)| self.main.shown(path)).collect()
+    }
+
+    /// The answer for programs, with the number of assignments of the new environment.
+    fn answer(&self, edits: &BothEdits, assignments: usize, done: &Done) -> Json {
         let Self { options, to, from, .. } = self;
-        let files: Vec<_> = edits.main.iter().map(|(path, _)| self.main.shown(path)).collect();
-        if options.edit.output != Format::Human {
-            let answer = json!({
-                "environment": to.as_str(),
-                "after": from.as_str(),
-                "isDryRun": options.edit.dry_run,
-                "branch": to.as_str(),
-                "workingTree": done.working_tree.as_ref().map(|path| path.display().to_string()),
-                "files": files,
-                "values": edits.copy.values,
-                "sources": edits.copy.own_sources.iter().map(answer_of).collect::<Vec<_>>(),
-                "sharedSources": edits.copy.shared_sources.iter().map(answer_of).collect::<Vec<_>>(),
-                "commit": done.commit,
-                "assignments": assignments,
-            });
-            return terminal::answer(&terminal::structured(&answer, options.edit.output));
-        }
+        json!({
+            "environment": to.as_str(),
+            "after": from.as_str(),
+            "isDryRun": options.edit.dry_run,
+            "branch": to.as_str(),
+            "workingTree": done.working_tree.as_ref().map(|path| path.display().to_string()),
+            "files": self.main_files(edits),
+            "values": edits.copy.values,
+            "sources": edits.copy.own_sources.iter().map(answer_of).collect::<Vec<_>>(),
+            "sharedSources": edits.copy.shared_sources.iter().map(answer_of).collect::<Vec<_>>(),
+            "commit": done.commit,
+            "assignments": assignments,
+        })
+    }
+
+    /// Shows the edits to people, with the plan of the new environment.
+    fn show(&self, edits: &BothEdits, plan: &str, done: &Done) -> std::io::Result<()> {
+        let Self { options, to, from, .. } = self;
         let verb = if options.edit.dry_run { "Would add" } else { "Added" };
         let mut text = format!("{verb} environment {to} after {from}\n");
         let _ = writeln!(text, "  branch {to}, a copy of {}", self.source.name());
         if let Some(path) = &done.working_tree {
             let _ = writeln!(text, "  {}, its working tree", self.access.settings.git.shown(path).display());
         }
-        let _ = writeln!(text, "  {}", files.join(", "));
+        let _ = writeln!(text, "  {}", self.main_files(edits).join(", "));
         if !edits.copy.values.is_empty() {
             let _ = writeln!(text, "  values that name {to} now: {}", edits.copy.values.join(", "));
         }
@@ -298,7 +310,7 @@ impl<'a> Request<'a> {
     }
 }
 
-fn answer_of(source: &CopiedSource) -> serde_json::Value {
+fn answer_of(source: &CopiedSource) -> Json {
     json!({
         "kind": source.kind.name(),
         "name": &*source.name,
