@@ -29,13 +29,19 @@ pub(crate) struct ReadStates {
     pub(crate) checkouts: Vec<CheckoutPaths>,
 }
 
-/// Reads one environment, or all environments. `at` is for the current state. A change of it is laid over the heads.
-pub(crate) fn read(
-    source: &SourceOptions,
-    (state, at): (&StateOptions, ReadAt),
-    environment: Option<&str>,
-    watch: &Watch,
-) -> anyhow::Result<ReadStates> {
+/// Which environments are read, and in which state.
+pub(crate) struct StatesRequest<'a> {
+    pub(crate) source: &'a SourceOptions,
+    pub(crate) state: &'a StateOptions,
+    /// The commits to read for the current state. A change of it is laid over the heads.
+    pub(crate) at: ReadAt,
+    /// The environment. None: all environments.
+    pub(crate) environment: Option<&'a str>,
+}
+
+/// Reads environments.
+pub(crate) fn read(request: &StatesRequest<'_>, watch: &Watch) -> anyhow::Result<ReadStates> {
+    let StatesRequest { source, state, at, environment } = *request;
     let environment = environment.map(environment_name).transpose()?;
     if let Some(folder) = &state.working_tree {
         let access = loading::access(source.config.as_deref(), watch.progress())?;

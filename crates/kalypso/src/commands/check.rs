@@ -26,13 +26,14 @@ use crate::diagnostics::{Batch, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::refused_commits;
-use crate::states::{self, ReadStates};
+use crate::states::{self, ReadStates, StatesRequest};
 use crate::{compiling, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let ReadStates { environments, checkouts } =
-        states::read(&options.source, (&options.state, ReadAt::Heads), options.environment.as_deref(), &watch)?;
+    let Check { source, state, environment, .. } = options;
+    let request = StatesRequest { source, state, at: ReadAt::Heads, environment: environment.as_deref() };
+    let ReadStates { environments, checkouts } = states::read(&request, &watch)?;
     let questions = protection::ask(options, &environments)?;
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let current = if options.state.is_current() { environments.as_slice() } else { &[] };

@@ -22,6 +22,7 @@ use crate::diagnostics::{Report, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
+use crate::states::StatesRequest;
 use crate::{compiling, not_admitted, reporting, states, terminal};
 
 /// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
@@ -29,8 +30,9 @@ const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let read =
-        states::read(&options.source, (&options.state, options.head.at()), options.of.environment.as_deref(), &watch)?;
+    let Render { source, state, head, of, .. } = options;
+    let request = StatesRequest { source, state, at: head.at(), environment: of.environment.as_deref() };
+    let read = states::read(&request, &watch)?;
     let mut exit = Exit::Good;
     let mut answers = Vec::new();
     for loaded in &read.environments {
