@@ -110,30 +110,31 @@ fn boundary(content: &[u8], offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn check(content: &[u8], range: Range<usize>, shown: (usize, &str), marked: &str) {
+    /// Compares an excerpt, with the number of its first line, and its marked text.
+    fn check(content: &[u8], range: Range<usize>, shown: &str, marked: &str) {
         let excerpt = Excerpt::new(content, std::slice::from_ref(&range), &[]).unwrap();
-        assert_eq!((excerpt.first_line, excerpt.text.as_str()), shown);
+        assert_eq!(format!("{}: {}", excerpt.first_line, excerpt.text), shown);
         assert_eq!(excerpt.text.get(excerpt.marks[0].clone()), Some(marked));
     }
 
     #[test]
     fn a_range_is_found_again_in_its_line() {
-        check(b"a: 1\nb: 22\nc: 3\n", 8..10, (2, "b: 22"), "22");
-        check(b"a: 1\r\nb: 22\r\nc: 3\r\n", 9..11, (2, "b: 22"), "22");
-        check("ä: \u{1b}[1mü".as_bytes(), 4..10, (1, "ä: ␛[1mü"), "␛[1mü");
+        check(b"a: 1\nb: 22\nc: 3\n", 8..10, "2: b: 22", "22");
+        check(b"a: 1\r\nb: 22\r\nc: 3\r\n", 9..11, "2: b: 22", "22");
+        check("ä: \u{1b}[1mü".as_bytes(), 4..10, "1: ä: ␛[1mü", "␛[1mü");
     }
 
     #[test]
     fn a_range_of_several_lines_ends_with_the_first() {
-        check(b"a: |\n  b\n  c\n", 3..12, (1, "a: |"), "|");
+        check(b"a: |\n  b\n  c\n", 3..12, "1: a: |", "|");
     }
 
     #[test]
     fn ranges_beyond_the_end_or_inside_a_character_are_clamped() {
-        check(b"a", 5..9, (1, "a"), "");
-        check(b"a\n", 2..2, (2, ""), "");
-        check("aü".as_bytes(), 2..3, (1, "aü"), "ü");
-        check(b"\x80\x80\x80\x80\x80\x80", 4..6, (1, "������"), "��");
+        check(b"a", 5..9, "1: a", "");
+        check(b"a\n", 2..2, "2: ", "");
+        check("aü".as_bytes(), 2..3, "1: aü", "ü");
+        check(b"\x80\x80\x80\x80\x80\x80", 4..6, "1: ������", "��");
     }
 
     #[test]

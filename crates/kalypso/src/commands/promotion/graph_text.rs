@@ -244,7 +244,8 @@ mod tests {
         SubjectStatus { waiting_for, ..subject(None, None) }
     }
 
-    fn ring(name: &str, state: RingState, (released, changed): (u64, u64), counts: RingCounts) -> RingProgress {
+    fn ring(name: &str, state: RingState, (released, changed): (u64, u64)) -> RingProgress {
+        let counts = RingCounts::default();
         RingProgress { name: name.to_owned(), state, since: None, places: changed, changed, released, counts }
     }
 
@@ -265,9 +266,9 @@ mod tests {
             phase_since: at(60),
             reason: None,
             rings: vec![
-                ring("canary", RingState::Done, (12, 12), RingCounts::default()),
-                ring("shops", RingState::Moving, (100, 400), counts),
-                ring("rest", RingState::Waiting, (0, 9), RingCounts::default()),
+                ring("canary", RingState::Done, (12, 12)),
+                RingProgress { counts, ..ring("shops", RingState::Moving, (100, 400)) },
+                ring("rest", RingState::Waiting, (0, 9)),
             ],
             gates: vec![gate(
                 "failures",
