@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 
 /// Returns the key for a cache. It is derived from the secret in a variable or a file. Without a secret it is this user's own key, which is created
 /// if it does not exist. None if the own key can't be stored: then cache entries are neither signed nor accepted.
-pub(crate) fn of(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<Key>> {
+pub(crate) fn for_cache(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<Key>> {
     // CI systems set an empty variable for a secret that a run may not read.
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(secret) = variable(SECRET) {

@@ -61,7 +61,7 @@ fn file_of(loaded: &Loaded) -> Option<MemoFile> {
     if let Some(directory) = &loaded.directory {
         let directory = fs::canonicalize(directory).ok()?;
         let cache = configuration::default_cache().ok()?;
-        let key = cache_key::of(&cache, None).ok()?;
+        let key = cache_key::for_cache(&cache, None).ok()?;
         return Some(MemoFile::of((&cache, key), directory.to_str()?, environment.as_str()));
     }
     Some(loaded.access.as_ref()?.settings.memo_file(environment))

@@ -132,7 +132,7 @@ fn option(names: [&str; 2]) -> Option<OsString> {
 
 fn subject() -> Option<Subject> {
     let path = |name| option([name, name]);
-    Subject::of(path("--from").as_deref().map(Path::new), path("--config").as_deref().map(Path::new))
+    Subject::find(path("--from").as_deref().map(Path::new), path("--config").as_deref().map(Path::new))
 }
 
 /// The names of the environment on the command line, or of all environments.

@@ -266,7 +266,7 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
         Some(cache) => cache::trusted(base.join(cache))?,
         None => default_cache()?,
     };
-    let key = cache_key::of(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
+    let key = cache_key::for_cache(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
     let ssh_command = std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
     let (withheld, current_dir) = (withheld_variables(), current_dir());
     let mut git = git::Settings { key, withheld, current_dir, ssh_command, ..git::Settings::new(cache) };

@@ -39,18 +39,18 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// The hub of the arguments, else of the environment variable, else of the configuration file.
-    pub(crate) fn of(connection: &HubConnection) -> anyhow::Result<Self> {
+    pub(crate) fn from_connection(connection: &HubConnection) -> anyhow::Result<Self> {
         let url = named(connection.hub.as_ref(), connection.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
         Self::at(&url, token(connection)?)
     }
 
-    /// The hub, found as in [`Hub::of`]. None if no hub is configured.
+    /// The hub, found as in [`Hub::from_connection`]. None if no hub is configured.
     pub(crate) fn configured(connection: &HubConnection) -> anyhow::Result<Option<Self>> {
         let Some(url) = named(connection.hub.as_ref(), connection.config.as_deref())? else { return Ok(None) };
         Self::at(&url, token(connection)?).map(Some)
     }
 
-    /// The hub that receives publications, found as in [`Hub::of`]. None if no hub is configured.
+    /// The hub that receives publications, found as in [`Hub::from_connection`]. None if no hub is configured.
     pub(crate) fn for_publications(
         publication_hub: &PublicationHub,
         config: Option<&Path>,

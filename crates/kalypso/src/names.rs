@@ -107,10 +107,10 @@ pub(crate) struct Subject {
 
 impl Subject {
     /// The given directory, else the given configuration file, else the nearest configuration file. None if none of them exists.
-    pub(crate) fn of(from: Option<&Path>, config: Option<&Path>) -> Option<Self> {
+    pub(crate) fn find(from: Option<&Path>, config: Option<&Path>) -> Option<Self> {
         if let Some(directory) = from {
             let cache = configuration::default_cache().ok()?;
-            let key = cache_key::of(&cache, None).ok()?;
+            let key = cache_key::for_cache(&cache, None).ok()?;
             return Some(Self { name: fs::canonicalize(directory).ok()?.to_str()?.to_owned(), cache, key });
         }
         let configuration = configuration::read(config).ok()?;
@@ -120,7 +120,7 @@ impl Subject {
 
     fn of_loaded(loaded: &Loaded) -> Option<Self> {
         if let Some(directory) = &loaded.directory {
-            return Self::of(Some(Path::new(directory)), None);
+            return Self::find(Some(Path::new(directory)), None);
         }
         let configuration = &loaded.access.as_ref()?.settings;
         let git = &configuration.git;
@@ -157,14 +157,14 @@ impl Subject {
 pub(crate) fn remember(loaded: &Loaded, compiled: &Compiled) {
     let Some(subject) = Subject::of_loaded(loaded) else { return };
     let environment = loaded.fleet.environment.as_str();
-    save(&subject.file(&format!("{NAMES} {environment}")), &Names::of(compiled).written());
+    save(&subject.file(&format!("{NAMES} {environment}")), &Names::from_compiled(compiled).written());
     add(&subject.file(ENVIRONMENTS), [environment.to_owned()]);
 }
 
 /// Stores the names of hosts from an answer of the hub.
 pub(crate) fn remember_hosts(config: Option<&Path>, hosts: impl IntoIterator<Item = String>) {
     // Without a configuration file there is no subject to store the names for.
-    if let Some(subject) = Subject::of(None, config) {
+    if let Some(subject) = Subject::find(None, config) {
         add(&subject.file(HOSTS), hosts);
     }
 }
@@ -192,7 +192,7 @@ fn lines(file: &MemoFile) -> BTreeSet<String> {
 }
 
 impl Names {
-    fn of(compiled: &Compiled) -> Self {
+    fn from_compiled(compiled: &Compiled) -> Self {
         let (fleet, targets) = (compiled.fleet(), compiled.prepared().targets());
         let mut names = Self::default();
         names.add(NameKind::ClusterType, fleet.cluster_types.keys());

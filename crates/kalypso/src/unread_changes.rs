@@ -27,7 +27,8 @@ fn note(config: Option<&Path>) {
     let Ok(access) = loading::access(config, &Progress::default()) else { return };
     let Ok(trees) = WorkingTrees::open(&access, None) else { return };
     let found = trees.branches().iter();
-    let found: Vec<_> = found.filter_map(|branch| UnreadChanges::of(branch, (&trees, &*access.repositories))).collect();
+    let found: Vec<_> =
+        found.filter_map(|branch| UnreadChanges::find(branch, (&trees, &*access.repositories))).collect();
     texts(&found).iter().for_each(|text| terminal::note(text));
 }
 
@@ -45,7 +46,7 @@ struct UnreadChanges {
 
 impl UnreadChanges {
     /// None if there are none, or if the working tree can't be compared.
-    fn of(branch: &WorkingBranch, (trees, repositories): (&WorkingTrees, &dyn Repositories)) -> Option<Self> {
+    fn find(branch: &WorkingBranch, (trees, repositories): (&WorkingTrees, &dyn Repositories)) -> Option<Self> {
         let (head, checkout) = (&branch.head, &branch.checkout);
         let mut differing: BTreeSet<_> = branch.state.changed.iter().cloned().collect();
         let mut commits = 0;

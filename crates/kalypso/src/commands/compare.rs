@@ -15,7 +15,7 @@ use crate::hub_client::{self, Hub, List};
 use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let compared = Compared {
         from: options.from.clone(),
         to: options.to.clone(),
@@ -108,6 +108,6 @@ fn side(side: Option<&ComparedSide>) -> [String; 2] {
         // The version of the workload is not known: only its configuration is compared.
         (None, None) => return ["version unknown".to_owned(), String::new()],
     };
-    let hosts = super::status::of(&side.counts);
+    let hosts = super::status::succeeded(&side.counts);
     [version, if side.counts.expected == 0 { hosts } else { format!("on {hosts}") }]
 }

@@ -9,7 +9,7 @@ use crate::hub_client::Hub;
 use crate::terminal;
 
 pub(super) fn run(options: &Confirm) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let confirmation = Confirmation { environment: options.environment.clone(), word: options.word.clone() };
     let receipt = hub.ask(hub.client.confirm(&confirmation))?;
     match options.connection.output {

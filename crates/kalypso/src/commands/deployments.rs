@@ -14,7 +14,7 @@ use crate::hub_client::{self, Hub, List};
 use crate::{names, paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, at).await;

@@ -9,14 +9,14 @@ use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::deployments;
-use super::status::{of, others};
+use super::status::{others, succeeded};
 use crate::arguments::{self, Format};
 use crate::exit::Exit;
 use crate::hub_client::{self, Hub};
 use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if let Some(kind) = options.kind.as_deref().and_then(DriftKind::parse) {
         let ask = async |client: &Client, page: &Page| client.drift_hosts(kind, &filter, page).await;
@@ -38,14 +38,14 @@ fn text(drift: &Drift, now: Timestamp) -> String {
     let mut text = if drift.counts.expected == 0 {
         "no reconciler is expected to have anything\n".to_owned()
     } else {
-        format!("{} as desired{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " })
+        format!("{} as desired{}{all}\n", succeeded(&drift.counts), if all.is_empty() { "" } else { " · " })
     };
     let row = |row: &Drifting| {
         [
             format!("  {}", hub_client::length(now.since(row.desired_since))),
             hub_client::plain(&row.environment),
             hub_client::short(Some(&row.commit)),
-            of(&row.counts),
+            succeeded(&row.counts),
             others(&row.counts),
         ]
     };

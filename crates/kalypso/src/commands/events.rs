@@ -13,7 +13,7 @@ use crate::hub_client::{self, Hub};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let (mut left, mut is_lost) = (options.limit.unwrap_or(usize::MAX), false);
     if left == 0 {

@@ -19,7 +19,7 @@ use crate::times::timestamp;
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     let since = options.since.as_deref().map(|since| timestamp("--since", since)).transpose()?;
     let until = options.until.as_deref().map(|until| timestamp("--until", until)).transpose()?;

@@ -20,23 +20,23 @@ pub(super) fn run(options: &Remove) -> anyhow::Result<Exit> {
             named(what, (&options.names, Some(&options.environment)), &options.edit)
         }
         RemoveKind::Cluster(options) => {
-            named(What::of(Kind::Cluster, "cluster"), (&options.names, Some(&options.environment)), &options.edit)
+            named(What::new(Kind::Cluster, "cluster"), (&options.names, Some(&options.environment)), &options.edit)
         }
         RemoveKind::Policy(options) => named(
-            What::of(Kind::SchedulingPolicy, "policy"),
+            What::new(Kind::SchedulingPolicy, "policy"),
             (&options.names, Some(&options.environment)),
             &options.edit,
         ),
         RemoveKind::Schema(options) => named(
-            What::of(Kind::ConfigSchema, "schema"),
+            What::new(Kind::ConfigSchema, "schema"),
             (&options.names, options.environment.as_deref()),
             &options.edit,
         ),
         RemoveKind::Workload(options) => {
-            named(What::of(Kind::WorkloadRegistration, "workload"), (&options.names, None), &options.edit)
+            named(What::new(Kind::WorkloadRegistration, "workload"), (&options.names, None), &options.edit)
         }
         RemoveKind::Template(options) => {
-            named(What::of(Kind::Template, "template"), (&options.names, None), &options.edit)
+            named(What::new(Kind::Template, "template"), (&options.names, None), &options.edit)
         }
         RemoveKind::Config(options) => config(options),
         RemoveKind::Target(options) => remove_target(options),
@@ -53,7 +53,7 @@ struct What {
 }
 
 impl What {
-    fn of(kind: Kind, word: &'static str) -> Self {
+    fn new(kind: Kind, word: &'static str) -> Self {
         Self { kind, word, is_cascading: false }
     }
 }
@@ -105,7 +105,7 @@ fn config(options: &RemoveConfig) -> anyhow::Result<Exit> {
     let open = || OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref());
     if options.keys.is_empty() {
         let names = different_names(options.name.as_slice())?;
-        return named_in(What::of(Kind::ConfigMap, "config"), &names, open()?, &options.edit);
+        return named_in(What::new(Kind::ConfigMap, "config"), &names, open()?, &options.edit);
     }
     let has_labels = options.name.is_none() || !options.labels.is_empty();
     let labels = has_labels.then(|| labels(&options.labels)).transpose()?;

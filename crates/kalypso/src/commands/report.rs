@@ -32,7 +32,7 @@ pub(super) fn run(options: &Report) -> anyhow::Result<Exit> {
 
 fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
     let patience = duration("--retry-for", &options.retry_for)?;
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let mut whole = Receipt::default();
     for Batch { body, lines, before } in batches(given) {
         let part = hub.report(body, lines.is_some(), patience).map_err(|error| {

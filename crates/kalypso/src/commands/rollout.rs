@@ -15,7 +15,7 @@ use workbench::FailureKind;
 
 use super::deployments;
 use super::promotion::commit_wait;
-use super::status::{bar, of, others};
+use super::status::{bar, others, succeeded};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
 use crate::exit::{Exit, LateError};
 use crate::hub_client::{self, Hub, Lookup};
@@ -37,7 +37,7 @@ pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
 
 fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     let Some(of) = &options.of else { return super::promotion::status(options) };
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let is_list = options.status.is_some() || options.hosts.host.is_some() || options.hosts.selector.is_some();
     if is_list {
         let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
@@ -153,7 +153,7 @@ fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
     let elsewhere =
         of_others(elsewhere, &if instead.is_empty() { "others".to_owned() } else { format!("others ({instead})") });
     let pinned = of_others(one.pinned, "pinned");
-    let parts = [Some(of(&counts)), Some(others(&one.counts)), elsewhere, pinned, since, superseded];
+    let parts = [Some(succeeded(&counts)), Some(others(&one.counts)), elsewhere, pinned, since, superseded];
     let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     format!("{} {}", bar(&counts), parts.join("   "))
 }
@@ -200,7 +200,7 @@ fn advice(rollout: &Rollout) -> String {
 
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let timeout = duration("--timeout", &options.timeout)?;
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
     let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
@@ -299,7 +299,7 @@ fn thousands(count: i64) -> String {
 }
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
     let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
@@ -324,7 +324,7 @@ fn listed(row: &ListedRollout, now: Timestamp) -> [String; 6] {
         hub_client::plain(&row.branch),
         hub_client::ago(Some(row.committed_on), now),
         row.places.to_string(),
-        of(&row.counts),
+        succeeded(&row.counts),
         of_workloads(&row.versions),
     ]
 }

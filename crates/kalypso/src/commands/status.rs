@@ -17,7 +17,7 @@ use crate::{paint, table, terminal};
 const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.connection)?;
+    let hub = Hub::from_connection(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
         let answer = hub.ask(hub.client.environments(&filter))?;
@@ -80,7 +80,7 @@ pub(super) fn environments(answer: &Environments) -> String {
     }
     let row = |environment: &hub_api::environments::Environment| {
         let counts = &environment.counts;
-        [hub_client::plain(&environment.name), bar(counts), of(counts), others(counts)]
+        [hub_client::plain(&environment.name), bar(counts), succeeded(counts), others(counts)]
     };
     table::table(answer.items.iter().map(row))
 }
@@ -103,7 +103,7 @@ fn targets(list: &List<EnvironmentTarget>, are_several: bool, now: Timestamp) ->
             or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
             hub_client::short(row.commit.as_deref()),
             hub_client::ago(row.desired_since, now),
-            row.counts.as_ref().map_or_else(|| "-".to_owned(), of),
+            row.counts.as_ref().map_or_else(|| "-".to_owned(), succeeded),
             row.counts.as_ref().map(others).unwrap_or_default(),
         ]
     };
@@ -121,8 +121,8 @@ pub(super) fn bar(counts: &Counts) -> String {
     (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
 }
 
-/// The number of reconcilers: `73 of 100`.
-pub(super) fn of(counts: &Counts) -> String {
+/// The number of reconcilers that succeeded: `73 of 100`.
+pub(super) fn succeeded(counts: &Counts) -> String {
     if counts.expected == 0 {
         return "no reconciler expected".to_owned();
     }
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn counts_of_zero_are_not_shown() {
         let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
-        assert_eq!(of(&counts), "73 of 1,100");
-        assert_eq!(of(&Counts::default()), "no reconciler expected");
+        assert_eq!(succeeded(&counts), "73 of 1,100");
+        assert_eq!(succeeded(&Counts::default()), "no reconciler expected");
         assert_eq!(others(&counts), "25 in progress · 1,002 failed");
     }
 }

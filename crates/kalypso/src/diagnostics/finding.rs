@@ -118,7 +118,7 @@ impl<'a> Mark<'a> {
     /// Whether the diagnostic is about a hidden value. For broken YAML, the end of the affected part is not known.
     fn is_hidden(&self, hidden: &HiddenBytes<'_>, code: Code) -> bool {
         let Some(Spot { file, bytes: Some(bytes), .. }) = &self.spot else { return false };
-        let hidden = hidden.of(file);
+        let hidden = hidden.ranges(file);
         if code == Code::YamlSyntax { !hidden.is_empty() } else { !touching(&hidden, bytes).is_empty() }
     }
 }
@@ -187,7 +187,7 @@ impl Ord for Spot<'_> {
 }
 
 impl Fate {
-    fn of(assignments: &[AssignmentId], fallback: Fallback<'_>) -> Self {
+    fn new(assignments: &[AssignmentId], fallback: Fallback<'_>) -> Self {
         match fallback {
             Fallback::Published => Self::Published,
             Fallback::KeptExcept(missing, commit) => {
@@ -205,7 +205,7 @@ impl Reach {
             environment: batch.environment.cloned(),
             assignments: diagnostic.assignments.clone(),
             others: batch.assignments.map(|all| all.saturating_sub(reached)),
-            fate: Fate::of(&diagnostic.assignments, batch.fallback),
+            fate: Fate::new(&diagnostic.assignments, batch.fallback),
         }
     }
 }

@@ -110,7 +110,7 @@ fn add<'f>(shown: &mut Vec<Shown<'f>>, file: &'f File, mark: (Range<usize>, &'f 
 impl Shown<'_> {
     fn excerpt(&self, (path, is_first): (&str, bool), hidden: &HiddenBytes<'_>) -> Option<Element<'static>> {
         let ranges: Vec<_> = self.marks.iter().map(|(range, _)| range.clone()).collect();
-        let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden.of(self.file))?;
+        let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden.ranges(self.file))?;
         let annotations = excerpt.marks.iter().zip(&self.marks).enumerate().map(|(index, (mark, (_, text)))| {
             let kind = if is_first && index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             kind.span(mark.clone()).label((!text.is_empty()).then(|| visible(text).into_owned()))

@@ -20,7 +20,7 @@ pub(super) fn run(options: &AddClusterType) -> anyhow::Result<Exit> {
     let files = open.files();
     let templates = templates((&open, &files), options)?;
     let mut warnings = label_advice::of_places(&files, &labels);
-    if let Some(mixed) = open.branch.current().and_then(|loaded| Mixed::of(&loaded, &templates)) {
+    if let Some(mixed) = open.branch.current().and_then(|loaded| Mixed::find(&loaded, &templates)) {
         let is_chosen = options.reconciler.is_some() && options.namespace.is_some() && options.config_type.is_some();
         if !is_chosen {
             return Err(mixed.failure().into());
@@ -120,7 +120,7 @@ struct Mixed {
 
 impl Mixed {
     /// None if all templates are of one sort, or if one of them is not known.
-    fn of(loaded: &Loaded, templates: &ClusterTypeTemplates) -> Option<Self> {
+    fn find(loaded: &Loaded, templates: &ClusterTypeTemplates) -> Option<Self> {
         let ClusterTypeTemplates { reconciler, namespace_service, config_type } = templates;
         let chosen = [(RECONCILER, reconciler), (NAMESPACE, namespace_service), (CONFIG, config_type)];
         let templates = &loaded.fleet.templates;

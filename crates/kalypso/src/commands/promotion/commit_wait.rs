@@ -150,7 +150,7 @@ impl CommitProgress {
         let now = Timestamp::now();
         match format {
             Format::Human => {
-                terminal::answer(&graph_text::text((&self.graph, &FailedHosts::of(hub, &self.graph, now)), now))
+                terminal::answer(&graph_text::text((&self.graph, &FailedHosts::ask(hub, &self.graph, now)), now))
             }
             format => terminal::answer(&terminal::structured(&json!({"environments": self.graph}), format)),
         }

@@ -25,7 +25,7 @@ pub(super) struct FailedHosts(BTreeMap<Place, Vec<String>>);
 
 impl FailedHosts {
     /// Asks the hub for the hosts that failed at the places where changes of a graph wait for them. What it does not know has no lines.
-    pub(super) fn of(hub: &Hub, graph: &[PromotionStatus], now: Timestamp) -> Self {
+    pub(super) fn ask(hub: &Hub, graph: &[PromotionStatus], now: Timestamp) -> Self {
         let all = graph.iter().flat_map(|status| status.subjects.iter().flat_map(|subject| places(status, subject)));
         let all: BTreeSet<Place> = all.collect();
         Self(all.into_iter().map(|place| (place.clone(), lines(hub, &place, now).unwrap_or_default())).collect())

@@ -187,7 +187,7 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
 /// A graph as text, with the hosts that failed as far as a hub knows them.
 fn text(connection: &HubConnection, graph: &[PromotionStatus]) -> anyhow::Result<String> {
     let (hub, now) = (Hub::configured(connection)?, Timestamp::now());
-    let failed = hub.map(|hub| FailedHosts::of(&hub, graph, now)).unwrap_or_default();
+    let failed = hub.map(|hub| FailedHosts::ask(&hub, graph, now)).unwrap_or_default();
     Ok(graph_text::text((graph, &failed), now))
 }
 
@@ -202,7 +202,7 @@ pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> 
     }
     graph.retain(|one| !one.subjects.is_empty());
     let now = Timestamp::now();
-    let failed = FailedHosts::of(hub, &graph, now);
+    let failed = FailedHosts::ask(hub, &graph, now);
     Ok(if graph.is_empty() { String::new() } else { graph_text::text((&graph, &failed), now) })
 }
 
