@@ -80,12 +80,12 @@ impl Hub {
         let publications = [("dev", 1, "1.0"), ("dev", 2, "2.0"), ("prod", 3, "1.0")];
         publications.into_iter().for_each(|publication| hub.publish(publication));
         let reports = [
-            report("berlin", ("dev", "eu", 1), "in_progress"),
-            report("berlin", ("dev", "eu", 2), "success"),
-            report("berlin", ("dev", "edge/checkout-eu", 2), "success"),
-            report("berlin", ("dev", "edge", 2), "success"),
-            report("paris", ("dev", "eu", 1), "success"),
-            report("rome", ("prod", "eu", 3), "failure"),
+            report("berlin", "dev:eu", 1, "in_progress"),
+            report("berlin", "dev:eu", 2, "success"),
+            report("berlin", "dev:edge/checkout-eu", 2, "success"),
+            report("berlin", "dev:edge", 2, "success"),
+            report("paris", "dev:eu", 1, "success"),
+            report("rome", "prod:eu", 3, "failure"),
             json!({"host": "oslo", "reconciler": "installer", "workload": "cart", "version": "1.0", "status": "success"}),
         ];
         let lines = reports.map(|report| format!("{report}\n")).concat();
@@ -148,7 +148,9 @@ fn hash(number: u8) -> String {
     format!("{number:040x}")
 }
 
-fn report(host: &str, (branch, path, commit): (&str, &str, u8), status: &str) -> Value {
+/// A report about a folder, `BRANCH:PATH`, at a commit.
+fn report(host: &str, folder: &str, commit: u8, status: &str) -> Value {
+    let (branch, path) = folder.split_once(':').unwrap();
     let place = json!({"repository": REPOSITORY, "branch": branch, "path": path});
     json!({"host": host, "reconciler": path, "place": place, "commit": hash(commit), "status": status,
         "message": "m", "observedAt": format!("2026-02-0{commit}T00:00:00Z")})

@@ -70,6 +70,25 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
+/// A file of a commit.
+#[derive(Clone, Copy)]
+pub(crate) struct CommittedFile<'f> {
+    path: &'f str,
+    /// The mode, as git writes it.
+    mode: &'static str,
+    content: &'f [u8],
+}
+
+impl<'f> CommittedFile<'f> {
+    pub(crate) fn regular(path: &'f str, content: &'f [u8]) -> Self {
+        Self { path, mode: "100644", content }
+    }
+
+    pub(crate) fn link(path: &'f str, target: &'f str) -> Self {
+        Self { path, mode: "120000", content: target.as_bytes() }
+    }
+}
+
 /// Repositories in a folder, with a `kalypso.toml` beside them.
 pub(crate) struct Company {
     folder: TempDir,
@@ -154,18 +173,18 @@ impl Company {
 
     /// Makes a commit with exactly these files on a branch. Returns its id.
     pub(crate) fn commit(&self, name: &str, branch: &str, files: &[(&str, String)]) -> String {
-        let files: Vec<_> = files.iter().map(|(path, text)| (*path, "100644", text.as_bytes())).collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| CommittedFile::regular(path, text.as_bytes())).collect();
         self.import(&format!("{name}@{branch}"), "deleteall\n", &files)
     }
 
     /// Makes a commit that changes one file of a branch, `REPOSITORY@BRANCH`. Returns its id.
     pub(crate) fn change(&self, at: &str, path: &str, text: &str) -> String {
-        self.import(at, "", &[(path, "100644", text.as_bytes())])
+        self.change_file(at, CommittedFile::regular(path, text.as_bytes()))
     }
 
-    /// The same with any bytes and any file mode.
-    pub(crate) fn change_raw(&self, at: &str, (path, mode): (&str, &str), bytes: &[u8]) -> String {
-        self.import(at, "", &[(path, mode, bytes)])
+    /// The same with any bytes, or with a link.
+    pub(crate) fn change_file(&self, at: &str, file: CommittedFile<'_>) -> String {
+        self.import(at, "", &[file])
     }
 
     /// Makes a commit that removes a file or folder of a branch.
@@ -173,7 +192,7 @@ impl Company {
         self.import(&format!("{name}@{branch}"), &format!("D {path}\n"), &[])
     }
 
-    fn import(&self, at: &str, first: &str, files: &[(&str, &str, &[u8])]) -> String {
+    fn import(&self, at: &str, first: &str, files: &[CommittedFile<'_>]) -> String {
         let (name, branch) = at.split_once('@').unwrap();
         let repository = self.repository(name);
         let from = self.head(name, branch).map_or_else(String::new, |head| format!("from {head}\n"));
@@ -183,8 +202,8 @@ impl Company {
             message.len()
         )
         .into_bytes();
-        for (path, mode, bytes) in files {
-            let bytes = self.with_own_url(bytes);
+        for CommittedFile { path, mode, content } in files {
+            let bytes = self.with_own_url(content);
             write!(stream, "M {mode} inline \"{}\"\ndata {}\n", path.replace('"', "\\\""), bytes.len()).unwrap();
             stream.extend_from_slice(&bytes);
             stream.push(b'\n');

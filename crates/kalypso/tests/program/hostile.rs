@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::company::{Company, HOST, Ran, folder_text, kalypso};
+use crate::company::{CommittedFile, Company, HOST, Ran, folder_text, kalypso};
 use crate::objects::{cluster_type, config, labelled, object, policy, registration, schema, template, workload};
 
 /// Adds a file to branch `dev`, and checks that the output has this text and both assignments still exist.
 fn check(path: &str, bytes: &[u8], status: i32, words: &[&str]) {
     let company = Company::new();
-    company.change_raw("control-plane@dev", (path, "100644"), bytes);
+    company.change_file("control-plane@dev", CommittedFile::regular(path, bytes));
     company.kalypso("render -e dev --out out").ends(status).says(words);
     unharmed(&company);
 }
@@ -31,7 +31,7 @@ fn invalid_yaml_files_are_refused() {
 #[test]
 fn a_link_out_of_the_repository_is_not_followed() {
     let company = Company::new();
-    company.change_raw("control-plane@dev", ("link.yaml", "120000"), b"/etc/passwd");
+    company.change_file("control-plane@dev", CommittedFile::link("link.yaml", "/etc/passwd"));
     company.kalypso("render -e dev --out out").ends(0).says(&["K0118", "link.yaml"]);
     unharmed(&company);
     let plain = tempfile::tempdir().unwrap();

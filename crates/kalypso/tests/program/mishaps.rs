@@ -5,7 +5,7 @@ use std::fs;
 
 use testkit::git_server::{GitServer, ServerFault};
 
-use crate::company::{Company, Ran, folder_text, git, kalypso};
+use crate::company::{CommittedFile, Company, Ran, folder_text, git, kalypso};
 use crate::objects::{self, config, environment};
 
 #[test]
@@ -102,7 +102,7 @@ fn unreadable_objects_keep_their_output() {
 fn a_link_in_the_place_of_a_file_or_folder_removes_nothing() {
     let link = |path: &'static str| {
         move |company: &Company| {
-            company.change_raw("control-plane@dev", (path, "120000"), b"elsewhere");
+            company.change_file("control-plane@dev", CommittedFile::link(path, "elsewhere"));
         }
     };
     check_kept(link("policies/shop.yaml"), &["K0117", "is no longer a file"]);
@@ -278,7 +278,7 @@ fn login_page_is_not_an_empty_repository() {
 fn names_of_others_that_are_not_utf8_stay_as_they_are() {
     let company = Company::new();
     // File names in Latin-1, at the top level and in folders. One of the folders has Kalypso's marker file.
-    let latin = |path: &str, text: &str| company.change_raw("gitops@dev", (path, "100644"), text.as_bytes());
+    let latin = |path: &str, text: &str| company.change("gitops@dev", path, text);
     latin("caf\\351/notes.txt", "mine\n");
     latin("others/caf\\351.yaml", "a: 1\n");
     latin("\\377/README.md", "This folder contains deployment targets scheduled on the cluster type");
@@ -307,7 +307,7 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
 #[test]
 fn sources_with_non_utf8_names_are_read() {
     let company = Company::new();
-    let file = |path: &str, text: &str| company.change_raw("control-plane@dev", (path, "100644"), text.as_bytes());
+    let file = |path: &str, text: &str| company.change("control-plane@dev", path, text);
     file("caf\\351/notes.txt", "not ours\n");
     file("caf\\351/more.yaml", &config("more", "", "MORE: \"1\""));
     company.kalypso("publish -e dev --direct").ends(0);

@@ -80,11 +80,11 @@ impl Releases {
     }
 
     fn has_line(&self, environment: &str, cluster: &str, line: &str) -> bool {
-        self.target_has((environment, cluster), environment, line)
+        self.folder_has(environment, &format!("{cluster}/shop-{environment}"), line)
     }
 
-    fn target_has(&self, (environment, cluster): (&str, &str), target: &str, line: &str) -> bool {
-        let path = format!("{cluster}/shop-{target}/reconciler.yaml");
+    fn folder_has(&self, environment: &str, folder: &str, line: &str) -> bool {
+        let path = format!("{folder}/reconciler.yaml");
         self.0.company.file("gitops", environment, &path).lines().any(|found| found.replace('"', "") == line)
     }
 }
@@ -163,7 +163,7 @@ fn the_versions_of_clusters_and_hosts_move_together() {
     platform.rests_at("tag=2.0.0,version=2.0.0-1");
     for cluster in ["east", "west"] {
         assert!(platform.has(cluster, "2.0.0"), "{cluster}");
-        assert!(platform.target_has(("prod", cluster), "hosts-prod", "version: 2.0.0-1"), "{cluster}");
+        assert!(platform.folder_has("prod", &format!("{cluster}/shop-hosts-prod"), "version: 2.0.0-1"), "{cluster}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::git_server::GitServer;
 
-use crate::company::{Company, HOST, dev, git};
+use crate::company::{CommittedFile, Company, HOST, dev, git};
 use crate::objects::{self, cluster_type, config, gitops, policy};
 
 const WEST: &str = "configs/west.yaml";
@@ -215,9 +215,9 @@ fn removal_of_a_small_workload_needs_a_confirmation() {
 
 #[test]
 fn foreign_file_at_the_path_of_an_own_file_is_not_replaced() {
-    let check = |path: &str, mode: &str, text: &str, words: &[&str]| {
+    let check = |file: CommittedFile<'_>, words: &[&str]| {
         let company = Company::new();
-        company.change_raw("gitops@dev", (path, mode), text.as_bytes());
+        company.change_file("gitops@dev", file);
         let before = company.head("gitops", "dev");
         for command in ["publish -e dev --direct", "publish -e dev --direct --adopt", "publish -e dev"] {
             company.kalypso(command).ends(1).says(words);
@@ -225,13 +225,14 @@ fn foreign_file_at_the_path_of_an_own_file_is_not_replaced() {
         assert_eq!(company.head("gitops", "dev"), before);
         assert_eq!(company.head("gitops", "kalypso/dev"), None);
     };
+    let text = |path, text: &'static str| CommittedFile::regular(path, text.as_bytes());
     let foreign = |path: &str| format!("the GitOps branch has `{path}`, which is not Kalypso's");
-    check(".kalypso", "100644", "settings of another program", &["K0508", &foreign(".kalypso")]);
-    check(".kalypso", "120000", "elsewhere", &["K0508", &foreign(".kalypso")]);
-    check(".kalypso/owner", "120000", "elsewhere", &["K0508", &foreign(".kalypso/owner")]);
-    check(".kalypso/owner/x", "100644", "", &["K0508", &foreign(".kalypso/owner")]);
-    check(".kalypso/owner", "100644", "Ann", &["K0508", &foreign(".kalypso/owner")]);
-    check(".kalypso/owner", "100644", "environment: dev\ncontrol-plane: \u{1b}[2Jx\n", &["K0508"]);
+    check(text(".kalypso", "settings of another program"), &["K0508", &foreign(".kalypso")]);
+    check(CommittedFile::link(".kalypso", "elsewhere"), &["K0508", &foreign(".kalypso")]);
+    check(CommittedFile::link(".kalypso/owner", "elsewhere"), &["K0508", &foreign(".kalypso/owner")]);
+    check(text(".kalypso/owner/x", ""), &["K0508", &foreign(".kalypso/owner")]);
+    check(text(".kalypso/owner", "Ann"), &["K0508", &foreign(".kalypso/owner")]);
+    check(text(".kalypso/owner", "environment: dev\ncontrol-plane: \u{1b}[2Jx\n"), &["K0508"]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn another_replica_takes_over_and_passes_requests_on() {
     eventually("the state", || (second.environment()["last"]["reason"] == "start").then_some(()));
 
     change(&hosted, "warn");
-    assert!(second.request(("POST", "/api/v1/sync"), &[], "").starts_with("HTTP/1.1 202"));
+    assert!(second.request("POST /api/v1/sync", &[], "").starts_with("HTTP/1.1 202"));
     eventually("the sync by the leader", || is_proposed(&hosted, "warn"));
     eventually("the new state", || (second.environment()["last"]["reason"] == "api").then_some(()));
     change(&hosted, "error");
@@ -101,7 +101,7 @@ fn hands_over((hosted, mut stopped): (&Hosted, Serving), next: &Serving) {
     assert!(took < FAILOVER / 2, "it waited for the end of the lease: {took:?}");
     assert_eq!(stopped.program.process().wait().unwrap().code(), Some(0));
     assert_eq!(leader(next), port(next));
-    let metrics = next.request(("GET", "/metrics"), &[], "");
+    let metrics = next.request("GET /metrics", &[], "");
     assert!(metrics.contains("kalypso_environment_leading{environment=\"dev\"} 1"), "{metrics}");
 }
 

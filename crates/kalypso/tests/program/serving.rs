@@ -117,21 +117,19 @@ impl Serving {
     /// Starts a command that runs a service, and waits until it is ready.
     pub(crate) fn of(command: &mut Command) -> Self {
         let serving = Self { program: HubProgram::start(command).unwrap() };
-        eventually("the first sync", || {
-            serving.request(("GET", "/readyz"), &[], "").ends_with("\r\nok\n").then_some(())
-        });
+        eventually("the first sync", || serving.request("GET /readyz", &[], "").ends_with("\r\nok\n").then_some(()));
         serving
     }
 
-    /// Sends a request, and returns the answer with its head.
-    pub(crate) fn request(&self, (method, path): (&str, &str), headers: &[(&str, String)], body: &str) -> String {
+    /// Sends a request, `METHOD PATH`, and returns the answer with its head.
+    pub(crate) fn request(&self, target: &str, headers: &[(&str, String)], body: &str) -> String {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = body.len();
         let address = self.program.address();
         let mut stream = TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
+            "{target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();
@@ -140,7 +138,7 @@ impl Serving {
     }
 
     pub(crate) fn environment(&self) -> Json {
-        let answer = self.request(("GET", "/api/v1/syncs"), &[], "");
+        let answer = self.request("GET /api/v1/syncs", &[], "");
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let list: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
         list[0].clone()
@@ -150,7 +148,7 @@ impl Serving {
         let url = format!("https://git.example/acme/{repository}.git");
         let sent = events::push(HostKind::GitHub, &Secret::new(secret), (&url, branch, None));
         let headers: Vec<_> = sent.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
-        self.request(("POST", "/webhooks/github"), &headers, &sent.body)
+        self.request("POST /webhooks/github", &headers, &sent.body)
     }
 
     pub(crate) fn signal(&mut self, signal: nix::sys::signal::Signal) {
@@ -252,9 +250,9 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
 
     // A change that no webhook announces is found when somebody asks.
     hosted.company.change("control-plane@dev", path, &text);
-    assert!(serving.request(("POST", "/api/v1/sync"), &[], "").starts_with("HTTP/1.1 202"));
+    assert!(serving.request("POST /api/v1/sync", &[], "").starts_with("HTTP/1.1 202"));
     eventually("the closing", || (!hosted.pull_requests()[1].is_open()).then_some(()));
-    assert!(serving.request(("POST", "/api/v1/sync"), &[], "{\"environment\":\"devv\"}").starts_with("HTTP/1.1 404"));
+    assert!(serving.request("POST /api/v1/sync", &[], "{\"environment\":\"devv\"}").starts_with("HTTP/1.1 404"));
 
     let file = hosted.company.path("kalypso.toml");
     let good = std::fs::read_to_string(&file).unwrap();
@@ -270,7 +268,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     serving.signal(nix::sys::signal::Signal::SIGHUP);
     serving.says("the configuration of the service is read again");
 
-    let metrics = serving.request(("GET", "/metrics"), &[], "");
+    let metrics = serving.request("GET /metrics", &[], "");
     assert!(metrics.contains("kalypso_syncs_total{environment=\"dev\"") && metrics.contains("kalypso_hub_requests"));
     assert_eq!(metrics.matches("# EOF").count(), 1, "{metrics}");
     let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", serving.program.process().id())).unwrap();
@@ -280,7 +278,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     }
     has_no_secret("the metrics", &metrics);
     has_no_secret("the arguments", &arguments);
-    has_no_secret("an answer", &serving.request(("GET", "/api/v1/syncs/dev"), &[], ""));
+    has_no_secret("an answer", &serving.request("GET /api/v1/syncs/dev", &[], ""));
     stops_in_order(serving);
 }
 
@@ -321,7 +319,7 @@ fn traces_contain_the_steps_of_a_sync_and_no_secret() {
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "50"), ("NO_PROXY", "*")];
     let serving = Serving::start_with(&hosted, &variables);
-    serving.request(("GET", "/api/v1/syncs"), &[], "");
+    serving.request("GET /api/v1/syncs", &[], "");
     stops_in_order(serving);
     let received = String::from_utf8_lossy(&received.lock().unwrap()).into_owned();
     let spans = ["sync", "read", "compile", "destination", "push", "pull request", "git host call", "/api/v1/syncs"];

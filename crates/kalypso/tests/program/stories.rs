@@ -49,18 +49,18 @@ impl Fleet {
         Ran::of(command.env("KALYPSO_HUB_TOKEN", &self.tokens[host]))
     }
 
-    /// A host reports about its folder at a commit.
-    fn reports(&self, host: &str, (status, commit): (&str, &str), more: &str) {
+    /// A host reports about its folder at a commit, with these arguments.
+    fn reports(&self, host: &str, commit: &str, arguments: &str) {
         let (environment, cluster) = host.split_once('-').unwrap();
         let place = format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
-        let ran = self.send(host, &format!("--reconciler {host} --status {status} {place} {more}"));
+        let ran = self.send(host, &format!("--reconciler {host} {place} {arguments}"));
         ran.ends(0);
     }
 
     /// A host reports that it applied the head of its branch.
     fn applies(&self, host: &str, more: &str) {
         let (environment, _) = host.split_once('-').unwrap();
-        self.reports(host, ("success", &self.head(environment)), more);
+        self.reports(host, &self.head(environment), &format!("--status success {more}"));
     }
 
     /// Waits until the output of an environment has a value in a cluster.
@@ -168,7 +168,7 @@ fn story_11_reports_about_the_output_before_prove_nothing() {
     fleet.publishes(("stage", "west"), "second");
     fleet.says("prod", "compliant: 0 of 2 reconcilers applied the change, 100% are needed");
     // Two hosts repeat what they applied before. When one has the new output, the other still has not.
-    ["stage-east", "stage-west"].iter().for_each(|host| fleet.reports(host, ("success", &before), ""));
+    ["stage-east", "stage-west"].iter().for_each(|host| fleet.reports(host, &before, "--status success"));
     fleet.applies("stage-west", "");
     fleet.says("prod", "compliant: 1 of 2 reconcilers applied the change, 100% are needed");
     fleet.says("stage", "compliant: 1 of 2 reconcilers applied the change, 100% are needed");
@@ -291,7 +291,7 @@ fn story_13_the_token_of_one_host_is_not_valid_for_another() {
     fleet.applies("dev-west", "");
     // Invented reconcilers do not outvote the one that is missing, also when its own report shows that all of this was read.
     fleet.lies("dev", "success");
-    fleet.reports("dev-east", ("failure", &fleet.head("dev")), "");
+    fleet.reports("dev-east", &fleet.head("dev"), "--status failure");
     // The gate of `stage` says it, or the move of `dev` that stopped by it.
     fleet.says_all("stage", &["1 of 2 reconcilers", "failed"]);
     assert!(fleet.world.value("stage", "west").contains("first"));

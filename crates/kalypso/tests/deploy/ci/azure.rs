@@ -14,58 +14,68 @@ pub(super) fn file(name: &str) -> Json {
     yaml::document(&page::text(&format!("deploy/ci/azure-pipelines/{name}.yml")))
 }
 
-/// Runs the steps of a job, until one fails. A branch is checked out.
-#[track_caller]
-pub(super) fn run(site: &Site, (pipeline, job): (&str, &str), (branch, context): (&str, Context<'_>)) -> Ran {
-    let pipeline = file(pipeline);
-    let mut jobs = pipeline["jobs"].as_array().unwrap().iter();
-    let steps = jobs.find(|found| found["job"] == job).unwrap()["steps"].as_array().unwrap();
-    let (template, own) = steps.split_first().unwrap();
-    assert_eq!(template["template"], "kalypso-steps.yml");
-    let template = file("kalypso-steps");
-    let default = |at: usize| template["parameters"][at]["default"].as_str().unwrap();
-    assert_eq!(default(0), IMAGE);
-    let mut runner = site.runner();
-    let (sources, temp) = (runner.sources().display().to_string(), runner.path("temp").display().to_string());
-    let [read, publish] = &site.hub_tokens;
-    let values = [
-        ("KALYPSO_PLAN_TOKEN", PLAN_TOKEN),
-        ("KALYPSO_GIT_TOKEN", GIT_TOKEN),
-        ("KALYPSO_HOST_TOKEN", HOST_TOKEN),
-        ("System.AccessToken", HOST_TOKEN),
-        ("KALYPSO_HUB_URL", site.hub.url()),
-        ("KALYPSO_HUB_TOKEN", read),
-        ("KALYPSO_HUB_PUBLISH_TOKEN", publish),
-        ("Build.SourcesDirectory", &sources),
-        ("Agent.TempDirectory", &temp),
-        ("parameters.image", IMAGE),
-        ("parameters.mainBranch", default(1)),
-    ];
-    // What comes first takes precedence.
-    let values: Vec<_> = context.iter().copied().chain(values).chain([("KALYPSO_CACHE_KEY", CACHE_KEY)]).collect();
-    let mut last = Ran { status: 0, out: String::new(), err: String::new() };
-    for step in template["steps"].as_array().unwrap().iter().chain(own) {
-        if step["checkout"] == "self" {
-            site.clone_to(("control-plane", branch), &runner.sources());
-        } else if let Some(script) = step["bash"].as_str() {
-            let folder = runner.value(step["workingDirectory"].as_str().unwrap_or(&sources), &values);
-            let mut variables = runner.evaluate(&step["env"], &values);
-            let predefined = values.iter().filter(|(name, _)| name.starts_with("SYSTEM_"));
-            variables.extend(predefined.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-            last = runner.run(script, folder.as_ref(), &variables);
-        } else {
-            assert_eq!(step["task"], "Cache@2");
+/// The machine of a run, where a branch is checked out.
+pub(super) struct Agent<'a> {
+    pub(super) site: &'a Site,
+    pub(super) branch: &'a str,
+    pub(super) context: Context<'a>,
+}
+
+impl Agent<'_> {
+    /// Runs the steps of a job, until one fails.
+    #[track_caller]
+    pub(super) fn run(&self, pipeline: &str, job: &str) -> Ran {
+        let Self { site, branch, context } = *self;
+        let pipeline = file(pipeline);
+        let mut jobs = pipeline["jobs"].as_array().unwrap().iter();
+        let steps = jobs.find(|found| found["job"] == job).unwrap()["steps"].as_array().unwrap();
+        let (template, own) = steps.split_first().unwrap();
+        assert_eq!(template["template"], "kalypso-steps.yml");
+        let template = file("kalypso-steps");
+        let default = |at: usize| template["parameters"][at]["default"].as_str().unwrap();
+        assert_eq!(default(0), IMAGE);
+        let mut runner = site.runner();
+        let (sources, temp) = (runner.sources().display().to_string(), runner.path("temp").display().to_string());
+        let [read, publish] = &site.hub_tokens;
+        let values = [
+            ("KALYPSO_PLAN_TOKEN", PLAN_TOKEN),
+            ("KALYPSO_GIT_TOKEN", GIT_TOKEN),
+            ("KALYPSO_HOST_TOKEN", HOST_TOKEN),
+            ("System.AccessToken", HOST_TOKEN),
+            ("KALYPSO_HUB_URL", site.hub.url()),
+            ("KALYPSO_HUB_TOKEN", read),
+            ("KALYPSO_HUB_PUBLISH_TOKEN", publish),
+            ("Build.SourcesDirectory", &sources),
+            ("Agent.TempDirectory", &temp),
+            ("parameters.image", IMAGE),
+            ("parameters.mainBranch", default(1)),
+        ];
+        // What comes first takes precedence.
+        let values: Vec<_> = context.iter().copied().chain(values).chain([("KALYPSO_CACHE_KEY", CACHE_KEY)]).collect();
+        let mut last = Ran { status: 0, out: String::new(), err: String::new() };
+        for step in template["steps"].as_array().unwrap().iter().chain(own) {
+            if step["checkout"] == "self" {
+                site.clone_to(("control-plane", branch), &runner.sources());
+            } else if let Some(script) = step["bash"].as_str() {
+                let folder = runner.value(step["workingDirectory"].as_str().unwrap_or(&sources), &values);
+                let mut variables = runner.evaluate(&step["env"], &values);
+                let predefined = values.iter().filter(|(name, _)| name.starts_with("SYSTEM_"));
+                variables.extend(predefined.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+                last = runner.run(script, folder.as_ref(), &variables);
+            } else {
+                assert_eq!(step["task"], "Cache@2");
+            }
+            if last.status != 0 {
+                break;
+            }
         }
-        if last.status != 0 {
-            break;
+        for token in [PLAN_TOKEN, GIT_TOKEN, HOST_TOKEN, read, publish, CACHE_KEY] {
+            assert!(!runner.log.contains(token), "{}", runner.log);
         }
+        let has_cache = fs::read_dir(runner.path("temp/kalypso/cache")).unwrap().count() > 0;
+        assert!(has_cache || last.status != 0 || matches!(job, "files" | "rollout"));
+        last
     }
-    for token in [PLAN_TOKEN, GIT_TOKEN, HOST_TOKEN, read, publish, CACHE_KEY] {
-        assert!(!runner.log.contains(token), "{}", runner.log);
-    }
-    let has_cache = fs::read_dir(runner.path("temp/kalypso/cache")).unwrap().count() > 0;
-    assert!(has_cache || last.status != 0 || matches!(job, "files" | "rollout"));
-    last
 }
 
 /// The variables of a pull request into dev.
@@ -84,8 +94,9 @@ fn a_pull_request_is_checked_and_gets_the_plan() {
     site.accept(PLAN_TOKEN, HOST_TOKEN);
     let number_text = number.to_string();
     let context = pull_request(&number_text, &head);
-    run(&site, ("kalypso-check", "check"), ("less-logs", &context)).ends(0);
-    let ran = run(&site, ("kalypso-check", "plan"), ("less-logs", &context)).ends(0);
+    let agent = Agent { site: &site, branch: "less-logs", context: &context };
+    agent.run("kalypso-check", "check").ends(0);
+    let ran = agent.run("kalypso-check", "plan").ends(0);
     ran.says(&["##vso[task.uploadsummary]/"]);
     let comments = site.comments(number);
     assert!(comments.len() == 1 && comments[0].contains("LOG_LEVEL"), "{comments:?}");
@@ -102,8 +113,9 @@ fn a_pull_request_of_the_main_branch_is_planned_for_all_environments() {
     let number_text = number.to_string();
     let mut context = pull_request(&number_text, &head);
     context[0].1 = "refs/heads/main";
-    run(&site, ("kalypso-check", "check"), ("more", &context)).ends(0);
-    run(&site, ("kalypso-check", "plan"), ("more", &context)).ends(0);
+    let agent = Agent { site: &site, branch: "more", context: &context };
+    agent.run("kalypso-check", "check").ends(0);
+    agent.run("kalypso-check", "plan").ends(0);
     assert!(site.comments(number)[0].contains("NEW"));
 }
 
@@ -113,18 +125,22 @@ fn a_pull_request_from_a_fork_is_checked_without_a_token() {
     let (_, head) = site.open_change();
     site.accept("no", "no");
     let context = pull_request("1", &head);
-    run(&site, ("kalypso-check", "files"), ("less-logs", &context)).ends(0);
+    let agent = Agent { site: &site, branch: "less-logs", context: &context };
+    agent.run("kalypso-check", "files").ends(0);
     site.company.change("control-plane@less-logs", "configs/common.yaml", "data: [\n");
-    run(&site, ("kalypso-check", "files"), ("less-logs", &context)).ends(1).says(&["K0101"]);
+    agent.run("kalypso-check", "files").ends(1).says(&["K0101"]);
 }
 
 #[test]
 fn a_push_is_published_with_a_pull_request_and_sent_to_the_hub() {
     let site = Site::new(System::Azure);
     site.accept(GIT_TOKEN, HOST_TOKEN);
-    let ran = run(&site, ("kalypso-publish", "publish"), ("main", &[("Build.SourceBranchName", "main")]));
+    let ran = Agent { site: &site, branch: "main", context: &[("Build.SourceBranchName", "main")] }
+        .run("kalypso-publish", "publish");
     ran.ends(0).says(&["Sent 4 folders to the hub"]);
-    run(&site, ("kalypso-publish", "publish"), ("dev", &[("Build.SourceBranchName", "dev")])).ends(0);
+    Agent { site: &site, branch: "dev", context: &[("Build.SourceBranchName", "dev")] }
+        .run("kalypso-publish", "publish")
+        .ends(0);
     assert_eq!(site.pull_requests().len(), 1);
 }
 
@@ -139,7 +155,7 @@ fn a_variable_that_is_not_defined_is_no_value() {
         ("KALYPSO_HUB_PUBLISH_TOKEN", "$(KALYPSO_HUB_PUBLISH_TOKEN)"),
         ("KALYPSO_CACHE_KEY", "$(KALYPSO_CACHE_KEY)"),
     ];
-    let ran = run(&site, ("kalypso-publish", "publish"), ("dev", &context)).ends(0);
+    let ran = Agent { site: &site, branch: "dev", context: &context }.run("kalypso-publish", "publish").ends(0);
     assert!(!ran.out.contains("hub"), "{}", ran.out);
 }
 
@@ -149,6 +165,6 @@ fn the_job_waits_until_the_clusters_have_the_commit() {
         let site = Site::new(System::Azure);
         let commit = site.deployed(report);
         let context = [("Build.SourceBranchName", "dev"), ("Build.SourceVersion", commit.as_str())];
-        run(&site, ("kalypso-rollout", "rollout"), ("main", &context)).ends(status);
+        Agent { site: &site, branch: "main", context: &context }.run("kalypso-rollout", "rollout").ends(status);
     }
 }

@@ -47,7 +47,7 @@ fn gitlab_job(site: &Site, job: &str) -> Ran {
 
 fn azure_job(site: &Site, change: &str) -> Ran {
     let context = [("parameters.change", change), ("parameters.environment", "prod")];
-    azure::run(site, ("kalypso-promote", "promote"), ("main", &context))
+    azure::Agent { site, branch: "main", context: &context }.run("kalypso-promote", "promote")
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn publish(hosted: &Hosted, value: &str) {
     // The commit has more bytes than are free in a file that git makes.
     let values = format!("DATABASE: mysql://main/a\nROUND: {value}\nLONG: {}", "x".repeat(3 * CHUNK));
     hosted.company.change("control-plane@dev", "configs/common.yaml", &objects::config("common", "", &values));
-    let _ = hosted.announce(("control-plane", "dev"), true);
+    let _ = hosted.announce("control-plane@dev", true);
 }
 
 /// The beginning of a command that runs with a small disk at a place.

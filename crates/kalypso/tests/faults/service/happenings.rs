@@ -30,8 +30,8 @@ const DRIP_US_MAX: u64 = 300;
 /// The state of a round.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// Webhooks that are not sent yet: the repository and the branch.
-    late: Vec<(&'static str, String)>,
+    /// Webhooks that are not sent yet, by their branches: `REPOSITORY@BRANCH`.
+    late: Vec<String>,
     /// The environments whose pull request a user closed, or whose branch a user edited.
     touched: BTreeSet<&'static str>,
     pub(crate) kills: u64,
@@ -54,7 +54,7 @@ impl Round {
             10 => {
                 let text = format!("{}# {state}\n", crate::site::workload("shop"));
                 hosted.company.change("shop@main", "shop.yaml", &text);
-                self.announce(hosted, ("shop", "main"), chance);
+                self.announce(hosted, "shop@main", chance);
                 return "a change of the application".to_owned();
             }
             11 | 12 => merge(hosted, environment),
@@ -64,7 +64,7 @@ impl Round {
         };
         let is_gitops = ["merge", "note", "edit", "clos"].iter().any(|word| what.contains(word));
         let repository = if is_gitops { "gitops" } else { "control-plane" };
-        format!("{what}{}", self.announce(hosted, (repository, environment), chance))
+        format!("{what}{}", self.announce(hosted, &format!("{repository}@{environment}"), chance))
     }
 
     /// Starts a fault of the git host or of the git server. Returns its description.
@@ -129,8 +129,8 @@ impl Round {
             let _ = write!(story, ", {}", value(hosted, environment, *state));
         }
         while !self.late.is_empty() {
-            let (repository, branch) = self.late.swap_remove(chance.below(self.late.len() as u64) as usize);
-            let _ = hosted.announce((repository, &branch), true);
+            let branch = self.late.swap_remove(chance.below(self.late.len() as u64) as usize);
+            let _ = hosted.announce(&branch, true);
         }
         if !chance.once_in(4) {
             let _ = hosted.ask("POST /api/v1/sync", &[], "");
@@ -159,7 +159,7 @@ impl Round {
     }
 
     /// Sends the webhook of a change: once, twice, later, with a wrong signature, or not at all. Then time passes.
-    fn announce(&mut self, hosted: &Hosted, at: (&'static str, &str), chance: &mut Chance) -> &'static str {
+    fn announce(&mut self, hosted: &Hosted, at: &str, chance: &mut Chance) -> &'static str {
         let what = match chance.below(6) {
             0 => "",
             1 => {
@@ -168,7 +168,7 @@ impl Round {
                 " with a wrong signature"
             }
             2 => {
-                self.late.push((at.0, at.1.to_owned()));
+                self.late.push(at.to_owned());
                 " announced late"
             }
             3 => {
@@ -261,7 +261,7 @@ fn delete_and_restore(hosted: &Hosted, environment: &str, chance: &mut Chance) -
     let (repository, branch) = (hosted.company.repository("control-plane"), format!("refs/heads/{environment}"));
     let head = hosted.company.head("control-plane", environment).unwrap();
     git(&repository, &["update-ref", "-d", &branch]);
-    let _ = hosted.announce(("control-plane", environment), true);
+    let _ = hosted.announce(&at(environment), true);
     let delay = pause(chance);
     git(&repository, &["update-ref", &branch, &head]);
     format!("{environment} deleted for {delay} ms")

@@ -140,7 +140,8 @@ impl Hosted {
     }
 
     /// Sends the webhook of a branch that moved, right or with a wrong signature. Returns the status of the answer.
-    pub(crate) fn announce(&self, (repository, branch): (&str, &str), is_signed: bool) -> Option<u16> {
+    pub(crate) fn announce(&self, at: &str, is_signed: bool) -> Option<u16> {
+        let (repository, branch) = at.split_once('@').unwrap();
         let url = kind::webhook_repository_url(self.kind, repository);
         let secret = Secret::new(if is_signed { WEBHOOK_SECRET } else { "wrong" });
         let sent = events::push(self.kind, &secret, (&url, branch, None));

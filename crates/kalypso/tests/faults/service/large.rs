@@ -17,7 +17,7 @@ use crate::objects;
 /// The size of the history without other settings, in MiB.
 const SIZE_MIB: u64 = 64;
 /// The branches with this history, each with an equal part.
-const BRANCHES: [(&str, &str); 3] = [("control-plane", "dev"), ("shop", "main"), ("gitops", "dev")];
+const BRANCHES: [&str; 3] = ["control-plane@dev", "shop@main", "gitops@dev"];
 /// The memory that the service may use at most, in bytes, whatever the size of the history is.
 const MEMORY_MAX: u64 = 256 << 20;
 /// The disk space that the service may use at most, in bytes, whatever the size of the history is.
@@ -33,7 +33,7 @@ pub(crate) fn large_history() {
     let mut hosted = Hosted::new(HostKind::GitHub, "poll = \"1s\"\nsettle = \"0s\"\nresync = \"1h\"\n");
     for (seed, at) in BRANCHES.into_iter().enumerate() {
         let files = size_mib / BRANCHES.len() as u64 + 1;
-        add_history(&hosted.company, at, (Chance::new(seed as u64), files)).unwrap();
+        add_history(&hosted.company, at, &mut Chance::new(seed as u64), files).unwrap();
     }
     let served = size_of(&hosted.company.path("served"));
     assert!(served > size_mib << 20, "the repositories have {served} bytes only");
@@ -60,7 +60,8 @@ pub(crate) fn large_history() {
 }
 
 /// Adds commits to a branch, each with another large file that can't be compressed, which is removed afterwards. Small commits follow.
-fn add_history(company: &Company, (name, branch): (&str, &str), (mut chance, files): (Chance, u64)) -> io::Result<()> {
+fn add_history(company: &Company, at: &str, chance: &mut Chance, files: u64) -> io::Result<()> {
+    let (name, branch) = at.split_once('@').unwrap();
     // Compression and searches for similar files would take most of the time, and gain nothing.
     let mut import = Command::new("git")
         .current_dir(company.repository(name))

@@ -44,7 +44,7 @@ fn change(hosted: &Hosted, environment: &str, number: usize) {
     let values = format!("DATABASE: mysql://main/a\nROUND: slow-{number}");
     let file = objects::config("common", "", &values);
     hosted.company.change(&format!("control-plane@{environment}"), "configs/common.yaml", &file);
-    assert_eq!(hosted.announce(("control-plane", environment), true), Some(202));
+    assert_eq!(hosted.announce(&format!("control-plane@{environment}"), true), Some(202));
 }
 
 /// Whether a sync has ended that proposed the change.

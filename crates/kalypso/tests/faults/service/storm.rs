@@ -101,7 +101,7 @@ fn check_works(hosted: &Hosted) {
     let values = "DATABASE: mysql://main/a\nROUND: after-the-storm";
     hosted.company.change("control-plane@dev", "configs/common.yaml", &objects::config("common", "", values));
     let start = Instant::now();
-    assert_eq!(hosted.announce(("control-plane", "dev"), true), Some(202));
+    assert_eq!(hosted.announce("control-plane@dev", true), Some(202));
     eventually("the change after the storm", || hosted.proposes("dev", "after-the-storm").then_some(()));
     println!("storm: the next change was published after {:.1} s", start.elapsed().as_secs_f64());
 }
