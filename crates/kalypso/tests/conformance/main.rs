@@ -127,7 +127,7 @@ fn it_is_rendered_over_http_with_a_token(company: &Company, golden: &Path) {
     let render = |token: &str| {
         let mut command = company.command();
         command.args(["render", "-e", "dev", "--out", "dev"]).env("SAMPLE_TOKEN", token);
-        Ran::of(&mut command)
+        Ran::new(&mut command)
     };
     render(TOKEN).ends(0);
     let sent = server.requests().into_iter().find_map(|request| request.authorization).unwrap();

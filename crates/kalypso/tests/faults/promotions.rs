@@ -96,7 +96,7 @@ impl World {
         }
         let mut create = company.command();
         create.current_dir(company.path(".")).args(["hub", "token", "create", "admin", "--role", "admin"]);
-        let token = Ran::of(&mut create).ends(0).out.lines().next().unwrap_or_default().to_owned();
+        let token = Ran::new(&mut create).ends(0).out.lines().next().unwrap_or_default().to_owned();
         let mut hub = company.command();
         let hub = HubProgram::start(hub.args(["hub", "--listen", "127.0.0.1:0", "--log-format", "json"])).unwrap();
         let applied = PLACES.iter().flat_map(|(name, places)| places.iter().map(|place| ((*name, *place), [0].into())));
@@ -115,7 +115,7 @@ impl World {
     }
 
     fn run(&self, arguments: &str) -> Ran {
-        Ran::of(&mut self.command(arguments)).ends(0)
+        Ran::new(&mut self.command(arguments)).ends(0)
     }
 
     fn start(&self, arguments: &str) -> Child {
@@ -262,9 +262,9 @@ impl World {
     /// The chain of states is whole, and the published folders are those of a clean run.
     fn check_thoroughly(&self) {
         let mut check = self.command("check -e prod");
-        Ran::of(check.env("KALYPSO_CACHE_DIR", self.company.path("clean"))).ends(0);
+        Ran::new(check.env("KALYPSO_CACHE_DIR", self.company.path("clean"))).ends(0);
         let mut plan = self.command("plan -e prod");
-        let plan = Ran::of(plan.env("KALYPSO_CACHE_DIR", self.company.path("clean"))).ends(0);
+        let plan = Ran::new(plan.env("KALYPSO_CACHE_DIR", self.company.path("clean"))).ends(0);
         plan.says(&["nothing changes"]);
         let repository = self.company.repository("control-plane");
         assert_eq!(git(&repository, &["rev-list", "--merges", "kalypso-rollouts/prod"]), "");

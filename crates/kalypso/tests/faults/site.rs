@@ -179,7 +179,7 @@ impl Site {
             drop(fs::remove_dir_all(&out));
             let mut command = self.company.command();
             command.env("KALYPSO_CACHE_DIR", self.company.path("clean")).args(["render", "-e", environment, "--out"]);
-            Ran::of(command.arg(&out)).ends(0);
+            Ran::new(command.arg(&out)).ends(0);
             let published = self.company.path(&format!("published-{environment}"));
             drop(fs::remove_dir_all(&published));
             fs::create_dir(&published).unwrap();

@@ -65,7 +65,7 @@ impl Edited {
             0 => part.split_whitespace().map(str::to_owned).collect(),
             _ => vec![part.to_owned()],
         });
-        crate::company::Ran::of(self.company.command().args(words.collect::<Vec<String>>()))
+        crate::company::Ran::new(self.company.command().args(words.collect::<Vec<String>>()))
     }
 }
 

@@ -122,7 +122,7 @@ impl Host<'_> {
         assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
         fs::write(company.path("pull.sh"), script.stdout).unwrap();
         let served = format!("url.file://{}/.insteadOf", company.path("served").display());
-        Ran::of(
+        Ran::new(
             Command::new("sh")
                 .arg(company.path("pull.sh"))
                 .current_dir(company.path(""))

@@ -23,7 +23,8 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Self {
+    /// Runs a command.
+    pub(crate) fn new(command: &mut Command) -> Self {
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let ran =
@@ -155,7 +156,7 @@ impl Company {
 
     /// Runs the program in the company's folder.
     pub(crate) fn kalypso(&self, arguments: &str) -> Ran {
-        Ran::of(self.command().args(arguments.split_whitespace()))
+        Ran::new(self.command().args(arguments.split_whitespace()))
     }
 
     pub(crate) fn command(&self) -> Command {

@@ -11,7 +11,7 @@ fn offered(company: &Company, words: &[&str]) -> Vec<String> {
     let index = words.len().to_string();
     let mut command = company.command();
     command.env("KALYPSO_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
-    let ran = Ran::of(command.args(["--", "kalypso"]).args(words)).ends(0);
+    let ran = Ran::new(command.args(["--", "kalypso"]).args(words)).ends(0);
     assert_eq!(ran.err, "");
     // Options are candidates as well, unless a value is required.
     ran.out.lines().filter(|line| !line.starts_with("--") || line.contains('=')).map(str::to_owned).collect()
@@ -69,7 +69,7 @@ fn unknown_or_broken_state_gives_no_completions_and_no_requests() {
     check(&company, &["plan", "-e", ""], &[]);
     check(&company, &["pl"], &["plan"]);
     let mut unknown = company.command();
-    let ran = Ran::of(unknown.env("KALYPSO_COMPLETE", "no-such-shell").args(["--", "kalypso", ""]));
+    let ran = Ran::new(unknown.env("KALYPSO_COMPLETE", "no-such-shell").args(["--", "kalypso", ""]));
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
 }
 

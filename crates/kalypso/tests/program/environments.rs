@@ -14,7 +14,7 @@ impl Platform {
     fn new() -> Self {
         let platform = Self(TempDir::new().unwrap());
         fs::write(platform.0.path().join(".gitconfig"), "[user]\nname = Ann Ops\nemail = ann@acme.example\n").unwrap();
-        Ran::of(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,prod"])).ends(0);
+        Ran::new(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,prod"])).ends(0);
         platform
     }
 
@@ -24,7 +24,7 @@ impl Platform {
 
     fn kalypso(&self, arguments: &str) -> Ran {
         let mut command = kalypso(self.0.path());
-        Ran::of(command.current_dir(self.path("")).args(arguments.split_whitespace()))
+        Ran::new(command.current_dir(self.path("")).args(arguments.split_whitespace()))
     }
 
     fn add(&self, arguments: &str) -> Ran {
@@ -162,7 +162,7 @@ fn patch_from_standard_input_is_planned_for_all_environments() {
     fs::write(platform.path("x.patch"), patch).unwrap();
     let mut command = kalypso(platform.0.path());
     command.current_dir(platform.path("")).stdin(fs::File::open(platform.path("x.patch")).unwrap());
-    let plans = Ran::of(command.args(["plan", "--all", "--patch", "-", "-o", "json"])).ends(0).json();
+    let plans = Ran::new(command.args(["plan", "--all", "--patch", "-", "-o", "json"])).ends(0).json();
     let changes: Vec<_> =
         plans["environments"].as_array().unwrap().iter().map(|plan| &plan["change"]["files"]).collect();
     assert_eq!(changes, [&serde_json::json!(["x.yaml"]), &serde_json::json!(["x.yaml"])]);

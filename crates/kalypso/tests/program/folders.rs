@@ -167,7 +167,7 @@ fn check(signal: &str, code: Option<i32>) {
     fleet(&path.join("fleet"), 20);
     let render = |out: &str| {
         let mut command = kalypso(path);
-        Ran::of(command.args(["render", "--from", "fleet", "-e", "dev", "--out", out])).ends(0);
+        Ran::new(command.args(["render", "--from", "fleet", "-e", "dev", "--out", out])).ends(0);
         folder_text(&path.join(out))
     };
     let (next, whole) = (render("out"), render("other"));
@@ -212,7 +212,7 @@ fn example(name: &str) -> PathBuf {
 fn check_example(folder: &Path, environment: &str, assignments: u64) {
     let home = tempfile::tempdir().unwrap();
     let arguments = ["check", "--strict", "-e", environment, "-o", "json", "--from"];
-    let checked = Ran::of(kalypso(home.path()).args(arguments).arg(folder)).ends(0).json();
+    let checked = Ran::new(kalypso(home.path()).args(arguments).arg(folder)).ends(0).json();
     assert_eq!(checked["diagnostics"], serde_json::json!([]));
     assert_eq!(checked["summary"]["assignments"], assignments);
 }

@@ -63,7 +63,7 @@ fn number_of_listed_failing_assignments_is_limited() {
     fs::write(folder.path().join("fleet.yaml"), objects.join("---\n")).unwrap();
     let render = |output: &str| {
         let arguments = ["render", "--from", ".", "-e", "dev", "--digest", "-o", output];
-        Ran::of(kalypso(folder.path()).args(arguments)).ends(1)
+        Ran::new(kalypso(folder.path()).args(arguments)).ends(1)
     };
     let json = render("json").json();
     assert_eq!(json["failedCount"], 1_002);
@@ -99,7 +99,7 @@ fn many_items_of_a_list_are_one_line_and_one_entry() {
 fn a_plan_has_colours_where_they_are_seen() {
     let company = Company::new().published();
     company.change("control-plane@dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
-    let plan = |variable| Ran::of(company.command().args(["plan", "-e", "dev"]).env(variable, "1")).ends(2);
+    let plan = |variable| Ran::new(company.command().args(["plan", "-e", "dev"]).env(variable, "1")).ends(2);
     assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "the output has no colour");
     assert!(!plan("NO_COLOR").out.contains('\u{1b}'));
 }
@@ -166,9 +166,9 @@ fn output_has_colours_only_on_a_terminal_or_if_forced() {
     company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let plain = company.kalypso("check").ends(1);
     assert!(!format!("{}{}", plain.out, plain.err).contains('\u{1b}'));
-    let forced = Ran::of(company.command().arg("check").env("CLICOLOR_FORCE", "1"));
+    let forced = Ran::new(company.command().arg("check").env("CLICOLOR_FORCE", "1"));
     assert!(forced.out.contains('\u{1b}'));
-    let refused = Ran::of(company.command().arg("check").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    let refused = Ran::new(company.command().arg("check").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
     assert!(!refused.out.contains('\u{1b}'));
 }
 
@@ -227,7 +227,7 @@ fn below(command: &[String], help: &str) -> Vec<Vec<String>> {
 #[test]
 fn every_command_has_help_with_examples_and_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |command: &[String]| Ran::of(kalypso(folder.path()).args(command)).ends(0);
+    let run = |command: &[String]| Ran::new(kalypso(folder.path()).args(command)).ends(0);
     let mut pages = BTreeSet::new();
     let mut waiting = vec![Vec::new()];
     while let Some(command) = waiting.pop() {
@@ -247,7 +247,7 @@ fn every_command_has_help_with_examples_and_a_manual_page() {
 #[test]
 fn completions_and_schemas_are_printed() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |arguments: &[&str]| Ran::of(kalypso(folder.path()).args(arguments)).ends(0);
+    let run = |arguments: &[&str]| Ran::new(kalypso(folder.path()).args(arguments)).ends(0);
     for (shell, word) in [("bash", "complete -o"), ("zsh", "#compdef kalypso"), ("fish", "complete --keep-order")] {
         run(&["completions", shell]).says(&[word, "KALYPSO_COMPLETE"]);
     }

@@ -36,7 +36,7 @@ fn a_link_out_of_the_repository_is_not_followed() {
     unharmed(&company);
     let plain = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/etc/passwd", plain.path().join("link.yaml")).unwrap();
-    let ran = Ran::of(kalypso(plain.path()).args(["check", "--from", ".", "-e", "dev"]));
+    let ran = Ran::new(kalypso(plain.path()).args(["check", "--from", ".", "-e", "dev"]));
     assert!(!ran.ends(1).says(&["K0118"]).out.contains("root:"));
 }
 

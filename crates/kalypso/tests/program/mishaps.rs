@@ -255,7 +255,7 @@ fn a_refused_token_is_never_shown() {
     company.configure(&url, &format!("credentials = [{{ prefix = \"{url}\", token-env = \"ACME_TOKEN\" }}]"));
     let mut command = company.command();
     command.args(["plan", "-e", "dev"]).env("ACME_TOKEN", "s3cret-token");
-    let ran = crate::company::Ran::of(&mut command).ends(69).says(&["control-plane", "credentials"]);
+    let ran = crate::company::Ran::new(&mut command).ends(69).says(&["control-plane", "credentials"]);
     assert!(!format!("{}{}", ran.out, ran.err).contains("s3cret"));
     company.kalypso("plan -e dev").ends(69).says(&["warning: there is no token", "the variable ACME_TOKEN is not set"]);
 }
@@ -323,7 +323,7 @@ fn a_configuration_file_is_missing_or_wrong() {
         if let Some(text) = text {
             fs::write(folder.path().join("kalypso.toml"), text).unwrap();
         }
-        crate::company::Ran::of(kalypso(folder.path()).args(["plan", "-e", "dev"])).ends(status).says(words);
+        crate::company::Ran::new(kalypso(folder.path()).args(["plan", "-e", "dev"])).ends(status).says(words);
     };
     check(None, 64, &["there is no kalypso.toml", "kalypso demo"]);
     check(Some("[control-plane]\nrepo = \"x\"\nbranhc = \"m\"\n"), 64, &["branhc", "line 3", "branch"]);
@@ -362,7 +362,7 @@ fn plan_shows_the_reason_for_a_refused_publication() {
 #[test]
 fn empty_and_broken_folders_have_different_errors() {
     let folder = tempfile::tempdir().unwrap();
-    let check = || Ran::of(kalypso(folder.path()).args(["check", "--from", "."]));
+    let check = || Ran::new(kalypso(folder.path()).args(["check", "--from", "."]));
     check().ends(1).says(&["`.` holds no objects of Kalypso"]);
     fs::write(folder.path().join("a.yaml"), "a: [\n").unwrap();
     let ran = check().ends(1).says(&["K0101", "a.yaml:1:4", "1 error in 1 file"]);

@@ -95,7 +95,7 @@ impl Machines {
         let held = self.server.hold_next(request);
         let mut command = self.company.command();
         command.args(arguments.split_whitespace());
-        let running = thread::spawn(move || Ran::of(&mut command));
+        let running = thread::spawn(move || Ran::new(&mut command));
         assert!(held.is_reached(), "{arguments} never asks for {request}");
         meanwhile();
         held.release();

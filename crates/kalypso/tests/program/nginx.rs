@@ -22,7 +22,7 @@ fn output_is_published_through_nginx_with_the_right_token_only() {
     let (company, _nginx) = behind_nginx("");
     let run = |arguments: &str, token: &str| {
         let mut command = company.command();
-        Ran::of(command.args(arguments.split_whitespace()).env("GIT_TOKEN", token))
+        Ran::new(command.args(arguments.split_whitespace()).env("GIT_TOKEN", token))
     };
     run("publish -e dev", "wrong").ends(69).says(&["credentials"]);
     run("publish -e dev", TOKEN).ends(0).says(&["kalypso/dev", "2 assignments are added"]);
@@ -36,7 +36,7 @@ fn the_service_merges_itself_on_a_plain_git_server() {
     let (company, _nginx) = behind_nginx(host);
     let mut command = company.command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--log", "debug"]).env("GIT_TOKEN", TOKEN);
-    let serving = Serving::of(&mut command);
+    let serving = Serving::start_command(&mut command);
     assert!(company.files("gitops", "dev").contains("west/shop-test/"));
     assert_eq!(company.head("gitops", "kalypso/dev"), None);
     let path = "configs/common.yaml";
@@ -56,7 +56,7 @@ fn the_service_merges_itself_on_a_plain_git_server() {
     let confirm = |word: &str| {
         let mut command = company.command();
         command.args(["confirm", "dev", word, "--hub", &format!("http://{}", serving.program.address())]);
-        Ran::of(&mut command)
+        Ran::new(&mut command)
     };
     assert_ne!(confirm("00000000").status, 0);
     confirm(&word).ends(0);

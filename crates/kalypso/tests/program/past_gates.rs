@@ -109,7 +109,9 @@ fn release_merged_before_its_approvals_reaches_no_cluster() {
     let check = world.run("check -e prod").ends(0);
     check.says(&["release 2.0.0 of shop waits before `prod`", "the output stays at release 1.0.0", "gate `managers`"]);
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod shop", person)).ends(0).says(&["shop 2.0.0: approve for the gate"]);
+        Ran::new(&mut world.command("approve -e prod shop", person))
+            .ends(0)
+            .says(&["shop 2.0.0: approve for the gate"]);
     }
     platform.rests_at("2.0.0");
     assert!(platform.has("east", "2.0.0") && platform.has("west", "2.0.0"));
@@ -124,7 +126,7 @@ fn target_edits_of_application_teams_are_not_released_to_prod() {
     world.company.change("control-plane@prod", "later.yaml", &objects::config("later", "", "LATER: value"));
     for person in 0..2 {
         world.until("the value before prod", || {
-            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
+            Ran::new(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
         });
     }
     world.until("the value in prod", || world.value("prod", "west").contains("LATER"));
@@ -136,7 +138,7 @@ fn target_edits_of_application_teams_are_not_released_to_prod() {
     world.until("the approvals", || world.run("rollout status -e prod").out.contains("2.0.0 waits before"));
     assert!(platform.has("east", "1.0.0"));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod shop", person)).ends(0);
+        Ran::new(&mut world.command("approve -e prod shop", person)).ends(0);
     }
     platform.rests_at("2.0.0");
     assert!(platform.has("west", "2.0.0"));
@@ -193,7 +195,7 @@ fn a_tag_that_is_moved_is_another_release() {
     }
     world.run("check -e prod").ends(0).says(&[&format!("release {short} of shop waits before `prod`")]);
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod shop", person))
+        Ran::new(&mut world.command("approve -e prod shop", person))
             .ends(0)
             .says(&[&format!("shop {short}: approve for the gate")]);
     }
@@ -207,7 +209,7 @@ fn a_tag_that_is_moved_is_another_release() {
     world.company.change("control-plane@prod", "pins/west.yaml", &pin);
     for person in 0..2 {
         world.until("the pin before prod", || {
-            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
+            Ran::new(&mut world.command("approve -e prod values", person)).out.contains("approve for the gate")
         });
     }
     world.until("the pin", || platform.has("west", "0.9.0"));
@@ -217,10 +219,10 @@ fn a_tag_that_is_moved_is_another_release() {
     // People go back by the name that they see.
     let back = format!("1.0.0@{}", &first[..7]);
     let rollback = format!("rollback -e prod shop --to {back} --reason slow");
-    Ran::of(&mut world.command(&rollback, 0)).ends(0);
+    Ran::new(&mut world.command(&rollback, 0)).ends(0);
     let promote = format!("promote shop@{short} --to prod --reason repaired");
     world.until("the first commit", || platform.has_line("prod", "east", &format!("commit: {first}")));
-    Ran::of(&mut world.command(&promote, 0)).ends(0).says(&[&format!("shop {short}: promote")]);
+    Ran::new(&mut world.command(&promote, 0)).ends(0).says(&[&format!("shop {short}: promote")]);
     world.until("the second commit again", || says(&[&format!("{short} waits before")]));
 }
 
@@ -391,7 +393,7 @@ fn changed_precedence_of_values_waits_for_the_gates() {
     world.run("plan -e prod --head").says(&["\"first\" → \"special\""]);
     assert!(world.value("prod", "east").contains("first"));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+        Ran::new(&mut world.command("approve -e prod", person)).ends(0);
     }
     world.until("the switch in prod", || world.value("prod", "east").contains("special"));
     assert!(world.value("prod", "west").contains("first"));

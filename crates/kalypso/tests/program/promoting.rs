@@ -25,7 +25,7 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let watch = world.watch("prod");
     // The author of a pushed commit is not known, so one more approval is needed.
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve for the gate"]);
+        Ran::new(&mut world.command("approve -e prod", person)).ends(0).says(&["approve for the gate"]);
     }
     eventually("the canary", || world.value("prod", "east").contains("second").then_some(()));
     assert!(!world.value("prod", "west").contains("second"), "{}", world.value("prod", "west"));
@@ -95,7 +95,7 @@ fn urgent_value_overtakes_a_moving_commit_without_releasing_it() {
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
     world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+        Ran::new(&mut world.command("approve -e prod", person)).ends(0);
     }
     let value = |cluster: &str| world.value("prod", cluster);
     world.until("the canary", || value("east").contains("second"));
@@ -174,7 +174,7 @@ fn another_replica_completes_the_promotions_of_a_killed_one() {
     let url = other.program.url();
     eventually("the state of the leader", || {
         let mut ask = world.command("rollout status -e prod -o json", 0);
-        let graph = Ran::of(ask.env("KALYPSO_HUB_URL", url)).ends(0).json();
+        let graph = Ran::new(ask.env("KALYPSO_HUB_URL", url)).ends(0).json();
         (graph["environments"][0]["subjects"][0]["proved"]["revision"] == *first).then_some(())
     });
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
@@ -184,7 +184,7 @@ fn another_replica_completes_the_promotions_of_a_killed_one() {
     killed.program.process().wait().unwrap();
     world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+        Ran::new(&mut world.command("approve -e prod", person)).ends(0);
     }
     world.until("the proof in prod", || world.proves("prod", &second));
     assert!(world.value("prod", "east").contains("second") && world.value("prod", "west").contains("second"));

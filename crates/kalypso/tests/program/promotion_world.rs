@@ -79,7 +79,7 @@ impl World {
             let mut command = company.command();
             command.args(["hub", "token", "create", name, "--role", "admin"]);
             command.envs(database.iter().map(|url| (DATABASE, url)));
-            Ran::of(&mut command).ends(0).out.lines().next().unwrap().to_owned()
+            Ran::new(&mut command).ends(0).out.lines().next().unwrap().to_owned()
         });
         let serving = Self::serve(&company, database.as_ref(), "cache");
         Self { company, serving, tokens, database, failing: Mutex::default() }
@@ -92,7 +92,7 @@ impl World {
         fs::write(folder.join(&file), text.replace("cache = \"cache\"", &format!("cache = \"{cache}\""))).unwrap();
         let mut command = company.command();
         command.args(["serve", "--config", &file, "--listen", "127.0.0.1:0", "--log", "debug"]);
-        Serving::of(command.envs(database.iter().map(|url| (DATABASE, url))))
+        Serving::start_command(command.envs(database.iter().map(|url| (DATABASE, url))))
     }
 
     fn program(&self) -> &HubProgram {
@@ -117,7 +117,7 @@ impl World {
     }
 
     pub(crate) fn run(&self, arguments: &str) -> Ran {
-        Ran::of(&mut self.command(arguments, 0))
+        Ran::new(&mut self.command(arguments, 0))
     }
 
     /// Each cluster reports that it applied the head of its branch, or failed to.

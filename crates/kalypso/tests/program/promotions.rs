@@ -19,7 +19,7 @@ impl Platform {
     fn new() -> Self {
         let platform = Self(TempDir::new().unwrap());
         fs::write(platform.0.path().join(".gitconfig"), "[user]\nname = Ann Ops\nemail = ann@acme.example\n").unwrap();
-        Ran::of(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,qa,prod"])).ends(0);
+        Ran::new(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,qa,prod"])).ends(0);
         platform
     }
 
@@ -29,7 +29,7 @@ impl Platform {
 
     fn kalypso(&self, arguments: &[&str]) -> Ran {
         let mut command = kalypso(self.0.path());
-        Ran::of(command.current_dir(self.path("")).args(arguments))
+        Ran::new(command.current_dir(self.path("")).args(arguments))
     }
 
     fn run(&self, arguments: &str) -> Ran {
@@ -194,10 +194,10 @@ impl Reporting {
         company.commit("control-plane", "prod", &prod);
         company.commit("gitops", "prod", &[("README.md", "What clusters of prod run.\n".to_owned())]);
         let reason = ["publish", "-e", "prod", "--direct", "--override", "the first publication"];
-        Ran::of(hosted.command("").args(reason)).ends(0);
+        Ran::new(hosted.command("").args(reason)).ends(0);
         let commit = company.change("control-plane@main", "more.yaml", &objects::config("more", "", "MORE: one"));
         company.change("control-plane@prod", "base.yaml", &base(&commit));
-        Ran::of(&mut hosted.command("publish -e dev --direct")).ends(0);
+        Ran::new(&mut hosted.command("publish -e dev --direct")).ends(0);
         Self { hosted, commit }
     }
 
@@ -237,7 +237,7 @@ fn an_override_needs_a_listed_account_of_the_git_host() {
     let publish = ["publish", "-e", "prod", "--direct", "--override", "an outage"];
     let run = |accounts: &str| {
         let mut command = world.hosted.command("");
-        Ran::of(command.args(publish).env("KALYPSO_PROMOTION_OVERRIDE_ACCOUNTS", accounts))
+        Ran::new(command.args(publish).env("KALYPSO_PROMOTION_OVERRIDE_ACCOUNTS", accounts))
     };
     let published = || world.hosted.company.head("gitops", "prod");
     let before = published();

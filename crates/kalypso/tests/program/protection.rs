@@ -128,6 +128,6 @@ fn unknown_protection_gives_no_findings() {
     world.fail(refusal(401));
     // The user can act on this one.
     world.check().ends(0).says(&["note: it is not known whether branches are protected: GET /repos/acme/", "401"]);
-    let without_token = Ran::of(world.0.command("check -e dev").env_remove("HOST_TOKEN"));
+    let without_token = Ran::new(world.0.command("check -e dev").env_remove("HOST_TOKEN"));
     assert!(!without_token.ends(0).err.contains("HOST_TOKEN"));
 }

@@ -23,10 +23,10 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self::of(Company::new())
+        Self::from_company(Company::new())
     }
 
-    fn of(company: Company) -> Self {
+    fn from_company(company: Company) -> Self {
         let token = self::token(&company.path("."), &["ci", "--role", "admin"]);
         let publisher = self::token(&company.path("."), &["publisher", "--role", "publish"]);
         Self { hub: start(&company.path(".")), company, token, publisher }
@@ -40,7 +40,7 @@ impl World {
     fn run_with(&self, token: &str, arguments: &str) -> Ran {
         let mut command = self.company.command();
         command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", token);
-        Ran::of(command.args(arguments.split_whitespace()))
+        Ran::new(command.args(arguments.split_whitespace()))
     }
 
     /// The answer about a host that applied a folder of the branch.
@@ -107,7 +107,7 @@ fn values_that_differ_between_environments_are_compared_by_key() {
     company.change("control-plane@stage", "configs/common.yaml", &objects::config("common", "", common));
     let west = objects::config("west", "region: west-us", "DATABASE: mysql://west-2/a");
     company.change("control-plane@stage", "configs/west.yaml", &west);
-    let world = World::of(company);
+    let world = World::from_company(company);
     world.run("publish --all --direct").ends(0);
     let compared = world.run("compare dev stage").ends(0);
     let compared = compared.says(&[
@@ -172,7 +172,7 @@ fn watching_hub_joins_observed_and_published_data() {
     let company = Company::new();
     let watch = format!("\n[hub]\nwatch-seconds = 1\n\n[[hub.watch]]\nrepo = \"{HOST}gitops\"\nbranch = \"dev\"\n");
     company.configure(&format!("{}/", company.path("served").display()), &watch);
-    let world = World::of(company);
+    let world = World::from_company(company);
     world.run("publish -e dev").ends(0);
     world.company.merge("gitops", "dev", "kalypso/dev");
     let seen = |row: &Json| row["target"] == "test" && row["state"] == "succeeded";

@@ -95,7 +95,7 @@ fn lost_push_race_is_retried() {
     fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut command = company.command();
-    crate::company::Ran::of(command.args(["publish", "-e", "dev", "--direct"]).env("PATH", path)).ends(0);
+    crate::company::Ran::new(command.args(["publish", "-e", "dev", "--direct"]).env("PATH", path)).ends(0);
     assert!(bin.join("raced").is_dir());
     let log = git(&served, &["log", "--format=%an", "dev"]);
     assert_eq!(log, "Kalypso\nBob\nAnn");

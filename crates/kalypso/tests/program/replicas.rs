@@ -24,7 +24,7 @@ fn replica(hosted: &Hosted, number: usize) -> Command {
 }
 
 fn start(hosted: &Hosted, number: usize, database: &PostgresDatabase) -> Serving {
-    Serving::of(replica(hosted, number).env("KALYPSO_DATABASE_URL", database.url()))
+    Serving::start_command(replica(hosted, number).env("KALYPSO_DATABASE_URL", database.url()))
 }
 
 /// Changes a value that all assignments have.
@@ -128,8 +128,8 @@ fn a_leader_without_its_database_stops_writing() {
 #[test]
 fn a_second_replica_with_sqlite_refuses_to_start() {
     let hosted = Hosted::new(SETTINGS);
-    let _first = Serving::of(&mut replica(&hosted, 1));
-    let refused = crate::company::Ran::of(&mut replica(&hosted, 2));
+    let _first = Serving::start_command(&mut replica(&hosted, 1));
+    let refused = crate::company::Ran::new(&mut replica(&hosted, 2));
     refused.ends(1).says(&["uses the database", "kalypso.db", "PostgreSQL"]);
     let refused = hosted.kalypso("hub run --config kalypso-2.toml --listen 127.0.0.1:0");
     refused.ends(1).says(&["uses the database"]);

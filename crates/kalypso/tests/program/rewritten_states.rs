@@ -37,7 +37,7 @@ impl WithStates {
     /// A decision with a reason, by a program that has read nothing before.
     pub(crate) fn decide(&self, arguments: &[&str], status: i32) -> Ran {
         let _ = fs::remove_dir_all(self.company.path("cache"));
-        Ran::of(self.company.command().args(arguments).args(["--reason", "numbers are checked"])).ends(status)
+        Ran::new(self.company.command().args(arguments).args(["--reason", "numbers are checked"])).ends(status)
     }
 
     /// Everything that needs the states says these words.

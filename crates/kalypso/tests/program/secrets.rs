@@ -392,7 +392,7 @@ fn credentials_in_arguments_are_not_repeated() {
         check_token(&company, &company.kalypso(arguments).ends(64));
     }
     let mut command = company.command();
-    let ran = Ran::of(command.env("KALYPSO_HUB_URL", "http://me:t0ken@127.0.0.1:1").arg("status"));
+    let ran = Ran::new(command.env("KALYPSO_HUB_URL", "http://me:t0ken@127.0.0.1:1").arg("status"));
     check_token(&company, &ran.ends(64));
 }
 
@@ -436,8 +436,8 @@ fn control_sequences_are_not_printed() {
         let ran = company.kalypso(&format!("check -o {format}"));
         assert!(!ran.out.contains(is_obeyed), "{:?}", ran.out);
     }
-    let ran = Ran::of(company.command().args(["plan", "-e", bad]));
+    let ran = Ran::new(company.command().args(["plan", "-e", bad]));
     assert!(!ran.err.contains(is_obeyed), "{:?}", ran.err);
-    let ran = Ran::of(company.command().args(["plan", "-e", "dev", bad]));
+    let ran = Ran::new(company.command().args(["plan", "-e", "dev", bad]));
     assert!(!ran.err.contains(is_obeyed), "{:?}", ran.err);
 }

@@ -66,7 +66,7 @@ impl Hosted {
     }
 
     pub(crate) fn kalypso(&self, arguments: &str) -> crate::company::Ran {
-        crate::company::Ran::of(&mut self.command(arguments))
+        crate::company::Ran::new(&mut self.command(arguments))
     }
 
     pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
@@ -111,11 +111,11 @@ impl Serving {
     fn start_with(hosted: &Hosted, variables: &[(&str, &str)]) -> Self {
         let mut command = hosted.command("serve --listen 127.0.0.1:0 --log debug");
         command.envs(variables.iter().copied());
-        Self::of(&mut command)
+        Self::start_command(&mut command)
     }
 
     /// Starts a command that runs a service, and waits until it is ready.
-    pub(crate) fn of(command: &mut Command) -> Self {
+    pub(crate) fn start_command(command: &mut Command) -> Self {
         let serving = Self { program: HubProgram::start(command).unwrap() };
         eventually("the first sync", || serving.request("GET /readyz", &[], "").ends_with("\r\nok\n").then_some(()));
         serving
@@ -333,10 +333,10 @@ fn traces_contain_the_steps_of_a_sync_and_no_secret() {
 fn a_variable_overrides_the_file() {
     let hosted = Hosted::new("[service]\npoll = \"1h\"\n");
     let mut command = hosted.command("serve --listen 127.0.0.1:0");
-    let ran = crate::company::Ran::of(command.env("KALYPSO_SERVICE_SETTLE", "1h"));
+    let ran = crate::company::Ran::new(command.env("KALYPSO_SERVICE_SETTLE", "1h"));
     ran.ends(64).says(&["`service.settle` is longer than `service.settle-max`"]);
     let mut command = hosted.command("plan -e dev");
-    crate::company::Ran::of(command.env("KALYPSO_CONTROL_PLANE_BRANCH", "nowhere")).ends(1).says(&["nowhere"]);
+    crate::company::Ran::new(command.env("KALYPSO_CONTROL_PLANE_BRANCH", "nowhere")).ends(1).says(&["nowhere"]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Room {
     }
 
     fn kalypso(&self, arguments: &str) -> Ran {
-        Ran::of(kalypso(self.0.path()).args(arguments.split_whitespace()))
+        Ran::new(kalypso(self.0.path()).args(arguments.split_whitespace()))
     }
 
     fn init(&self, arguments: &str) -> Ran {
@@ -241,7 +241,7 @@ fn a_git_host_creates_the_repositories() {
         let options = format!(
             "init platform --host gitea --host-url {pages} --host-api-url {api}/api/v1 --owner acme --create --base-url https://git.example/acme"
         );
-        Ran::of(kalypso(room.0.path()).env("KALYPSO_HOST_TOKEN", token).args(options.split_whitespace()))
+        Ran::new(kalypso(room.0.path()).env("KALYPSO_HOST_TOKEN", token).args(options.split_whitespace()))
     };
     init("").ends(64).says(&["--create needs a token", "KALYPSO_HOST_TOKEN"]);
     host.state().creation_denial = Some(Denial::Forbidden);

@@ -61,7 +61,7 @@ impl World {
     fn run_with(&self, token: &str, arguments: &str) -> Ran {
         let mut command = self.company.command();
         command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", token);
-        Ran::of(command.args(arguments.split_whitespace()))
+        Ran::new(command.args(arguments.split_whitespace()))
     }
 
     /// The cluster of an environment reports that it applied the head of its branch.

@@ -46,7 +46,7 @@ impl Fleet {
     /// Sends reports with the token of a host.
     fn send(&self, host: &str, arguments: &str) -> Ran {
         let mut command = self.world.command(&format!("report {arguments}"), 0);
-        Ran::of(command.env("KALYPSO_HUB_TOKEN", &self.tokens[host]))
+        Ran::new(command.env("KALYPSO_HUB_TOKEN", &self.tokens[host]))
     }
 
     /// A host reports about its folder at a commit, with these arguments.
@@ -118,7 +118,7 @@ fn approved_value(world: &World, (name, labels): (&str, &str)) {
         world.until(&waits, || world.run("rollout status -e prod").out.contains(&waits));
         world.run("publish -e prod --direct --no-step").ends(1).says(&["K0526", "of values waits before `prod`"]);
         assert_eq!(world.company.head("gitops", "prod"), before);
-        Ran::of(&mut world.command("approve -e prod values", person)).ends(0).says(&["approve for the gate"]);
+        Ran::new(&mut world.command("approve -e prod values", person)).ends(0).says(&["approve for the gate"]);
     }
 }
 

@@ -18,7 +18,7 @@ const SECRET: &str = "a secret of this company's CI";
 impl Company {
     /// Runs the program with an environment variable.
     fn kalypso_with(&self, arguments: &str, (name, value): (&str, &str)) -> Ran {
-        Ran::of(self.command().args(arguments.split_whitespace()).env(name, value))
+        Ran::new(self.command().args(arguments.split_whitespace()).env(name, value))
     }
 
     /// Moves the repositories to a host.
@@ -76,7 +76,7 @@ fn parent_configuration_files_of_other_users_are_refused() {
     let company = Company::new();
     fs::create_dir(company.path("below")).unwrap();
     let check = |folder: &str, more: &str| {
-        Ran::of(company.command().current_dir(company.path(folder)).arg("check").args(more.split_whitespace()))
+        Ran::new(company.command().current_dir(company.path(folder)).arg("check").args(more.split_whitespace()))
     };
     check("below", "").ends(0);
     std::os::unix::fs::chown(company.path("kalypso.toml"), Some(65_534), None).unwrap();
@@ -156,7 +156,7 @@ fn only_connection_settings_of_the_user_are_used() {
     command.env("GIT_CONFIG_KEY_0", "credential.helper");
     command.env("GIT_CONFIG_VALUE_0", "!f() { echo username=ann; echo password=secret; }; f");
     command.env("GIT_CONFIG_KEY_1", "core.fsmonitor").env("GIT_CONFIG_VALUE_1", program.to_string());
-    Ran::of(&mut command).ends(0);
+    Ran::new(&mut command).ends(0);
     assert!(!trace.exists());
     company.kalypso("check").ends(69).says(&["K0601"]);
 }
@@ -208,7 +208,7 @@ fn on_a_disk(company: &Company, options: &str, commands: &str) -> Option<Ran> {
     command.args(["--mount", "sh", "-c", &script]).current_dir(company.path("")).env_clear();
     command.env("kalypso", template.get_program());
     command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Some(Ran::of(&mut command))
+    Some(Ran::new(&mut command))
 }
 
 #[test]

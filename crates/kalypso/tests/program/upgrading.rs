@@ -102,7 +102,7 @@ fn write_value(world: &World) {
     world.until("the wait for approvals", is_asked_for);
     assert!(!values(world, "shop", "east").contains("URGENT"));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e prod values", person)).ends(0);
+        Ran::new(&mut world.command("approve -e prod values", person)).ends(0);
     }
     world.until("the value in the canary", || values(world, "shop", "east").contains("URGENT"));
     assert!(!values(world, "shop", "west").contains("URGENT"));
@@ -135,7 +135,7 @@ fn rollout_continues_through_the_rings_after_an_upgrade() {
     assert!(["cafe", "bakery"].iter().all(|workload| values(&world, workload, "west").contains("second")));
 
     // One approval of the release was missing.
-    Ran::of(&mut world.command("approve -e prod bakery", 1)).ends(0).says(&["bakery 2.0.0: approve for the gate"]);
+    Ran::new(&mut world.command("approve -e prod bakery", 1)).ends(0).says(&["bakery 2.0.0: approve for the gate"]);
     let tag = |cluster: &str| world.company.file("gitops", "prod", &format!("{cluster}/bakery-prod/reconciler.yaml"));
     world.until("the release in the canary", || tag("east").contains("2.0.0"));
     assert!(tag("west").contains("1.0.0"));
@@ -197,7 +197,7 @@ fn a_version_that_renders_other_bytes_waits_for_the_gates_of_commits() {
     world.run("check -e stage").ends(0).says(&["of kalypso/renderer waits before `stage`"]);
     assert!(["east", "west"].iter().all(|cluster| manifest(cluster).starts_with(OTHER_LINE)));
     for person in 0..2 {
-        Ran::of(&mut world.command("approve -e stage kalypso/renderer", person))
+        Ran::new(&mut world.command("approve -e stage kalypso/renderer", person))
             .ends(0)
             .says(&["approve for the gate"]);
     }

@@ -140,7 +140,7 @@ fn working_trees_are_found_from_within_or_by_name() {
     let mut inside = company.command();
     let inside =
         inside.current_dir(company.path("environments/dev/configs")).args(["plan", "-e", "dev", "--working-tree"]);
-    crate::company::Ran::of(inside).ends(2).says(&["dev + west.yaml"]);
+    crate::company::Ran::new(inside).ends(2).says(&["dev + west.yaml"]);
     let missing = company.kalypso("check --working-tree served").ends(64);
     missing.says(&["`served` is in no git repository"]);
     git(&company.path("served/control-plane.git"), &["worktree", "add", "--quiet", "../../of-bare", "main"]);

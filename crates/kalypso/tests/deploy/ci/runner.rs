@@ -99,7 +99,7 @@ impl Runner {
         }
         command.arg(&file).current_dir(folder).stdin(Stdio::null()).env_clear();
         command.env("PATH", &self.search_path).env("HOME", self.path("home")).envs(self.predefined());
-        let ran = Ran::of(command.envs(&self.variables).envs(variables));
+        let ran = Ran::new(command.envs(&self.variables).envs(variables));
         self.log.push_str(&ran.out);
         self.log.push_str(&ran.err);
         self.follow(&ran.out);

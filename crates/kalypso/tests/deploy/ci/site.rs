@@ -199,14 +199,14 @@ impl Site {
         let mut command: Command = self.company.command();
         command.args(arguments.split_whitespace());
         command.env("KALYPSO_GIT_TOKEN", GIT_TOKEN).env("KALYPSO_HOST_TOKEN", HOST_TOKEN);
-        Ran::of(command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", hub_token))
+        Ran::new(command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", hub_token))
     }
 }
 
 /// Creates a token of the hub with a role.
 fn hub_token(company: &Company, role: &str) -> String {
     let mut command = company.command();
-    let ran = Ran::of(command.args(["hub", "token", "create", role, "--role", role])).ends(0);
+    let ran = Ran::new(command.args(["hub", "token", "create", role, "--role", role])).ends(0);
     ran.out.lines().next().unwrap().to_owned()
 }
 

@@ -45,7 +45,7 @@ impl Model {
         );
         fs::write(folder.join("kalypso.toml"), configuration).unwrap();
         let expected = |environment: &'static str| {
-            let ran = Ran::of(kalypso(&folder).args(["publish", "-e", environment]));
+            let ran = Ran::new(kalypso(&folder).args(["publish", "-e", environment]));
             // Errors in the sources have status 1: what they do not affect is published.
             assert!(matches!(ran.status, 0 | 1), "{}{}", ran.out, ran.err);
             let tree = |branch: &str| git(&repository, &["rev-parse", &format!("{branch}^{{tree}}")]);
