@@ -193,7 +193,7 @@ pub(crate) struct Check {
     pub(crate) state: StateOptions,
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
-    pub(crate) output: crate::diagnostics::Format,
+    pub(crate) output: crate::diagnostics::ReportFormat,
 }
 
 /// Render an environment's files into a folder, or only print their digest

@@ -11,7 +11,7 @@ use model::diagnostic::Diagnostic;
 use model::locate::Locator;
 use workbench::branch::Comparison;
 
-use crate::diagnostics::{Batch, Format, Report};
+use crate::diagnostics::{Batch, Report, ReportFormat};
 
 /// Adds diagnostics to a report. Notes are left out: they are for readers of a check. Warnings about shared objects are left out, too: other
 /// environments, which were not read, may use these objects.
@@ -62,7 +62,7 @@ pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
         return Ok(());
     }
     let mut stderr = anstream::stderr().lock();
-    stderr.write_all(report.render(Format::Human).as_bytes())?;
+    stderr.write_all(report.render(ReportFormat::Human).as_bytes())?;
     stderr.write_all(b"\n")
 }
 

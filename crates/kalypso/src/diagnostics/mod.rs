@@ -37,7 +37,7 @@ pub use yaml::to_yaml;
 
 /// The output format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// For reading, with the lines that are wrong
     #[default]
     Human,
@@ -196,14 +196,14 @@ impl<'a> Report<'a> {
 
     /// The report as text that ends with a newline.
     ///
-    /// [`Format::Human`] has colours: print it with `anstream`, which removes the colours if the output does not support them.
-    pub fn render(&self, format: Format) -> String {
+    /// [`ReportFormat::Human`] has colours: print it with `anstream`, which removes the colours if the output does not support them.
+    pub fn render(&self, format: ReportFormat) -> String {
         match format {
-            Format::Human => human::render(self),
-            Format::Json => escaped_json(json::text(self)),
-            Format::Yaml => to_yaml(&json::whole(self)),
-            Format::Sarif => escaped_json(format!("{:#}\n", sarif::render(self))),
-            Format::Github => github::render(self),
+            ReportFormat::Human => human::render(self),
+            ReportFormat::Json => escaped_json(json::text(self)),
+            ReportFormat::Yaml => to_yaml(&json::whole(self)),
+            ReportFormat::Sarif => escaped_json(format!("{:#}\n", sarif::render(self))),
+            ReportFormat::Github => github::render(self),
         }
     }
 

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use model::diagnostic::merged;
 use model::locate::Locator;
 
-use super::{Batch, Format, Report};
+use super::{Batch, Report, ReportFormat};
 
 mod formats;
 
@@ -63,7 +63,7 @@ fn seen(files: &[(&str, &[u8])]) -> String {
     let sensitive = Some(compiled.prepared().sensitive());
     let batch = Batch { diagnostics: &diagnostics, assignments, sensitive, ..Batch::default() };
     report.add(batch, &mut Locator::new(&fleet));
-    anstream::adapter::strip_str(&report.render(Format::Human)).to_string()
+    anstream::adapter::strip_str(&report.render(ReportFormat::Human)).to_string()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use workbench::listing::view::View;
 
 use super::reach::{Reach, Reaching};
 use super::{Description, details::Detail};
-use crate::diagnostics::{Format, Report};
+use crate::diagnostics::{Report, ReportFormat};
 use crate::listing::text::{counts_text, more_text};
 use crate::table;
 use crate::terminal::{count, thousands};
@@ -60,7 +60,7 @@ pub(super) fn problems(report: &Report<'_>) -> String {
     if summary.errors + summary.warnings == 0 {
         return format!("{:TITLE$}none\n", "Problems:");
     }
-    format!("Problems:\n\n{}", report.render(Format::Human))
+    format!("Problems:\n\n{}", report.render(ReportFormat::Human))
 }
 
 /// The heading of a column as a title: `CLUSTER-TYPES` is `Cluster types`.

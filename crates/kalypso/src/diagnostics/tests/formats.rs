@@ -12,7 +12,7 @@ use model::source::{File, Files, Source};
 use model::yaml::Span;
 use workbench::checkout_paths::CheckoutPaths;
 
-use super::super::{Batch, Fallback, Format, Report};
+use super::super::{Batch, Fallback, Report, ReportFormat};
 
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
@@ -56,13 +56,13 @@ fn answers_stay_short_however_much_is_wrong() {
         assert_eq!(json["summary"]["not_listed"], not_listed);
     };
     check(&report.to_json(), [1_000, 1_000, 500]);
-    check(&serde_json::from_str(&report.render(Format::Json)).unwrap(), [1_500, 1_000, 0]);
-    let human = anstream::adapter::strip_str(&report.render(Format::Human)).to_string();
+    check(&serde_json::from_str(&report.render(ReportFormat::Json)).unwrap(), [1_500, 1_000, 0]);
+    let human = anstream::adapter::strip_str(&report.render(ReportFormat::Human)).to_string();
     assert_eq!(human.matches("error[K0312]").count(), 50);
     assert!(human.contains("reaches 1,200 assignments") && human.contains("and 1,450 more: "), "{human}");
 }
 
-fn rendered(format: Format) -> String {
+fn rendered(format: ReportFormat) -> String {
     let mut files = Files::default();
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
     let url = "https://git.example/acme/control-plane".into();
@@ -89,7 +89,7 @@ fn rendered(format: Format) -> String {
 
 #[test]
 fn human() {
-    assert_snapshot!(anstream::adapter::strip_str(&rendered(Format::Human)), @r#"
+    assert_snapshot!(anstream::adapter::strip_str(&rendered(ReportFormat::Human)), @r#"
     error[K0312]: `PORT` is 100% wrong
      --> control-plane@prod:configs/we, st.yaml:2:9
       |
@@ -116,7 +116,7 @@ fn human() {
 
 #[test]
 fn json() {
-    let json: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&rendered(ReportFormat::Json)).unwrap();
     assert_snapshot!(json["diagnostics"][0]["labels"][0], @r#"
     {"repository":"https://git.example/acme/control-plane","revision":"prod","commit":"986611cae158a97e1ecd4f2e364ed00faa4ebdb3","path":"configs/we, st.yaml","line":2,"column":9,"end_line":2,"end_column":15,"text":"this value"}
     "#);
@@ -133,7 +133,7 @@ fn json() {
 
 #[test]
 fn yaml_equals_json() {
-    let yaml = rendered(Format::Yaml);
+    let yaml = rendered(ReportFormat::Yaml);
     assert_snapshot!(yaml.lines().skip_while(|line| !line.contains("K0202")).collect::<Vec<_>>().join("\n"), @r"
           code: K0202
           environments:
@@ -156,7 +156,7 @@ fn yaml_equals_json() {
 
 #[test]
 fn github() {
-    assert_snapshot!(rendered(Format::Github), @r"
+    assert_snapshot!(rendered(ReportFormat::Github), @r"
     ::error file=platform/configs/we%2C st.yaml,line=2,endLine=2,col=9,endColumn=15,title=K0312::`PORT` is 100%25 wrong%0Ashop@prod:workload.yaml:1: asked for here%0Aa note%0Areaches 4 assignments of prod: edge/a, edge/b and 2 more%0Athese keep their last good output (commit e69de29); 5 others are not affected%0Areaches 4 assignments of stage: edge/a, edge/b and 2 more%0Athese keep their last good output (commit e69de29); 5 others are not affected%0Ahelp: write a number
     ::warning title=K0202::nothing here
     1 error, 1 warning in 2 files of 2 repositories
@@ -165,7 +165,7 @@ fn github() {
 
 #[test]
 fn sarif() {
-    let sarif: serde_json::Value = serde_json::from_str(&rendered(Format::Sarif)).unwrap();
+    let sarif: serde_json::Value = serde_json::from_str(&rendered(ReportFormat::Sarif)).unwrap();
     let schema = serde_json::from_str(include_str!("../../../testdata/sarif-schema-2.1.0.json")).unwrap();
     let errors: Vec<_> =
         jsonschema::validator_for(&schema).unwrap().iter_errors(&sarif).map(|e| e.to_string()).collect();
@@ -201,10 +201,10 @@ fn a_note_is_no_problem_in_any_format() {
         let text = anstream::adapter::strip_str(&report.render(format)).to_string();
         assert!(text.contains(words), "{text}");
     };
-    check(Format::Human, "note[K0202]: for your information\n\nnothing wrong, 1 note in 0 files\n");
-    check(Format::Github, "::notice title=K0202::for your information\n");
-    check(Format::Json, "\"severity\": \"note\"");
-    check(Format::Yaml, "notes: 1\n");
-    check(Format::Sarif, "\"level\": \"note\"");
+    check(ReportFormat::Human, "note[K0202]: for your information\n\nnothing wrong, 1 note in 0 files\n");
+    check(ReportFormat::Github, "::notice title=K0202::for your information\n");
+    check(ReportFormat::Json, "\"severity\": \"note\"");
+    check(ReportFormat::Yaml, "notes: 1\n");
+    check(ReportFormat::Sarif, "\"level\": \"note\"");
     assert!(!crate::reporting::has_problems(&report, true));
 }
