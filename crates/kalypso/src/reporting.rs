@@ -11,42 +11,46 @@ use model::diagnostic::Diagnostic;
 use model::locate::Locator;
 use workbench::branch::Comparison;
 
-use crate::diagnostics::{Batch, Report, ReportFormat};
+use crate::diagnostics::{DiagnosticBatch, Report, ReportFormat};
 
 /// Adds diagnostics to a report. Notes are left out: they are for readers of a check. Warnings about shared objects are left out, too: other
 /// environments, which were not read, may use these objects.
-pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) {
+pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: DiagnosticBatch<'_>) {
     let mut diagnostics = without_possibly_used(loaded, batch.diagnostics);
     diagnostics.retain(|diagnostic| !diagnostic.is_note());
-    add_all(report, loaded, Batch { diagnostics: &diagnostics, ..batch });
+    add_all(report, loaded, DiagnosticBatch { diagnostics: &diagnostics, ..batch });
 }
 
 /// Adds diagnostics to a report. Returns the acknowledgements that match a diagnostic.
-pub(crate) fn add_all<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) -> BTreeSet<Id> {
+pub(crate) fn add_all<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: DiagnosticBatch<'_>) -> BTreeSet<Id> {
     let of = (&*loaded.fleet, &*loaded.acknowledgements);
     let divided = acknowledgement::divide(of, batch.diagnostics, jiff::Timestamp::now());
     let (diagnostics, acknowledged) = (&*divided.counting, &*divided.acknowledged);
-    let batch = Batch { environment: Some(&loaded.fleet.environment), diagnostics, acknowledged, ..batch };
+    let batch = DiagnosticBatch { environment: Some(&loaded.fleet.environment), diagnostics, acknowledged, ..batch };
     report.add(batch, &mut Locator::new(&loaded.fleet));
     divided.used
 }
 
 /// A batch with the diagnostics of an environment.
-pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -> Batch<'d> {
+pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -> DiagnosticBatch<'d> {
     let sensitive = Some(compiled.prepared().sensitive());
-    Batch { diagnostics, assignments: Some(compiled.len()), sensitive, ..Batch::default() }
+    DiagnosticBatch { diagnostics, assignments: Some(compiled.len()), sensitive, ..DiagnosticBatch::default() }
 }
 
 /// Adds the errors that exist only after edits.
 pub(crate) fn add_new_errors<'a>(report: &mut Report<'a>, comparison: &Comparison<'a>) {
     let batch = batch(comparison.new_errors(), comparison.compiled());
-    add_all(report, comparison.loaded(), Batch { sensitive: Some(comparison.planned().sensitive()), ..batch });
+    add_all(
+        report,
+        comparison.loaded(),
+        DiagnosticBatch { sensitive: Some(comparison.planned().sensitive()), ..batch },
+    );
 }
 
 /// Adds the warnings that exist only after edits. Warnings about objects that other environments may use are left out.
 pub(crate) fn add_new_warnings<'a>(report: &mut Report<'a>, comparison: &Comparison<'a>) {
     let batch = batch(comparison.new_warnings(), comparison.compiled());
-    add(report, comparison.loaded(), Batch { sensitive: Some(comparison.planned().sensitive()), ..batch });
+    add(report, comparison.loaded(), DiagnosticBatch { sensitive: Some(comparison.planned().sensitive()), ..batch });
 }
 
 /// Whether the diagnostics of a report make the program exit with an error.
@@ -70,7 +74,8 @@ pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
 pub(crate) fn reasons_to_stderr(error: &anyhow::Error) -> std::io::Result<()> {
     let Some(workbench::Error::Incomplete(loaded)) = error.downcast_ref() else { return Ok(()) };
     let mut report = Report::new();
-    let batch = Batch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..Batch::default() };
+    let batch =
+        DiagnosticBatch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..DiagnosticBatch::default() };
     add(&mut report, loaded, batch);
     to_stderr(&report)
 }

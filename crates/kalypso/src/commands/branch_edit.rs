@@ -23,7 +23,7 @@ use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditP
 use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
-use crate::diagnostics::{Batch, Report};
+use crate::diagnostics::{DiagnosticBatch, Report};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, loading, reporting, terminal};
@@ -258,7 +258,7 @@ pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> a
 pub(super) fn refuse(mut watch: Watch, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
     watch.end();
     let mut report = Report::new();
-    let batch = Batch { diagnostics: &refusal.diagnostics, ..Batch::default() };
+    let batch = DiagnosticBatch { diagnostics: &refusal.diagnostics, ..DiagnosticBatch::default() };
     report.add(batch, &mut Locator::of_files(&refusal.files));
     refuse_report(&report, format)
 }

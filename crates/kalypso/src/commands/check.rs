@@ -22,7 +22,7 @@ use model::name::EnvironmentName;
 use workbench::checkout_paths::CheckoutPaths;
 
 use crate::arguments::Check;
-use crate::diagnostics::{Batch, Fallback, Report};
+use crate::diagnostics::{DiagnosticBatch, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -72,13 +72,13 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut used = BTreeSet::new();
     for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
-        let batch = Batch { fallback, ..reporting::batch(diagnostics, compiled) };
+        let batch = DiagnosticBatch { fallback, ..reporting::batch(diagnostics, compiled) };
         used.extend(reporting::add_all(&mut report, loaded, batch));
     }
     for (admitted, heads) in admitted.environments.iter().zip(&found) {
         let Some(admitted) = admitted else { continue };
         let found = admitted.diagnostics(heads);
-        let batch = Batch { fallback, ..reporting::batch(&found, &admitted.compiled) };
+        let batch = DiagnosticBatch { fallback, ..reporting::batch(&found, &admitted.compiled) };
         used.extend(reporting::add_all(&mut report, &admitted.loaded, batch));
     }
     if is_all && environments.iter().all(|loaded| is_known(loaded)) {

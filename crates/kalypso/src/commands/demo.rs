@@ -25,7 +25,7 @@ use super::publish::diagnostics;
 use super::serve;
 use crate::arguments::{Demo, SourceOptions};
 use crate::demo::{self, DemoHub, FolderState};
-use crate::diagnostics::{Batch, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, loading, reporting, terminal};
@@ -73,7 +73,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     for outcome in &published {
         let found = diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
         let batch = reporting::batch(&found, &outcome.planned.compiled);
-        reporting::add(&mut report, &outcome.loaded, Batch { fallback: fallback(&outcome.planned), ..batch });
+        reporting::add(&mut report, &outcome.loaded, DiagnosticBatch { fallback: fallback(&outcome.planned), ..batch });
     }
     watch.end();
     reporting::to_stderr(&report)?;

@@ -32,7 +32,7 @@ use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format, PlanFormat};
-use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -169,7 +169,7 @@ impl<'a> Plans<'a> {
             reporting::add(
                 &mut report,
                 &loaded,
-                Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
+                DiagnosticBatch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
             );
             answers.push(planned);
         }
@@ -213,7 +213,11 @@ impl<'a> Plans<'a> {
         let diagnostics = all_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
         let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
-        reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
+        reporting::add(
+            &mut report,
+            loaded,
+            DiagnosticBatch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
+        );
         watch.end();
         let selection = &self.selection;
         let answer = PlanAnswer {

@@ -32,7 +32,7 @@ use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Overriding, Publish};
-use crate::diagnostics::{Batch, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, Report, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
@@ -307,7 +307,11 @@ fn finish(
     for (place, diagnostics) in places.iter().zip(&found) {
         let batch = reporting::batch(diagnostics, &place.planned.compiled);
         let sensitive = Some(place.planned.sensitive());
-        reporting::add(&mut report, &place.loaded, Batch { fallback: fallback(&place.planned), sensitive, ..batch });
+        reporting::add(
+            &mut report,
+            &place.loaded,
+            DiagnosticBatch { fallback: fallback(&place.planned), sensitive, ..batch },
+        );
     }
     watch.end();
     publication.warnings.iter().for_each(|warning| terminal::warn(warning));

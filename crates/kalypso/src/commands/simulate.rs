@@ -8,7 +8,7 @@ use simulator::scenario::walk::{WalkFailure, WalkOptions, walk};
 use simulator::scenario::{self, Story};
 
 use crate::arguments::{Format, Simulate};
-use crate::diagnostics::{Batch, Report};
+use crate::diagnostics::{DiagnosticBatch, Report};
 use crate::exit::{Exit, Failure};
 use crate::{reporting, terminal};
 
@@ -30,7 +30,7 @@ fn run_file(options: &Simulate, file: &Path) -> anyhow::Result<Exit> {
         Ok(scenario) => scenario,
         Err(unreadable) => {
             let mut report = Report::new();
-            let batch = Batch { diagnostics: &unreadable.diagnostics, ..Batch::default() };
+            let batch = DiagnosticBatch { diagnostics: &unreadable.diagnostics, ..DiagnosticBatch::default() };
             report.add(batch, &mut Locator::of_files(&unreadable.files));
             reporting::to_stderr(&report)?;
             return Err(Failure::refused("the scenario can't be read, because of these errors").into());

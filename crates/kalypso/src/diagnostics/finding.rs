@@ -14,7 +14,7 @@ use model::object_key::ObjectKey;
 use model::source::{File, Position, Positions};
 
 use super::hidden::{HiddenBytes, touching};
-use super::{Batch, Fallback};
+use super::{DiagnosticBatch, Fallback};
 
 /// A diagnostic whose labels are positions in files. It is the same for all environments that share the files.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -199,7 +199,7 @@ impl Fate {
 }
 
 impl Reach {
-    pub(super) fn new(diagnostic: &Diagnostic, batch: Batch<'_>) -> Self {
+    pub(super) fn new(diagnostic: &Diagnostic, batch: DiagnosticBatch<'_>) -> Self {
         let reached = diagnostic.assignments.len();
         Self {
             environment: batch.environment.cloned(),

@@ -53,7 +53,7 @@ pub enum ReportFormat {
 
 /// The diagnostics of one environment, or of the files that were read before environments are known.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Batch<'d> {
+pub struct DiagnosticBatch<'d> {
     /// The environment.
     pub environment: Option<&'d EnvironmentName>,
     /// The diagnostics.
@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds the diagnostics of one environment, and counts the files of `locator`.
-    pub fn add(&mut self, batch: Batch<'_>, locator: &mut Locator<'a>) {
+    pub fn add(&mut self, batch: DiagnosticBatch<'_>, locator: &mut Locator<'a>) {
         self.environments.extend(batch.environment.cloned());
         self.files.extend(locator.files().iter().map(|(_, file)| (Arc::clone(&file.source), Arc::clone(&file.path))));
         let sensitive = sensitive(batch, locator.files());
@@ -216,7 +216,7 @@ impl<'a> Report<'a> {
 
 /// The paths of values that are not shown. If the sensitive paths are not known, all values are hidden. This includes the case that a file with
 /// sensitive marks can't be read.
-fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
+fn sensitive(batch: DiagnosticBatch<'_>, files: &Files) -> BTreeSet<FieldPath> {
     let labels = batch.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
     let broken: BTreeSet<_> = labels
         .filter_map(|label| match label.origin {

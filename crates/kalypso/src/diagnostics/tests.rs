@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use model::diagnostic::merged;
 use model::locate::Locator;
 
-use super::{Batch, Report, ReportFormat};
+use super::{DiagnosticBatch, Report, ReportFormat};
 
 mod formats;
 
@@ -61,7 +61,7 @@ fn seen(files: &[(&str, &[u8])]) -> String {
     let assignments = Some(compiled.len());
     let mut report = Report::new();
     let sensitive = Some(compiled.prepared().sensitive());
-    let batch = Batch { diagnostics: &diagnostics, assignments, sensitive, ..Batch::default() };
+    let batch = DiagnosticBatch { diagnostics: &diagnostics, assignments, sensitive, ..DiagnosticBatch::default() };
     report.add(batch, &mut Locator::new(&fleet));
     anstream::adapter::strip_str(&report.render(ReportFormat::Human)).to_string()
 }

@@ -4,7 +4,7 @@ use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
 
 use crate::arguments::SourceOptions;
-use crate::diagnostics::{Batch, Report};
+use crate::diagnostics::{DiagnosticBatch, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::{loading, reporting, terminal};
@@ -51,7 +51,8 @@ impl Default for Environments {
 fn report_unread(environments: &[Loaded]) -> std::io::Result<()> {
     let mut report = Report::new();
     for loaded in environments {
-        let batch = Batch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..Batch::default() };
+        let batch =
+            DiagnosticBatch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..DiagnosticBatch::default() };
         reporting::add(&mut report, loaded, batch);
     }
     reporting::to_stderr(&report)

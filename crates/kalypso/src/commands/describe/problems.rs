@@ -12,7 +12,7 @@ use workbench::listing::object::Listed;
 use workbench::listing::view::View;
 
 use super::Subject;
-use crate::diagnostics::{Batch, Fallback, Report};
+use crate::diagnostics::{DiagnosticBatch, Fallback, Report};
 use crate::reporting;
 
 /// All diagnostics of an environment.
@@ -33,7 +33,7 @@ pub(super) fn report<'a>(
     let found: Vec<_> = diagnostics.iter().filter(|found| is_about(found, subject, view)).cloned().collect();
     let fallback = if loaded.directory.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut report = Report::new();
-    reporting::add(&mut report, loaded, Batch { fallback, ..reporting::batch(&found, compiled) });
+    reporting::add(&mut report, loaded, DiagnosticBatch { fallback, ..reporting::batch(&found, compiled) });
     report
 }
 

@@ -12,7 +12,7 @@ use model::source::{File, Files, Source};
 use model::yaml::Span;
 use workbench::checkout_paths::CheckoutPaths;
 
-use super::super::{Batch, Fallback, Report, ReportFormat};
+use super::super::{DiagnosticBatch, Fallback, Report, ReportFormat};
 
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
@@ -48,7 +48,10 @@ fn answers_stay_short_however_much_is_wrong() {
     let mut diagnostics: Vec<_> = (0..1_500).map(wrong).collect();
     diagnostics[0].assignments = (0..1_200).map(assignment).collect();
     let (mut report, files) = (Report::new(), Files::default());
-    report.add(Batch { diagnostics: &diagnostics, ..Batch::default() }, &mut Locator::of_files(&files));
+    report.add(
+        DiagnosticBatch { diagnostics: &diagnostics, ..DiagnosticBatch::default() },
+        &mut Locator::of_files(&files),
+    );
     let check = |json: &serde_json::Value, [findings, assignments, not_listed]: [usize; 3]| {
         assert_eq!(json["diagnostics"].as_array().unwrap().len(), findings);
         assert_eq!(json["diagnostics"][0]["assignments"].as_array().unwrap().len(), assignments);
@@ -74,13 +77,13 @@ fn rendered(format: ReportFormat) -> String {
     for environment in &environments {
         let (assignments, nothing) = (Some(9), BTreeSet::new());
         let environment = Some(environment);
-        let batch = Batch {
+        let batch = DiagnosticBatch {
             environment,
             assignments,
             fallback,
             diagnostics: &diagnostics,
             sensitive: Some(&nothing),
-            ..Batch::default()
+            ..DiagnosticBatch::default()
         };
         report.add(batch, &mut Locator::of_files(&files));
     }
@@ -196,7 +199,10 @@ fn sarif() {
 fn a_note_is_no_problem_in_any_format() {
     let (mut report, files) = (Report::new(), Files::default());
     let diagnostics = [Diagnostic::hint(Code::NoTargetSelected, "for your information")];
-    report.add(Batch { diagnostics: &diagnostics, ..Batch::default() }, &mut Locator::of_files(&files));
+    report.add(
+        DiagnosticBatch { diagnostics: &diagnostics, ..DiagnosticBatch::default() },
+        &mut Locator::of_files(&files),
+    );
     let check = |format, words: &str| {
         let text = anstream::adapter::strip_str(&report.render(format)).to_string();
         assert!(text.contains(words), "{text}");
