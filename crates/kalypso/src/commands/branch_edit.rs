@@ -23,7 +23,7 @@ use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditP
 use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
-use crate::diagnostics::{DiagnosticBatch, Report};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, loading, reporting, terminal};
@@ -191,7 +191,7 @@ impl OpenBranch {
 
     fn show(&self, (edit, options): (&BranchEdit, &EditOptions), outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
-            let mut report = Report::new();
+            let mut report = DiagnosticReport::new();
             outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
             reporting::to_stderr(&report)?;
             let text = edit_text::text(&self.branch, edit, outcome);
@@ -249,7 +249,7 @@ pub(super) fn git_edits(files: &FileEdits) -> Edits {
 
 /// Shows the errors that an edit would add. Nothing is written.
 pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> anyhow::Result<Exit> {
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     comparisons.iter().for_each(|comparison| reporting::add_new_errors(&mut report, comparison));
     refuse_report(&report, format)
 }
@@ -257,13 +257,13 @@ pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> a
 /// Shows a refusal. Nothing is written.
 pub(super) fn refuse(mut watch: Watch, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
     watch.end();
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     let batch = DiagnosticBatch { diagnostics: &refusal.diagnostics, ..DiagnosticBatch::default() };
     report.add(batch, &mut Locator::of_files(&refusal.files));
     refuse_report(&report, format)
 }
 
-fn refuse_report(report: &Report<'_>, format: Format) -> anyhow::Result<Exit> {
+fn refuse_report(report: &DiagnosticReport<'_>, format: Format) -> anyhow::Result<Exit> {
     if format == Format::Human {
         reporting::to_stderr(report)?;
         return Err(Failure::refused("nothing is written, because of these errors").into());

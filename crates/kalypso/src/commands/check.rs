@@ -22,7 +22,7 @@ use model::name::EnvironmentName;
 use workbench::checkout_paths::CheckoutPaths;
 
 use crate::arguments::Check;
-use crate::diagnostics::{DiagnosticBatch, Fallback, Report};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -41,7 +41,8 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let manifests = shared_manifests(compiled.iter().map(engine::compile::Compiled::prepared));
     let now = jiff::Timestamp::now();
-    let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
+    let mut report =
+        DiagnosticReport::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
     let mut of_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
     let denied = questions.add_answers(&mut of_branches);
     let found = environments.iter().zip(&compiled).zip(&of_branches).map(|((loaded, compiled), of_branches)| {
@@ -113,7 +114,7 @@ fn is_known(loaded: &Loaded) -> bool {
 
 /// Adds a diagnostic for each acknowledgement that matches nothing in any environment.
 fn add_idle<'a>(
-    report: &mut Report<'a>,
+    report: &mut DiagnosticReport<'a>,
     (environments, compiled): (&'a [Arc<Loaded>], &[engine::compile::Compiled]),
     used: &BTreeSet<Id>,
 ) {

@@ -25,7 +25,7 @@ use super::publish::diagnostics;
 use super::serve;
 use crate::arguments::{Demo, SourceOptions};
 use crate::demo::{self, DemoHub, FolderState};
-use crate::diagnostics::{DiagnosticBatch, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, loading, reporting, terminal};
@@ -47,7 +47,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let (compiled, known): (Vec<_>, Vec<_>) = environments.iter().map(begin).unzip();
     let took = started.elapsed();
     let mut life = if options.no_hub { None } else { Some(Life::begin(DemoHub::start(folder)?)?) };
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     let mut published = Vec::new();
     for ((loaded, compiled), mut known) in environments.iter().zip(&compiled).zip(known) {
         for mut target in targets(loaded, None, None)? {

@@ -18,7 +18,7 @@ use workbench::listing::view::{View, label_pairs};
 
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
-use crate::diagnostics::Report;
+use crate::diagnostics::DiagnosticReport;
 use crate::exit::{Exit, Failure};
 use crate::held_content::HeldAssignments;
 use crate::listing::environments;
@@ -83,7 +83,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn add(&mut self, description: &Description, view: &mut View<'_>, report: &Report<'_>) {
+    fn add(&mut self, description: &Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) {
         if self.format == Format::Human {
             if !self.text.is_empty() {
                 self.text.push_str("\n\n");
@@ -111,7 +111,7 @@ impl Description {
         Self { subject, row, details, reach }
     }
 
-    fn json(&self, view: &mut View<'_>, report: &Report<'_>) -> serde_json::Value {
+    fn json(&self, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> serde_json::Value {
         let mut fields = self.row.json.clone();
         let mut json = json!({"kind": self.subject.kind.of_objects().map_or("", model::kind::Kind::name)});
         for key in COMMON_FIELDS {

@@ -32,7 +32,7 @@ use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format, PlanFormat};
-use crate::diagnostics::{DiagnosticBatch, Fallback, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -232,8 +232,8 @@ impl<'a> Plans<'a> {
         answer.show(self.options, &[planned])
     }
 
-    fn report<'r>(&self) -> Report<'r> {
-        Report::new().checked_out(self.trees.as_ref().map(|(trees, _)| trees.checkouts()).unwrap_or_default())
+    fn report<'r>(&self) -> DiagnosticReport<'r> {
+        DiagnosticReport::new().checked_out(self.trees.as_ref().map(|(trees, _)| trees.checkouts()).unwrap_or_default())
     }
 }
 
@@ -251,7 +251,7 @@ struct PlanAnswer<'a> {
     loaded: &'a Loaded,
     compiled: &'a Compiled,
     change: Option<&'a EnvironmentChange>,
-    report: &'a Report<'a>,
+    report: &'a DiagnosticReport<'a>,
     /// What the gates before the environment refuse.
     gates: &'a [Diagnostic],
     /// What was not admitted into the environment, and is not in the plan.

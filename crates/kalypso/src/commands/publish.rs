@@ -32,7 +32,7 @@ use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Overriding, Publish};
-use crate::diagnostics::{DiagnosticBatch, Report, reuse_text};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
@@ -303,7 +303,7 @@ fn finish(
     let not_admitted = loaded.map(enforcement::not_admitted).unwrap_or_default();
     let waits: Vec<_> = not_admitted::diagnostics(&not_admitted).collect();
     let found: Vec<_> = places.iter().map(|place| diagnostics(place, &waits)).collect();
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     for (place, diagnostics) in places.iter().zip(&found) {
         let batch = reporting::batch(diagnostics, &place.planned.compiled);
         let sensitive = Some(place.planned.sensitive());

@@ -18,7 +18,7 @@ use workbench::checkout_paths::CheckoutPaths;
 use workbench::source::check_complete;
 
 use crate::arguments::{Format, Render};
-use crate::diagnostics::{Report, reuse_text};
+use crate::diagnostics::{DiagnosticReport, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
@@ -67,7 +67,7 @@ fn one(
         None => assemble(&compiled, &Tree::default(), &destination(loaded)?, &open)?,
     };
     let diagnostics = diagnostics(loaded, &compiled, &output);
-    let mut report = Report::new().checked_out(checkouts.to_vec());
+    let mut report = DiagnosticReport::new().checked_out(checkouts.to_vec());
     reporting::add(&mut report, loaded, reporting::batch(&diagnostics, &compiled));
     let write = Write {
         open: &open,
@@ -169,7 +169,7 @@ impl Rendered<'_> {
         lines.join("\n") + "\n"
     }
 
-    fn answer(&self, report: &Report<'_>) -> Result<Json, OpenError> {
+    fn answer(&self, report: &DiagnosticReport<'_>) -> Result<Json, OpenError> {
         let Self { options, environment, compiled, output, .. } = self;
         let failed: Vec<_> = failed(compiled);
         let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);

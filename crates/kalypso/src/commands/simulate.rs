@@ -8,7 +8,7 @@ use simulator::scenario::walk::{WalkFailure, WalkOptions, walk};
 use simulator::scenario::{self, Story};
 
 use crate::arguments::{Format, Simulate};
-use crate::diagnostics::{DiagnosticBatch, Report};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::{Exit, Failure};
 use crate::{reporting, terminal};
 
@@ -29,7 +29,7 @@ fn run_file(options: &Simulate, file: &Path) -> anyhow::Result<Exit> {
     let scenario = match scenario::read(&file.display().to_string(), &content) {
         Ok(scenario) => scenario,
         Err(unreadable) => {
-            let mut report = Report::new();
+            let mut report = DiagnosticReport::new();
             let batch = DiagnosticBatch { diagnostics: &unreadable.diagnostics, ..DiagnosticBatch::default() };
             report.add(batch, &mut Locator::of_files(&unreadable.files));
             reporting::to_stderr(&report)?;

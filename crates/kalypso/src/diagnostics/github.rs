@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use model::diagnostic::Severity;
 
-use super::Report;
+use super::DiagnosticReport;
 use super::affected_text;
 use super::finding::{Finding, Mark, Reach, Spot};
 use crate::visible::visible;
 
-pub(super) fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
     let mut text = String::new();
     for (finding, reaches) in &report.findings {
         text.push_str(&command(report, finding, reaches));
@@ -22,7 +22,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     text
 }
 
-fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> String {
+fn command(report: &DiagnosticReport<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> String {
     let first = finding.marks.first().and_then(|mark| mark.spot.as_ref());
     let mut properties = first.map(|spot| place(report, spot)).unwrap_or_default();
     let shows_first = !properties.is_empty();
@@ -40,7 +40,7 @@ fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Str
 }
 
 /// The properties for the position. Empty for a file that is not in the repository of the pull request.
-fn place(report: &Report<'_>, spot: &Spot<'_>) -> Vec<(&'static str, String)> {
+fn place(report: &DiagnosticReport<'_>, spot: &Spot<'_>) -> Vec<(&'static str, String)> {
     let Some(path) = report.path(spot.file) else { return Vec::new() };
     let mut properties = vec![("file", path)];
     if let Some((start, end)) = spot.positions() {

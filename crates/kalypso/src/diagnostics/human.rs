@@ -8,7 +8,7 @@ use model::count::{count, thousands};
 use model::diagnostic::Severity;
 use model::source::{File, Positions};
 
-use super::Report;
+use super::DiagnosticReport;
 use super::affected_text;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
@@ -21,7 +21,7 @@ const PLACES_SHOWN_MAX: usize = 8;
 const FINDINGS_SHOWN_MAX: usize = 50;
 
 /// The report with colours.
-pub(super) fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
     let renderer = Renderer::styled();
     let (mut text, hidden) = (String::new(), HiddenBytes::new(&report.sensitive));
     for (finding, reaches) in report.findings.iter().take(FINDINGS_SHOWN_MAX) {
@@ -37,7 +37,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
 }
 
 fn group(
-    report: &Report<'_>,
+    report: &DiagnosticReport<'_>,
     (finding, reaches): (&Finding<'_>, &[Reach]),
     hidden: &HiddenBytes<'_>,
 ) -> Group<'static> {
@@ -66,7 +66,7 @@ struct Shown<'f> {
     marks: Vec<(Range<usize>, &'f str)>,
 }
 
-fn places(report: &Report<'_>, marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>> {
+fn places(report: &DiagnosticReport<'_>, marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     let mut facts = Vec::new();
     for mark in marks.iter().take(PLACES_SHOWN_MAX) {

@@ -5,7 +5,7 @@ use model::name::EnvironmentName;
 use serde::Serialize;
 
 use super::finding::{Finding, Mark, Reach};
-use super::{Report, Summary};
+use super::{DiagnosticReport, Summary};
 
 /// The maximum number of diagnostics in a part of a larger document. It is equal to the limit of lists in a plan.
 const DIAGNOSTICS_LISTED_MAX: usize = 1_000;
@@ -90,22 +90,22 @@ struct Counts {
 }
 
 /// The report with all diagnostics, as indented text.
-pub(super) fn text(report: &Report<'_>) -> String {
+pub(super) fn text(report: &DiagnosticReport<'_>) -> String {
     // The document has only strings, numbers and lists of them, so serialization can't fail.
     serde_json::to_string_pretty(&document(report, usize::MAX)).unwrap_or_default() + "\n"
 }
 
 /// The report with all diagnostics.
-pub(super) fn whole(report: &Report<'_>) -> serde_json::Value {
+pub(super) fn whole(report: &DiagnosticReport<'_>) -> serde_json::Value {
     serde_json::to_value(document(report, usize::MAX)).unwrap_or_default()
 }
 
 /// The report as a part of a larger document. Its size does not depend on the size of the fleet.
-pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
+pub(super) fn part(report: &DiagnosticReport<'_>) -> serde_json::Value {
     serde_json::to_value(document(report, DIAGNOSTICS_LISTED_MAX)).unwrap_or_default()
 }
 
-fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
+fn document<'r>(report: &'r DiagnosticReport<'_>, listed_max: usize) -> Document<'r> {
     let Summary { errors, warnings, notes, acknowledged, files, repositories } = report.summary();
     let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let not_listed = report.findings.len().saturating_sub(listed_max);
@@ -133,7 +133,7 @@ fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
     }
 }
 
-fn diagnostic<'r>(report: &Report<'_>, finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
+fn diagnostic<'r>(report: &DiagnosticReport<'_>, finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
     Diagnostic {
         code: finding.code.id(),
         severity: finding.severity.to_string(),
@@ -160,7 +160,7 @@ fn assignments(reach: &Reach) -> impl Iterator<Item = Assignment<'_>> {
     })
 }
 
-fn label<'r>(report: &Report<'_>, mark: &'r Mark<'_>) -> Label<'r> {
+fn label<'r>(report: &DiagnosticReport<'_>, mark: &'r Mark<'_>) -> Label<'r> {
     let text = mark.text.as_str();
     let Some(spot) = &mark.spot else { return Label { text, ..Label::default() } };
     let source = &spot.file.source;

@@ -91,7 +91,7 @@ struct Acknowledgement {
 
 /// All diagnostics with their positions. A diagnostic that several environments share is contained once.
 #[derive(Debug, Default)]
-pub struct Report<'a> {
+pub struct DiagnosticReport<'a> {
     findings: BTreeMap<Finding<'a>, Vec<Reach>>,
     acknowledged: BTreeMap<Finding<'a>, (Acknowledgement, Vec<Reach>)>,
     environments: BTreeSet<EnvironmentName>,
@@ -120,7 +120,7 @@ pub struct Summary {
     pub repositories: usize,
 }
 
-impl<'a> Report<'a> {
+impl<'a> DiagnosticReport<'a> {
     /// A report without diagnostics.
     pub fn new() -> Self {
         Self::default()

@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 
 use super::affected_text;
 use super::finding::{Finding, Mark, Reach, Spot};
-use super::{Acknowledgement, Report};
+use super::{Acknowledgement, DiagnosticReport};
 
 /// The base id for the root of the checkout, which SARIF readers know.
 const CHECKOUT: &str = "%SRCROOT%";
 /// The maximum number of assignments in a result. Readers limit the locations of a result; GitHub limits them to 1,000.
 const ASSIGNMENTS_MAX: usize = 100;
 
-pub(super) fn render(report: &Report<'_>) -> Value {
+pub(super) fn render(report: &DiagnosticReport<'_>) -> Value {
     let driver = json!({
         "name": "kalypso",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -68,7 +68,7 @@ fn suppression(Acknowledgement { reason, until, is_in_source }: &Acknowledgement
     })
 }
 
-fn result(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Value {
+fn result(report: &DiagnosticReport<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Value {
     let mut lines = vec![finding.message.clone()];
     lines.extend(affected_text::facts(finding, reaches, report.environments.len() > 1));
     let mut places = finding.marks.iter().filter_map(|mark| place(report, mark));
@@ -89,7 +89,7 @@ fn result(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Valu
 }
 
 /// The location of a mark. None for a diagnostic without a file.
-fn place(report: &Report<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
+fn place(report: &DiagnosticReport<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
     let mut place = Map::new();
     place.insert("physicalLocation".to_owned(), physical(report, mark.spot.as_ref()?));
     if !mark.text.is_empty() {
@@ -98,7 +98,7 @@ fn place(report: &Report<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
     Some(place)
 }
 
-fn physical(report: &Report<'_>, spot: &Spot<'_>) -> Value {
+fn physical(report: &DiagnosticReport<'_>, spot: &Spot<'_>) -> Value {
     let (base, path) = match report.path(spot.file) {
         Some(path) => (CHECKOUT.to_owned(), path),
         None => (base_name(&spot.file.source), spot.file.path.to_string()),
@@ -125,7 +125,7 @@ fn logical(reaches: &[Reach]) -> Vec<Value> {
 }
 
 /// The sources of all positions by the id of their base.
-fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
+fn sources(report: &DiagnosticReport<'_>) -> BTreeMap<String, Arc<Source>> {
     let findings = report.findings.keys().chain(report.acknowledged.keys());
     let spots = findings.flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
     let named = spots.map(|spot| match report.path(spot.file) {

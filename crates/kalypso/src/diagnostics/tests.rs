@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use model::diagnostic::merged;
 use model::locate::Locator;
 
-use super::{DiagnosticBatch, Report, ReportFormat};
+use super::{DiagnosticBatch, DiagnosticReport, ReportFormat};
 
 mod formats;
 
@@ -59,7 +59,7 @@ fn seen(files: &[(&str, &[u8])]) -> String {
     diagnostics.extend(compiled.diagnostics());
     let diagnostics = merged(diagnostics);
     let assignments = Some(compiled.len());
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     let sensitive = Some(compiled.prepared().sensitive());
     let batch = DiagnosticBatch { diagnostics: &diagnostics, assignments, sensitive, ..DiagnosticBatch::default() };
     report.add(batch, &mut Locator::new(&fleet));

@@ -4,7 +4,7 @@ use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
 
 use crate::arguments::SourceOptions;
-use crate::diagnostics::{DiagnosticBatch, Report};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::{loading, reporting, terminal};
@@ -49,7 +49,7 @@ impl Default for Environments {
 
 /// Prints the diagnostics of environments that can't be read.
 fn report_unread(environments: &[Loaded]) -> std::io::Result<()> {
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     for loaded in environments {
         let batch =
             DiagnosticBatch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..DiagnosticBatch::default() };

@@ -8,12 +8,12 @@ use workbench::branch::{Comparison, ControlPlaneBranch, Proposed};
 use super::edit_text::is_shown;
 use super::{BranchEdit, Done, Outcome, Verb};
 use crate::commands::plan::selection::View;
-use crate::diagnostics::Report;
+use crate::diagnostics::DiagnosticReport;
 use crate::reporting;
 
 /// The answer of an edit.
 pub(super) fn json(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Json> {
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
     let plans = outcome.comparisons.iter().map(plan).collect::<anyhow::Result<Vec<_>>>()?;
     let objects = edit
@@ -52,7 +52,7 @@ pub(super) fn json(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
 }
 
 /// The answer of an edit that is refused.
-pub(super) fn refused(report: &Report<'_>) -> Json {
+pub(super) fn refused(report: &DiagnosticReport<'_>) -> Json {
     json!({"isWritten": false, "report": reporting::json(report)})
 }
 

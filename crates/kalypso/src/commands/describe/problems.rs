@@ -12,7 +12,7 @@ use workbench::listing::object::Listed;
 use workbench::listing::view::View;
 
 use super::Subject;
-use crate::diagnostics::{DiagnosticBatch, Fallback, Report};
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use crate::reporting;
 
 /// All diagnostics of an environment.
@@ -28,11 +28,11 @@ pub(super) fn report<'a>(
     subject: &Subject,
     (view, compiled): (&View<'a>, &Compiled),
     diagnostics: &[Diagnostic],
-) -> Report<'a> {
+) -> DiagnosticReport<'a> {
     let loaded = view.loaded;
     let found: Vec<_> = diagnostics.iter().filter(|found| is_about(found, subject, view)).cloned().collect();
     let fallback = if loaded.directory.is_some() { Fallback::Nothing } else { Fallback::Published };
-    let mut report = Report::new();
+    let mut report = DiagnosticReport::new();
     reporting::add(&mut report, loaded, DiagnosticBatch { fallback, ..reporting::batch(&found, compiled) });
     report
 }

@@ -10,7 +10,7 @@ use workbench::listing::view::View;
 
 use super::reach::{Reach, Reaching};
 use super::{Description, details::Detail};
-use crate::diagnostics::{Report, ReportFormat};
+use crate::diagnostics::{DiagnosticReport, ReportFormat};
 use crate::listing::text::{counts_text, more_text};
 use crate::table;
 use crate::terminal::{count, thousands};
@@ -55,7 +55,7 @@ pub(super) fn text(description: &Description, view: &mut View<'_>) -> String {
 }
 
 /// What is wrong with an object, as `kalypso check` shows it.
-pub(super) fn problems(report: &Report<'_>) -> String {
+pub(super) fn problems(report: &DiagnosticReport<'_>) -> String {
     let summary = report.summary();
     if summary.errors + summary.warnings == 0 {
         return format!("{:TITLE$}none\n", "Problems:");

@@ -31,7 +31,7 @@ use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
 use crate::commands::branch_edit::{git_edits, open, refuse};
 use crate::commands::plan::selection::View;
-use crate::diagnostics::Report;
+use crate::diagnostics::DiagnosticReport;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, paint, reporting, terminal};
@@ -55,7 +55,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
         |error: &&Diagnostic| before.iter().all(|other| (other.code, &other.object) != (error.code, &error.object));
     let new: Vec<_> = problems.iter().filter(is_new).cloned().collect();
     if !new.is_empty() {
-        let mut report = Report::new();
+        let mut report = DiagnosticReport::new();
         reporting::add_all(&mut report, &loaded, reporting::batch(&new, &compiled));
         reporting::to_stderr(&report)?;
         return Err(Failure::refused("nothing is written, because of these errors").into());

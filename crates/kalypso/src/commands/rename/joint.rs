@@ -14,7 +14,7 @@ use workbench::branch::{Comparison, ControlPlaneBranch, NewProposal, Proposed};
 
 use crate::arguments::{EditOptions, Format};
 use crate::commands::branch_edit::{plan, plan_text, proposal, refuse_errors};
-use crate::diagnostics::Report;
+use crate::diagnostics::DiagnosticReport;
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::terminal::{count, named};
@@ -146,7 +146,7 @@ impl JointEdit<'_> {
     }
 
     fn show(&self, comparisons: &[Comparison<'_>], done: &[Done]) -> anyhow::Result<()> {
-        let mut report = Report::new();
+        let mut report = DiagnosticReport::new();
         comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
         if self.options.output != Format::Human {
             let answer = self.answer(comparisons, done, &report)?;
@@ -216,7 +216,12 @@ impl JointEdit<'_> {
         if urls.len() > 1 { format!(" in {}", part.branch.url()) } else { String::new() }
     }
 
-    fn answer(&self, comparisons: &[Comparison<'_>], done: &[Done], report: &Report<'_>) -> anyhow::Result<Json> {
+    fn answer(
+        &self,
+        comparisons: &[Comparison<'_>],
+        done: &[Done],
+        report: &DiagnosticReport<'_>,
+    ) -> anyhow::Result<Json> {
         let (old, new) = self.names;
         let branch = |(position, part): (usize, &Part)| {
             let done = done.get(position);

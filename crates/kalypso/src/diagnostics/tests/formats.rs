@@ -12,7 +12,7 @@ use model::source::{File, Files, Source};
 use model::yaml::Span;
 use workbench::checkout_paths::CheckoutPaths;
 
-use super::super::{DiagnosticBatch, Fallback, Report, ReportFormat};
+use super::super::{DiagnosticBatch, DiagnosticReport, Fallback, ReportFormat};
 
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
@@ -47,7 +47,7 @@ fn answers_stay_short_however_much_is_wrong() {
     let wrong = |index: usize| Diagnostic::error(Code::WrongValue, format!("value {index:04} is wrong"));
     let mut diagnostics: Vec<_> = (0..1_500).map(wrong).collect();
     diagnostics[0].assignments = (0..1_200).map(assignment).collect();
-    let (mut report, files) = (Report::new(), Files::default());
+    let (mut report, files) = (DiagnosticReport::new(), Files::default());
     report.add(
         DiagnosticBatch { diagnostics: &diagnostics, ..DiagnosticBatch::default() },
         &mut Locator::of_files(&files),
@@ -70,7 +70,7 @@ fn rendered(format: ReportFormat) -> String {
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
     let url = "https://git.example/acme/control-plane".into();
     let checkout = CheckoutPaths { url, revision: "prod".into(), commit: None, folder: "./platform/".to_owned() };
-    let mut report = Report::new().checked_out(vec![checkout]);
+    let mut report = DiagnosticReport::new().checked_out(vec![checkout]);
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let missing = BTreeSet::new();
     let fallback = Fallback::KeptExcept(&missing, Some(GitId::of_blob(b"")));
@@ -197,7 +197,7 @@ fn sarif() {
 
 #[test]
 fn a_note_is_no_problem_in_any_format() {
-    let (mut report, files) = (Report::new(), Files::default());
+    let (mut report, files) = (DiagnosticReport::new(), Files::default());
     let diagnostics = [Diagnostic::hint(Code::NoTargetSelected, "for your information")];
     report.add(
         DiagnosticBatch { diagnostics: &diagnostics, ..DiagnosticBatch::default() },
