@@ -19,6 +19,7 @@ use ::checks::EvidenceSources;
 use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
+use delivery::acknowledgement::Entry;
 use delivery::pull_requests::GitHosts;
 use model::rollout::EnvironmentOrder;
 use model::secret::{Secret, SecretSource};
@@ -32,10 +33,11 @@ pub(crate) use self::demo::{COMPANY_URL, DemoConfiguration};
 use self::host::HostTables;
 pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
-pub(crate) use self::hub::{hub_files, read_environments, read_hub, read_hub_url};
+pub(crate) use self::hub::{HubConfiguration, hub_files, read_hub, read_hub_url};
 use self::promotion::PromotionOptions;
 use self::service::ServiceOptions;
 use self::variables::Configured;
+use crate::arguments::HubDatabase;
 use crate::exit::Failure;
 use crate::{cache, cache_key, secret_file, terminal};
 
@@ -59,8 +61,7 @@ struct Options {
     promotion: PromotionOptions,
     demo: Option<DemoOptions>,
     #[serde(default)]
-    #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
-    hub: Option<HubOptions>,
+    hub: HubOptions,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,67 +102,128 @@ fn main_branch() -> String {
     "main".to_owned()
 }
 
-/// Reads the configuration file: the given file, or the nearest file in the current directory and its parents.
-pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
-    let (mut options, configured) = read_options(named)?;
-    let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
-    let apps = std::mem::take(&mut options.host).apps(&options.control_plane.repo, configured.folder());
-    let mut configuration = resolve(options, configured.folder())?;
-    configuration.git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
-    // What else is wrong with the settings of the hub is said where it is used.
-    let environment_order = EnvironmentOrder::new(&read_environments(named).unwrap_or_default());
-    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), environment_order, ..configuration })
+/// The configuration file with the variables that override it. A command reads it once.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    options: Options,
+    configured: Configured,
 }
 
-/// Reads the git hosts for pull requests, with their secrets. Empty if none is configured.
-pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
-    let (options, configured) = read_options(named)?;
-    let demo = options.demo(configured.folder())?.map(|demo| demo.git_host);
-    Ok(options.host.resolve(&options.control_plane.repo, configured.folder(), demo)?)
-}
+impl Settings {
+    /// Reads the given file, or the nearest file in the current directory and its parents. Without a file, the variables have to be enough.
+    pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Self> {
+        let configured = match path(named)? {
+            Some(path) => Configured::read(&path)?,
+            None => Configured::without_file().filter(|found| found.overrides("control-plane")).ok_or_else(no_file)?,
+        };
+        Ok(Self::of(configured)?)
+    }
 
-/// Reads the git hosts that can be asked without patience: those with a credential that can be read. None is an error. The git host of the demo has no rules.
-pub(crate) fn read_hosts_to_ask(named: Option<&Path>) -> anyhow::Result<GitHosts> {
-    let (options, configured) = read_options(named)?;
-    let hosts = if options.demo.is_some() { HostTables::default() } else { options.host };
-    Ok(hosts.impatient(&options.control_plane.repo, configured.folder()))
-}
+    fn of(configured: Configured) -> Result<Self, Failure> {
+        let mut options: Options = configured.parse()?;
+        if configured.is_overridden()
+            && let Ok(own) = configured.parse_file::<Options>()
+        {
+            // Their positions are those in the file.
+            if !configured.overrides("") {
+                options.acknowledge = own.acknowledge;
+            }
+            if !configured.overrides("promotion") {
+                options.promotion = own.promotion;
+            }
+        }
+        Ok(Self { options, configured })
+    }
 
-/// Reads the accounts that may publish past gates.
-pub(crate) fn read_override_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
-    Ok(read_options(named)?.0.promotion.override_accounts())
-}
+    /// The control plane, and the access to repositories.
+    pub(crate) fn control_plane(&self) -> anyhow::Result<ControlPlaneSettings> {
+        let acknowledgements = self.acknowledgements()?;
+        let apps = self.options.host.clone().apps(self.control_plane_url(), self.base());
+        let repo = self.repo()?;
+        let state_keys = self.options.promotion.state_keys(self.base())?;
+        let mut git = git_settings(&self.options.git, self.base())?;
+        git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
+        let branch = self.options.control_plane.branch.clone();
+        let environment_order = EnvironmentOrder::new(self.environments());
+        Ok(ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys })
+    }
 
-/// Reads the settings of the demo. None if the file is not that of a demo.
-pub(crate) fn read_demo(named: Option<&Path>) -> anyhow::Result<Option<DemoConfiguration>> {
-    let (options, configured) = read_options(named)?;
-    Ok(options.demo(configured.folder())?)
-}
+    /// The git hosts for pull requests, with their secrets. Empty if none is configured.
+    pub(crate) fn hosts(&self) -> Result<Hosts, Failure> {
+        let demo = self.demo()?.map(|demo| demo.git_host);
+        self.options.host.clone().resolve(self.control_plane_url(), self.base(), demo)
+    }
 
-/// Reads the settings of the service, with their secrets. The git host of the demo is at `demo`, or else at its configured address.
-pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
-    let (mut options, configured) = read_options(named)?;
-    let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
-    let base = configured.folder();
-    let service = std::mem::take(&mut options.service);
-    let timing = service.resolve()?;
-    let timing = Timing { promotion: options.promotion.interval(timing.promotion)?, ..timing };
-    let text = Some(configured.text.as_str()).filter(|_| !configured.overrides("promotion"));
-    let state_keys = options.promotion.state_keys(base)?;
-    let evidence = std::mem::take(&mut options.promotion).resolve((&configured.path, text), base)?;
-    let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
-    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
-    let mut control_plane =
-        ControlPlaneSettings { acknowledgements: acknowledgements.into(), state_keys, ..resolve(options, base)? };
-    control_plane.git.token_source = Some(Arc::new(hosts.for_git()));
-    let other_control_planes = service.other_control_planes(&control_plane)?;
-    let confirmers = service.confirm;
-    Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers, evidence })
-}
+    /// The git hosts that can be asked without patience: those with a credential that can be read. None is an error. The git host of the demo has no rules.
+    pub(crate) fn hosts_to_ask(&self) -> GitHosts {
+        let hosts = if self.options.demo.is_some() { HostTables::default() } else { self.options.host.clone() };
+        hosts.impatient(self.control_plane_url(), self.base())
+    }
 
-impl Options {
-    fn demo(&self, base: &Path) -> Result<Option<DemoConfiguration>, Failure> {
-        self.demo.as_ref().map(|demo| demo.resolve(base)).transpose()
+    /// The accounts that may publish past gates.
+    pub(crate) fn override_accounts(&self) -> BTreeSet<String> {
+        self.options.promotion.override_accounts()
+    }
+
+    /// The settings of the demo. None if the file is not that of a demo.
+    pub(crate) fn demo(&self) -> Result<Option<DemoConfiguration>, Failure> {
+        self.options.demo.as_ref().map(|demo| demo.resolve(self.base())).transpose()
+    }
+
+    /// The environments in their order. Empty if the order is not configured.
+    pub(crate) fn environments(&self) -> &[String] {
+        &self.options.hub.environments
+    }
+
+    /// The URL of the hub. None if it is not set.
+    pub(crate) fn hub_url(&self) -> Option<&str> {
+        self.options.hub.url.as_deref()
+    }
+
+    /// The settings of the hub.
+    pub(crate) fn hub(self, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
+        hub::resolve((self.options.hub, &self.options.git), self.configured.folder(), arguments)
+    }
+
+    /// The settings of the service, with their secrets. The git host of the demo is at `demo`, or else at its configured address.
+    pub(crate) fn service(&self, demo: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
+        let Options { service, promotion, .. } = &self.options;
+        let acknowledgements = self.acknowledgements()?;
+        let timing = service.resolve()?;
+        let timing = Timing { promotion: promotion.interval(timing.promotion)?, ..timing };
+        let text = Some(self.configured.text.as_str()).filter(|_| !self.configured.overrides("promotion"));
+        let state_keys = promotion.state_keys(self.base())?;
+        let evidence = promotion.resolve((&self.configured.path, text), self.base())?;
+        let demo = demo.or(self.demo()?.map(|demo| demo.git_host));
+        let hosts = self.options.host.clone().resolve(self.control_plane_url(), self.base(), demo)?;
+        let repo = self.repo()?;
+        let mut git = git_settings(&self.options.git, self.base())?;
+        git.token_source = Some(Arc::new(hosts.for_git()));
+        let (branch, environment_order) = (self.options.control_plane.branch.clone(), EnvironmentOrder::default());
+        let control_plane = ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys };
+        let other_control_planes = service.other_control_planes(&control_plane)?;
+        let confirmers = service.confirm.clone();
+        Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers, evidence })
+    }
+
+    /// The folder that relative paths start from.
+    fn base(&self) -> &Path {
+        self.configured.folder()
+    }
+
+    /// The URL of the control plane as it is written.
+    fn control_plane_url(&self) -> &str {
+        &self.options.control_plane.repo
+    }
+
+    fn repo(&self) -> Result<git::RepositoryUrl, Failure> {
+        git::RepositoryUrl::from_configuration(self.control_plane_url())
+            .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))
+    }
+
+    fn acknowledgements(&self) -> Result<Arc<[Entry]>, Failure> {
+        let Configured { path, text, .. } = &self.configured;
+        Ok(acknowledge::entries(&self.options.acknowledge, (path, text))?.into())
     }
 }
 
@@ -181,31 +243,9 @@ pub(crate) struct ServiceConfiguration {
     pub(crate) evidence: EvidenceSources,
 }
 
-/// Reads the given file, or the nearest one, with the variables that override it. Without a file, the variables have to be enough.
-fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, Configured)> {
-    let configured = match named {
-        Some(path) => Configured::read(path)?,
-        None => match find_in_ancestors()? {
-            Some(path) => Configured::read(&path)?,
-            None => Configured::without_file().filter(|found| found.overrides("control-plane")).ok_or_else(no_file)?,
-        },
-    };
-    let mut options: Options = configured.parse()?;
-    if let Ok(own) = configured.parse_file::<Options>() {
-        // Their positions are those in the file.
-        if !configured.overrides("") {
-            options.acknowledge = own.acknowledge;
-        }
-        if !configured.overrides("promotion") {
-            options.promotion = own.promotion;
-        }
-    }
-    Ok((options, configured))
-}
-
 /// The settings for repositories without a configuration file: no URL is rewritten, and no credential is sent.
 pub(crate) fn git_without_file() -> anyhow::Result<git::Settings> {
-    git_settings(GitOptions::default(), Path::new(""))
+    git_settings(&GitOptions::default(), Path::new(""))
 }
 
 fn no_file() -> Failure {
@@ -218,6 +258,11 @@ fn no_file() -> Failure {
 /// Whether a configuration file is named, or exists here or in a directory above.
 pub(crate) fn is_there(named: Option<&Path>) -> bool {
     named.is_some() || !matches!(find_in_ancestors(), Ok(None))
+}
+
+/// The path of the given file, or of the nearest one, if there is one.
+fn path(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+    named.map_or_else(find_in_ancestors, |path| Ok(Some(path.to_owned())))
 }
 
 /// The nearest configuration file in the current directory and its parents.
@@ -233,15 +278,6 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
         }
         found => Ok(found),
     }
-}
-
-fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings> {
-    let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
-        .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
-    let state_keys = options.promotion.state_keys(base)?;
-    let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
-    let (acknowledgements, environment_order) = Default::default();
-    Ok(ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys })
 }
 
 /// The settings for a checkout on this machine without a configuration file. They lead to no repository elsewhere.
@@ -261,18 +297,19 @@ fn current_dir() -> PathBuf {
 }
 
 /// The settings for access to repositories.
-fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
-    let cache = match options.cache {
+fn git_settings(options: &GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
+    let cache = match &options.cache {
         Some(cache) => cache::trusted(base.join(cache))?,
         None => default_cache()?,
     };
-    let key = cache_key::for_cache(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
+    let key = cache_key::for_cache(&cache, options.cache_key_file.as_ref().map(|file| base.join(file)).as_deref())?;
     let ssh_command = std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
     let (withheld, current_dir) = (withheld_variables(), current_dir());
     let mut git = git::Settings { key, withheld, current_dir, ssh_command, ..git::Settings::new(cache) };
     base.clone_into(&mut git.base);
-    git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
-    for credential in options.credentials {
+    let rewrite = |rule: &RewriteOptions| git::Rewrite { from: rule.from.clone(), to: rule.to.clone() };
+    git.rewrite = options.rewrite.iter().map(rewrite).collect();
+    for credential in &options.credentials {
         git.credentials.extend(credential.resolve(base)?);
     }
     Ok(git)
@@ -280,12 +317,12 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
 
 impl CredentialOptions {
     /// The credential. None, with a warning, if its token is not there: the repository may be readable without it. If it is not, reading it fails with an error.
-    fn resolve(self, base: &Path) -> Result<Option<git::Credential>, Failure> {
+    fn resolve(&self, base: &Path) -> Result<Option<git::Credential>, Failure> {
         let Self { prefix, token_env, token_file } = self;
         let token = match (token_env, token_file) {
-            (Some(variable), None) => match std::env::var(&variable) {
+            (Some(variable), None) => match std::env::var(variable) {
                 Ok(token) => Ok(Secret::new(&token).into()),
-                Err(_) if is_variable(&variable) => Err(format!("the variable {variable} is not set")),
+                Err(_) if is_variable(variable) => Err(format!("the variable {variable} is not set")),
                 Err(_) => Err("the variable that `token-env` should name is not set".to_owned()),
             },
             (None, Some(file)) => secret_file::read("token-file", base.join(file)),
@@ -327,8 +364,8 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/reference/configuration.md");
 
     fn check(example: &str) -> ControlPlaneSettings {
-        let options: Options = toml::from_str(example).unwrap_or_else(|error| panic!("{example}\n{error}"));
-        resolve(options, Path::new("base")).unwrap()
+        let configured = Configured::new(Path::new("base/kalypso.toml"), example.to_owned(), |_| None);
+        Settings::of(configured).unwrap_or_else(|error| panic!("{example}\n{error}")).control_plane().unwrap()
     }
 
     #[test]

@@ -18,8 +18,9 @@ use model::object::release;
 use model::secret::{Secret, SecretSource};
 
 use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
+use crate::configuration::{self, Settings};
 use crate::exit::Failure;
-use crate::{configuration, secret_file, times};
+use crate::{secret_file, times};
 
 /// The environment variable with the hub's URL.
 const URL_VARIABLE: &str = "KALYPSO_HUB_URL";
@@ -47,6 +48,13 @@ impl Hub {
     /// The hub, found as in [`Hub::from_connection`]. None if no hub is configured.
     pub(crate) fn configured(connection: &HubConnection) -> anyhow::Result<Option<Self>> {
         let Some(url) = named(connection.hub.as_ref(), connection.config.as_deref())? else { return Ok(None) };
+        Self::at(&url, token(connection)?).map(Some)
+    }
+
+    /// The same, with settings that were read.
+    pub(crate) fn configured_by(connection: &HubConnection, settings: &Settings) -> anyhow::Result<Option<Self>> {
+        let url = of_environment(connection.hub.as_ref()).or_else(|| settings.hub_url().map(str::to_owned));
+        let Some(url) = url else { return Ok(None) };
         Self::at(&url, token(connection)?).map(Some)
     }
 
@@ -148,10 +156,15 @@ impl PromotionEvents for Hub {
 
 /// The URL of the argument, else of the environment variable, else of the configuration file.
 fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Option<String>> {
-    match argument.cloned().or_else(|| variable(URL_VARIABLE)) {
+    match of_environment(argument) {
         Some(url) => Ok(Some(url)),
         None => configuration::read_hub_url(config),
     }
+}
+
+/// The URL of the argument, else of the environment variable.
+fn of_environment(argument: Option<&String>) -> Option<String> {
+    argument.cloned().or_else(|| variable(URL_VARIABLE))
 }
 
 /// The token from the file that the arguments name, else from the environment variable.

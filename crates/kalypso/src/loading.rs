@@ -13,7 +13,7 @@ use workbench::source::{PlainFolder, environment_name};
 use workbench::{Failure, Source};
 
 use crate::arguments::SourceOptions;
-use crate::configuration;
+use crate::configuration::{self, Settings};
 use crate::progress::Watch;
 
 /// What the arguments read environments from.
@@ -58,5 +58,10 @@ pub(crate) fn parse_assignment(text: &str) -> Result<AssignmentId, Failure> {
 
 /// The control plane of the configuration file, with access to its repositories.
 pub(crate) fn access(config: Option<&Path>, progress: &Progress) -> anyhow::Result<Arc<RepositoryAccess>> {
-    Ok(Arc::new(RepositoryAccess::new(configuration::read(config)?, progress.clone())))
+    access_with(&Settings::read(config)?, progress)
+}
+
+/// The control plane of settings that were read, with access to its repositories.
+pub(crate) fn access_with(settings: &Settings, progress: &Progress) -> anyhow::Result<Arc<RepositoryAccess>> {
+    Ok(Arc::new(RepositoryAccess::new(settings.control_plane()?, progress.clone())))
 }

@@ -10,6 +10,7 @@ use delivery::loaded::Loaded;
 use delivery::memo_file::MemoFile;
 use engine::compile::Compiled;
 
+use crate::configuration::Settings;
 use crate::{cache_key, configuration};
 
 /// From this number of assignments on, the targets of each place are not stored, because reading them would delay the completion.
@@ -113,7 +114,7 @@ impl Subject {
             let key = cache_key::for_cache(&cache, None).ok()?;
             return Some(Self { name: fs::canonicalize(directory).ok()?.to_str()?.to_owned(), cache, key });
         }
-        let configuration = configuration::read(config).ok()?;
+        let configuration = Settings::read(config).and_then(|settings| settings.control_plane()).ok()?;
         let name = configuration.subject();
         Some(Self { name, cache: configuration.git.cache, key: configuration.git.key })
     }

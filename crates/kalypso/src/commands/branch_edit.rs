@@ -23,10 +23,11 @@ use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditP
 use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
+use crate::configuration::Settings;
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::{compiling, configuration, loading, reporting, terminal};
+use crate::{compiling, loading, reporting, terminal};
 
 pub(super) use self::answer::{plan, proposal};
 pub(super) use self::edit_text::{body, plan_text};
@@ -64,6 +65,7 @@ pub(super) struct BranchEdit {
 /// A branch that is open for an edit.
 pub(super) struct OpenBranch {
     pub(super) branch: ControlPlaneBranch,
+    settings: Settings,
     watch: Watch,
 }
 
@@ -89,7 +91,8 @@ impl OpenBranch {
         source: Option<&str>,
     ) -> anyhow::Result<Self> {
         let watch = Watch::start();
-        let access = loading::access(options.config.as_deref(), watch.progress())?;
+        let settings = Settings::read(options.config.as_deref())?;
+        let access = loading::access_with(&settings, watch.progress())?;
         let environment: Option<EnvironmentName> = environment.map(environment_name).transpose()?;
         let of = match (&environment, source) {
             (Some(environment), Some(source)) => BranchOf::Source(environment, source),
@@ -102,7 +105,7 @@ impl OpenBranch {
         if !options.propose && !options.dry_run {
             branch.check_writable()?;
         }
-        Ok(Self { branch, watch })
+        Ok(Self { branch, settings, watch })
     }
 
     /// The progress of the command.
@@ -177,7 +180,7 @@ impl OpenBranch {
             let what = edit_text::title(edit);
             let body = |characters_max| edit_text::body((&what, &of), &edit.files, comparisons, characters_max);
             let text = NewProposal { edits, branch: &branch, title: &title, body: &body };
-            let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
+            let hosts = self.settings.hosts()?.for_deliveries();
             return Ok(Done::Proposed(self.branch.propose(text, hosts.as_ref())?));
         }
         self.branch.write(edits)?;

@@ -24,6 +24,7 @@ use super::plan::fallback;
 use super::publish::diagnostics;
 use super::serve;
 use crate::arguments::{Demo, SourceOptions};
+use crate::configuration::Settings;
 use crate::demo::{self, DemoHub, FolderState};
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
 use crate::exit::{Exit, Failure};
@@ -103,7 +104,7 @@ fn without_service(folder: &Path, config: &Path) -> anyhow::Result<File> {
             format!("`kalypso serve` runs in {}, and proposes what you commit there", shown(folder).display());
         Failure::refused(message).help("merge its pull requests, or stop it first")
     };
-    Ok(serve::lock(&configuration::read(Some(config))?)?.ok_or_else(refused)?)
+    Ok(serve::lock(&Settings::read(Some(config))?.control_plane()?)?.ok_or_else(refused)?)
 }
 
 /// Lets the hosts pull the published files, and shows answers of the hub.

@@ -32,20 +32,18 @@ use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Overriding, Publish};
+use crate::configuration::Settings;
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
-use crate::{configuration, loading, names, not_admitted, reporting, terminal};
+use crate::{loading, names, not_admitted, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let hub = hub(options)?;
-    let environments = match hub {
-        Some(_) => configuration::read_environments(options.config.as_deref())?,
-        None => Vec::new(),
-    };
-    let hosts = hosts(options)?;
-    let run = Run { options, hub: hub.as_ref(), environments: &environments, hosts: hosts.as_ref() };
+    let settings = Settings::read(options.config.as_deref())?;
+    let hosts = hosts(options, &settings)?;
+    let run = Run { options, settings: &settings, hub: hub.as_ref(), hosts: hosts.as_ref() };
     match &options.published.environment {
         Some(name) => {
             let environment = environment_name(name)?;
@@ -65,8 +63,8 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
 /// What all environments have in common.
 struct Run<'a> {
     options: &'a Publish,
+    settings: &'a Settings,
     hub: Option<&'a Hub>,
-    environments: &'a [String],
     hosts: Option<&'a GitHosts>,
 }
 
@@ -97,7 +95,7 @@ impl Run<'_> {
     /// Publishes all environments. An error of one of them does not affect the others.
     fn all(&self) -> anyhow::Result<Exit> {
         let watch = Watch::start();
-        let access = loading::access(self.options.config.as_deref(), watch.progress())?;
+        let access = loading::access_with(self.settings, watch.progress())?;
         let names = delivery::reading::environment_names(&access)?;
         drop(watch);
         let (mut answers, mut failed, mut has_problems, mut unread) = (Vec::new(), Vec::new(), false, None);
@@ -136,7 +134,7 @@ impl Run<'_> {
     fn publish(&self, environment: &EnvironmentName) -> anyhow::Result<Answer> {
         let options = self.options;
         let watch = Watch::start();
-        let access = loading::access(options.config.as_deref(), watch.progress())?;
+        let access = loading::access_with(self.settings, watch.progress())?;
         let reason = options.overriding.override_reason.as_deref();
         if reason.is_some_and(|reason| reason.trim().is_empty()) {
             return Err(Failure::usage("`--override` needs a reason")
@@ -162,7 +160,7 @@ impl Run<'_> {
             environment,
             gitops_repo: options.gitops_repo.as_deref(),
             options: committed,
-            hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
+            hub: self.hub.map(|hub| Receiver { hub, environments: self.settings.environments() }),
             is_hub_only: options.publication_hub.hub_only,
         };
         let publish = || {
@@ -187,7 +185,7 @@ impl Run<'_> {
     ) -> anyhow::Result<Option<Overridden>> {
         let Overriding { override_reason, override_expires } = &self.options.overriding;
         let Some(reason) = override_reason else { return Ok(None) };
-        let OverrideAuthor { account, author } = override_author(self.options.config.as_deref(), access, self.hub)?;
+        let OverrideAuthor { account, author } = override_author(self.settings, access, self.hub)?;
         let request = OverrideRequest {
             by: &account,
             reason,
@@ -221,15 +219,14 @@ fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
 }
 
 /// The git hosts on which pull requests are opened. None if none is configured, or none is wanted.
-fn hosts(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
+fn hosts(options: &Publish, settings: &Settings) -> anyhow::Result<Option<GitHosts>> {
     if options.pull_requests.no_pull_request || options.publication_hub.hub_only {
         return Ok(None);
     }
-    let demo = configuration::read_demo(options.config.as_deref())?;
-    if demo.is_some_and(|demo| !demo.is_running()) {
+    if settings.demo()?.is_some_and(|demo| !demo.is_running()) {
         return without_host(options);
     }
-    let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
+    let hosts = settings.hosts()?.for_deliveries();
     if options.pull_requests.pull_request && hosts.is_none() {
         let help = "add the section [host] to kalypso.toml, with the variable or the file of its token";
         return Err(Failure::usage("no git host is configured").help(help).into());

@@ -12,7 +12,7 @@ use workbench::process_lock;
 
 use super::hub::run::{Beginning, Beside, HubOfService, run_with};
 use crate::arguments::Serve;
-use crate::configuration::{self, DemoConfiguration, Host, ServiceConfiguration};
+use crate::configuration::{DemoConfiguration, Host, ServiceConfiguration, Settings};
 use crate::demo::{DemoGitHost, Followers};
 use crate::exit::{Exit, Failure};
 
@@ -20,38 +20,38 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     use_small_pages();
     let config = options.run.database.config.clone();
     // Errors of the configuration are shown before anything is opened.
-    let mut read = read_settings(config.as_deref(), None)?;
-    let environments = configuration::read_environments(config.as_deref())?;
-    let all = std::iter::once(&read.control_plane).chain(read.other_control_planes.values());
+    let settings = Settings::read(config.as_deref())?;
+    let mut service = configured_service(&settings, None)?;
+    let environments = settings.environments().to_vec();
+    let all = std::iter::once(&service.control_plane).chain(service.other_control_planes.values());
     let _locks = all.map(only_one).collect::<anyhow::Result<Vec<_>>>()?;
-    let demo = configuration::read_demo(config.as_deref())?;
+    let demo = settings.demo()?;
     let git_host = demo.as_ref().map(DemoGitHost::start).transpose()?;
     let address = git_host.as_ref().map(DemoGitHost::address);
     if address.is_some() {
         // The system may have chosen the port.
-        read = read_settings(config.as_deref(), address)?;
+        service = configured_service(&settings, address)?;
     }
     let beside = demo.zip(git_host).map(|(demo, git_host)| -> Beside {
         Box::new(move |url| Box::new((follow(&demo, url), announced(git_host, url))))
     });
     let again = move |hub: &HubOfService| {
-        let read = read_settings(config.as_deref(), address)?;
-        let environments = configuration::read_environments(config.as_deref())?;
-        Ok(settings(read, environments, hub))
+        let settings = Settings::read(config.as_deref())?;
+        Ok(service_settings(configured_service(&settings, address)?, settings.environments().to_vec(), hub))
     };
-    let first = Box::new(move |hub: &HubOfService| settings(read, environments, hub));
+    let first = Box::new(move |hub: &HubOfService| service_settings(service, environments, hub));
     let beginning = Beginning { first, again: Arc::new(again), beside };
-    run_with(&options.run, Some(beginning))
+    run_with(&options.run, settings.hub(&options.run.database)?, Some(beginning))
 }
 
-/// Reads the settings of the service. It must be able to store states.
-fn read_settings(config: Option<&Path>, git_host: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
-    let read = configuration::read_service(config, git_host)?;
-    let keys = &read.control_plane.state_keys;
+/// The settings of the service. It must be able to store states.
+fn configured_service(settings: &Settings, git_host: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
+    let service = settings.service(git_host)?;
+    let keys = &service.control_plane.state_keys;
     if let (Err(reason), false) = (&keys.own, keys.trusted.is_empty()) {
         return Err(Failure::usage(format!("the service could store no states of promotions: {reason}")).into());
     }
-    Ok(read)
+    Ok(service)
 }
 
 /// Keeps memory small while nothing happens. After a sync, most memory is given back, but a huge page only if all of its 2 MiB are free. With huge pages,
@@ -74,7 +74,7 @@ fn follow(demo: &DemoConfiguration, url: &str) -> Option<Followers> {
     started.inspect_err(|error| tracing::warn!("the demo has no simulated hosts: {error:#}")).ok()
 }
 
-fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfService) -> ServiceSettings {
+fn service_settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfService) -> ServiceSettings {
     let host = |Host { settings, webhook_secrets }| ServiceHost { settings, webhook_secrets };
     ServiceSettings {
         repositories: Arc::new(GitRepositories::new(read.control_plane.git.clone())),

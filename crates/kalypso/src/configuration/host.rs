@@ -23,11 +23,11 @@ use crate::{secret_file, stopping, terminal};
 const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
 
 /// One `[host]`, or several `[[host]]`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HostTables(Vec<HostOptions>);
 
 /// A host as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct HostOptions {
     #[serde(default, deserialize_with = "kind")]
@@ -57,7 +57,7 @@ struct HostOptions {
 }
 
 /// `true`, `false`, or a list of accounts.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "it must be true, false, or a list of accounts")]
 enum ConfirmByLabel {
     All(bool),

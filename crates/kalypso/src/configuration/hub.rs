@@ -40,9 +40,9 @@ const WATCH_PAUSE_MIN: Duration = Duration::from_secs(1);
 pub(super) struct HubOptions {
     listen: Option<String>,
     database: Option<String>,
-    url: Option<String>,
+    pub(super) url: Option<String>,
     #[serde(default)]
-    environments: Vec<String>,
+    pub(super) environments: Vec<String>,
     database_url_file: Option<PathBuf>,
     tls_certificate: Option<PathBuf>,
     tls_key: Option<PathBuf>,
@@ -216,22 +216,15 @@ pub(crate) fn read_hub_url(named: Option<&Path>) -> anyhow::Result<Option<String
     Ok(read_file(named)?.and_then(|(file, _)| file.hub.url))
 }
 
-/// The environments in their order, from the given configuration file or the nearest one. Empty if the order is not configured.
-pub(crate) fn read_environments(named: Option<&Path>) -> anyhow::Result<Vec<String>> {
-    Ok(read_file(named)?.map(|(file, _)| file.hub.environments).unwrap_or_default())
-}
-
 /// Reads the section of the given configuration file, or of the nearest one, if there is a file.
 pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
-    match read_file(arguments.config.as_deref())? {
-        Some((file, path)) => resolve(file, path.parent().unwrap_or(Path::new(".")), arguments),
-        None => resolve(File::default(), Path::new("."), arguments),
-    }
+    let (File { git, hub, .. }, path) = read_file(arguments.config.as_deref())?.unwrap_or_default();
+    resolve((hub, &git), path.parent().unwrap_or(Path::new(".")), arguments)
 }
 
 /// The files that [`read_hub`] reads for the rules: the configuration file, if there is one, and the files with the secrets of rules.
 pub(crate) fn hub_files(arguments: &HubDatabase) -> Vec<PathBuf> {
-    let Ok(Some(path)) = path(arguments.config.as_deref()) else { return Vec::new() };
+    let Ok(Some(path)) = super::path(arguments.config.as_deref()) else { return Vec::new() };
     let base = path.parent().unwrap_or(Path::new("."));
     let read = read_file(Some(&path)).ok().flatten();
     let rules = read.map(|(file, _)| file.hub.rule).unwrap_or_default();
@@ -240,16 +233,8 @@ pub(crate) fn hub_files(arguments: &HubDatabase) -> Vec<PathBuf> {
     std::iter::once(path).chain(secrets).collect()
 }
 
-/// The path of the given file, or of the nearest one, if there is one.
-fn path(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-    match named {
-        Some(path) => Ok(Some(path.to_owned())),
-        None => super::find_in_ancestors(),
-    }
-}
-
 fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
-    let configured = match path(named)? {
+    let configured = match super::path(named)? {
         Some(path) => Some(Configured::read(&path)?),
         None => Configured::without_file(),
     };
@@ -257,8 +242,12 @@ fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
     Ok(Some((configured.parse()?, configured.path)))
 }
 
-fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
-    let File { git, hub: mut options, .. } = file;
+/// The settings of the section, with those for access to repositories.
+pub(super) fn resolve(
+    (mut options, git): (HubOptions, &GitOptions),
+    base: &Path,
+    arguments: &HubDatabase,
+) -> anyhow::Result<HubConfiguration> {
     let watch = watch(&mut options, git, base)?;
     let database = database(&options, base, arguments)?;
     let retention = retention(&options.retention)?;
@@ -299,7 +288,7 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
 }
 
 /// The settings of the branches that are read. None if there are no branches.
-fn watch(options: &mut HubOptions, git: GitOptions, base: &Path) -> anyhow::Result<Option<WatchSettings>> {
+fn watch(options: &mut HubOptions, git: &GitOptions, base: &Path) -> anyhow::Result<Option<WatchSettings>> {
     let pause = options.watch_seconds.map_or(WATCH_PAUSE, Duration::from_secs);
     if options.watch.is_empty() {
         return Ok(None);
@@ -395,8 +384,8 @@ mod tests {
     }
 
     fn check(section: &str) -> Result<HubConfiguration, String> {
-        let file: File = toml::from_str(section).map_err(|error| error.to_string())?;
-        resolve(file, Path::new("base"), &HubDatabase::default()).map_err(|error| error.to_string())
+        let File { git, hub, .. } = toml::from_str(section).map_err(|error| error.to_string())?;
+        resolve((hub, &git), Path::new("base"), &HubDatabase::default()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -433,7 +422,8 @@ mod tests {
     fn a_password_is_refused_with_advice_and_not_repeated() {
         for url in ["postgres://hub:secret@db/hub", "postgres://db/hub?user=hub&password=secret"] {
             let arguments = HubDatabase { database: Some(url.to_owned()), config: None };
-            let error = resolve(File::default(), Path::new("."), &arguments).unwrap_err();
+            let options = (HubOptions::default(), &GitOptions::default());
+            let error = resolve(options, Path::new("."), &arguments).unwrap_err();
             let failure = error.downcast_ref::<Failure>().unwrap();
             assert!(failure.message.contains("--database") && !failure.message.contains("secret"), "{failure}");
             assert!(failure.help.as_ref().unwrap().contains(DATABASE_VARIABLE));

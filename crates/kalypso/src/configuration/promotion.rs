@@ -79,7 +79,7 @@ impl PromotionOptions {
 
     /// The checks, with their secrets, and the accounts. Nothing is measured. `text` is that of the configuration file, unless variables
     /// replace a part of the section.
-    pub(super) fn resolve(self, (path, text): (&Path, Option<&str>), base: &Path) -> Result<EvidenceSources, Failure> {
+    pub(super) fn resolve(&self, (path, text): (&Path, Option<&str>), base: &Path) -> Result<EvidenceSources, Failure> {
         let written = Written { path, text, base };
         Ok(EvidenceSources { checks: checks(&self.checks, &written)?, accounts: self.accounts(&written)? })
     }

@@ -164,12 +164,17 @@ impl Configured {
     pub(super) fn without_file() -> Option<Self> {
         let path = Path::new(".").join(super::FILE_NAME);
         let found = Self::new(&path, String::new(), |name| std::env::var(name).ok());
-        (!found.overrides.is_empty()).then_some(found)
+        found.is_overridden().then_some(found)
     }
 
     /// The folder that relative paths start from.
     pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Whether a variable is set.
+    pub(super) fn is_overridden(&self) -> bool {
+        !self.overrides.is_empty()
     }
 
     /// Whether a variable of a section is set.
@@ -184,7 +189,7 @@ impl Configured {
 
     /// The values of the file and of the variables. Those of the variables take precedence.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        if self.overrides.is_empty() {
+        if !self.is_overridden() {
             return self.parse_file();
         }
         let mut table: Table = self.parse_file()?;

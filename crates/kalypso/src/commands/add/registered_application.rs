@@ -20,12 +20,14 @@ use workbench::edited_repositories::{EditedRepositories, Next};
 use workbench::source::{environment_name, unknown_environment};
 
 use crate::commands::branch_edit::git_edits;
+use crate::configuration::Settings;
 use crate::exit::Failure;
+use crate::loading;
 use crate::progress::Watch;
-use crate::{configuration, loading};
 
 /// The application of a workload in an environment.
 pub(super) struct RegisteredApplication {
+    settings: Settings,
     access: Arc<RepositoryAccess>,
     /// The environment as it is now.
     old: Arc<Loaded>,
@@ -45,12 +47,15 @@ impl RegisteredApplication {
         (environment, workload): (&str, &str),
         (config, watch): (Option<&Path>, &Watch),
     ) -> anyhow::Result<Result<Self, Failure>> {
-        if config.is_none() && configuration::read(None).is_err() {
+        let settings = Settings::read(config);
+        let is_usable = |settings: &Settings| settings.control_plane().is_ok();
+        if config.is_none() && !settings.as_ref().is_ok_and(is_usable) {
             let failure =
                 Failure::refused("the repository of the application is not known: there is no kalypso.toml here");
             return Ok(Err(failure.help("name that of the control plane with --config FILE")));
         }
-        let access = loading::access(config, watch.progress())?;
+        let settings = settings?;
+        let access = loading::access_with(&settings, watch.progress())?;
         let name = environment_name(environment)?;
         let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
         let environments = snapshot.environments();
@@ -60,7 +65,7 @@ impl RegisteredApplication {
         }
         let old = Arc::new(Loaded::new(snapshot.load(&name), None, Some(&access)));
         let files = BTreeMap::new();
-        Ok(head_of(&old, workload).map(|head| Self { access, old, head, files }))
+        Ok(head_of(&old, workload).map(|head| Self { settings, access, old, head, files }))
     }
 
     /// The same with the files of the branch.
@@ -97,8 +102,8 @@ impl RegisteredApplication {
     }
 
     /// Proposes edits: see [`propose`].
-    pub(super) fn propose(&self, text: NewProposal<'_>, config: Option<&Path>) -> anyhow::Result<Proposed> {
-        let hosts = configuration::read_hosts(config)?.for_deliveries();
+    pub(super) fn propose(&self, text: NewProposal<'_>) -> anyhow::Result<Proposed> {
+        let hosts = self.settings.hosts()?.for_deliveries();
         Ok(propose((&self.access, &self.head), text, hosts.as_ref())?)
     }
 

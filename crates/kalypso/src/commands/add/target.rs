@@ -208,7 +208,7 @@ impl Outcome<'_> {
                 let body = |characters_max| branch_edit::body((&what.title(), &of), self.edits, plans, characters_max);
                 let edits = branch_edit::git_edits(self.edits);
                 let text = NewProposal { edits: &edits, branch: &branch, title: &title, body: &body };
-                return Ok(Done::Proposed(registered.propose(text, options.config.as_deref())?));
+                return Ok(Done::Proposed(registered.propose(text)?));
             }
         };
         let checkout = options.commit.then(|| application.committable()).transpose()?;

@@ -13,7 +13,7 @@ use git_host::protection::BranchProtection;
 use model::diagnostic::Diagnostic;
 
 use crate::arguments::Check;
-use crate::configuration;
+use crate::configuration::Settings;
 
 /// How long the command waits for answers when everything else is done. What is not known then is not reported.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ pub(super) fn ask(options: &Check, environments: &[Arc<Loaded>]) -> anyhow::Resu
     if options.source.from.is_some() || !options.state.is_current() {
         return Ok(Questions { branches: Vec::new(), answers });
     }
-    let hosts = configuration::read_hosts_to_ask(options.source.config.as_deref())?;
+    let hosts = Settings::read(options.source.config.as_deref())?.hosts_to_ask();
     let branches = deciding_branches(environments.iter().map(|loaded| &**loaded), &hosts);
     let queue: VecDeque<_> = branches.iter().cloned().enumerate().collect();
     let queue = Arc::new(Mutex::new(queue));

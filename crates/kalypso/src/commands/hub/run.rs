@@ -13,10 +13,11 @@ use service::{Service, ServiceSettings};
 
 use super::{database_lock, reload};
 use crate::arguments::HubRun;
+use crate::configuration::{self, HubConfiguration};
 use crate::exit::{Exit, Failure};
 use crate::hub_tasks::{LocalHub, LocalLeases};
 use crate::telemetry::Telemetry;
-use crate::{configuration, hub_tasks, interrupts, stopping};
+use crate::{hub_tasks, interrupts, stopping};
 
 /// How long running syncs may take when the program stops. What is not ended then, the next start completes.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
@@ -49,12 +50,15 @@ pub(in crate::commands) struct Beginning {
 }
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
-    run_with(options, None)
+    run_with(options, configuration::read_hub(&options.database)?, None)
 }
 
 /// Runs the hub, and with a beginning also the service.
-pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>) -> anyhow::Result<Exit> {
-    let configuration = configuration::read_hub(&options.database)?;
+pub(in crate::commands) fn run_with(
+    options: &HubRun,
+    configuration: HubConfiguration,
+    service: Option<Beginning>,
+) -> anyhow::Result<Exit> {
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
     let (azure, watched, environments) = (configuration.azure, configuration.watch, configuration.environments);

@@ -5,8 +5,9 @@ use git_host::marker::Marker;
 use git_host::sticky::{Put, put_comment};
 
 use crate::arguments;
+use crate::configuration::Settings;
 use crate::exit::Failure;
-use crate::{configuration, terminal};
+use crate::terminal;
 
 /// The variables in which CI systems name the pull request of a job: those with a number, and the one with a reference.
 const NUMBER_VARIABLES: [&str; 3] =
@@ -21,9 +22,9 @@ pub(super) fn write(options: &arguments::Plan, number: u64, (loaded, text): (&Lo
         })?,
         number => number,
     };
-    let config = options.source.config.as_deref();
-    let url = configuration::read(config)?.repo;
-    let hosts = configuration::read_hosts(config)?.for_deliveries().unwrap_or_default();
+    let settings = Settings::read(options.source.config.as_deref())?;
+    let url = settings.control_plane()?.repo;
+    let hosts = settings.hosts()?.for_deliveries().unwrap_or_default();
     let (settings, repository) =
         hosts.find(url.as_str()).filter(|(settings, _)| settings.has_pull_requests()).ok_or_else(|| {
             Failure::usage(format!("no git host is configured for `{url}`"))

@@ -24,7 +24,7 @@ use workbench::branch::decider;
 use workbench::source::unknown_environment;
 
 use crate::arguments::{HubConnection, RolloutRestore};
-use crate::configuration;
+use crate::configuration::Settings;
 use crate::exit::{Exit, Failure, destination_failure, refusal};
 use crate::hub_client::Hub;
 use crate::promotion_steps::{SteppedPublication, Steps};
@@ -58,11 +58,11 @@ pub(super) struct LocalStep {
 impl LocalController {
     /// Reads the configuration, as the service does.
     pub(super) fn open(connection: &HubConnection) -> anyhow::Result<Self> {
-        let config = connection.config.as_deref();
-        let read = configuration::read_service(config, None)?;
+        let settings = Settings::read(connection.config.as_deref())?;
+        let read = settings.service(None)?;
         let access = Arc::new(RepositoryAccess::new(read.control_plane, Progress::default()));
-        let hub = Hub::configured(connection)?;
-        let environments = configuration::read_environments(config)?;
+        let hub = Hub::configured_by(connection, &settings)?;
+        let environments = settings.environments().to_vec();
         Ok(Self { access, hosts: read.hosts.for_deliveries(), sources: read.evidence, hub, environments })
     }
 

@@ -1,7 +1,6 @@
 //! Who may publish past the gates, and by whose account an override is recorded.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use delivery::access::RepositoryAccess;
 use git::Person;
@@ -9,10 +8,10 @@ use git::publish::AUTHOR_EMAIL;
 use hub_api::tokens::{Caller, Scope};
 use workbench::branch;
 
+use crate::configuration::Settings;
 use crate::exit::Failure;
 use crate::hub_client::Hub;
-
-use crate::{configuration, terminal};
+use crate::terminal;
 
 /// The person who overrides.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,28 +67,28 @@ impl OverrideRefusal {
 /// # Errors
 /// If this person may not override, or the hub or the host can't be asked.
 pub(super) fn override_author(
-    config: Option<&Path>,
+    settings: &Settings,
     access: &RepositoryAccess,
     hub: Option<&Hub>,
 ) -> anyhow::Result<OverrideAuthor> {
-    let listed = configuration::read_override_accounts(config)?;
-    let proof = proof(config, access, hub)?;
+    let listed = settings.override_accounts();
+    let proof = proof(settings, access, hub)?;
     if let Proof::None(author) = &proof {
         terminal::warn(&format!("nothing proves that {author} overrides: no hub and no git host is configured"));
     }
     Ok(decide(proof, &listed).map_err(|refusal| refusal.failure())?)
 }
 
-fn proof(config: Option<&Path>, access: &RepositoryAccess, hub: Option<&Hub>) -> anyhow::Result<Proof> {
+fn proof(settings: &Settings, access: &RepositoryAccess, hub: Option<&Hub>) -> anyhow::Result<Proof> {
     if let Some(hub) = hub {
         return Ok(Proof::Hub(hub.ask(hub.client.caller())?));
     }
     let none = || Proof::None(branch::author(access));
     // The git host of the demo runs only with the demo, and its company trusts all of its accounts.
-    if configuration::read_demo(config)?.is_some() {
+    if settings.demo()?.is_some() {
         return Ok(none());
     }
-    let hosts = configuration::read_hosts(config)?.for_deliveries();
+    let hosts = settings.hosts()?.for_deliveries();
     let found = hosts.as_ref().and_then(|hosts| hosts.find(access.settings.repo.as_str()));
     let Some((configured, repository)) = found.filter(|(host, _)| host.has_pull_requests()) else { return Ok(none()) };
     let account = configured.host.account(&repository);

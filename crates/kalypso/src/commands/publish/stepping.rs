@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 
 use super::Run;
 use crate::arguments::Publish;
+use crate::hub_client;
 use crate::promotion_steps::{SteppedPublication, Steps};
-use crate::{configuration, hub_client};
 
 /// A publication with its steps.
 pub(super) struct Publication {
@@ -45,7 +45,7 @@ pub(super) fn publish(
     if !makes_step(options) {
         return Ok(Publication::without_step(publish()?, Vec::new()));
     }
-    let sources = match configuration::read_service(options.config.as_deref(), None) {
+    let sources = match run.settings.service(None) {
         Ok(read) => read.evidence,
         Err(error) => {
             let outcome = publish()?;

@@ -19,6 +19,7 @@ use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace};
 use super::joint::{JointEdit, Part};
 use crate::arguments::{EditOptions, RenameTarget, RenameWorkload};
 use crate::commands::branch_edit::{git_edits, name, objects, open, refuse};
+use crate::configuration::Settings;
 use crate::exit::{Exit, Failure};
 use crate::loading;
 use crate::progress::Watch;
@@ -65,7 +66,8 @@ impl Request<'_> {
             return Err(Failure::usage(format!("`{new}` is the present name")).into());
         }
         let mut watch = Watch::start();
-        let access = loading::access(self.edit.config.as_deref(), watch.progress())?;
+        let settings = &Settings::read(self.edit.config.as_deref())?;
+        let access = loading::access_with(settings, watch.progress())?;
         let main = self.open(&access, BranchOf::Main, self.edit.working_tree.as_deref())?;
         let environments = main.0.all_environments();
         let home = self.home(&environments)?;
@@ -85,7 +87,8 @@ impl Request<'_> {
         watch.end();
         let kind = if self.subject == Subject::Workload { Kind::Workload } else { Kind::DeploymentTarget };
         let main = usize::from(home.is_some());
-        JointEdit { kind, workload: self.workload, names: self.names, parts, main, options: self.edit }.finish()
+        let (workload, names, options) = (self.workload, self.names, self.edit);
+        JointEdit { kind, workload, names, parts, main, options, settings }.finish()
     }
 
     fn open(&self, access: &Arc<RepositoryAccess>, of: BranchOf<'_>, folder: Option<&Path>) -> anyhow::Result<Opened> {

@@ -14,11 +14,12 @@ use workbench::branch::{Comparison, ControlPlaneBranch, NewProposal, Proposed};
 
 use crate::arguments::{EditOptions, Format};
 use crate::commands::branch_edit::{plan, plan_text, proposal, refuse_errors};
+use crate::configuration::Settings;
 use crate::diagnostics::DiagnosticReport;
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::terminal::{count, named};
-use crate::{compiling, configuration, paint, reporting, terminal};
+use crate::{compiling, paint, reporting, terminal};
 
 /// The maximum number of files that are listed.
 const LISTED_MAX: usize = 20;
@@ -52,6 +53,7 @@ pub(super) struct JointEdit<'a> {
     /// The position of the main branch, which knows the working trees of the control plane.
     pub(super) main: usize,
     pub(super) options: &'a EditOptions,
+    pub(super) settings: &'a Settings,
 }
 
 /// What was done with a branch.
@@ -119,7 +121,7 @@ impl JointEdit<'_> {
             model::excerpt::first(&text, characters_max)
         };
         let text = NewProposal { edits: &part.edits, branch: &branch, title: &title, body: &body };
-        let hosts = configuration::read_hosts(self.options.config.as_deref())?.for_deliveries();
+        let hosts = self.settings.hosts()?.for_deliveries();
         let proposed = part.branch.propose(text, hosts.as_ref())?;
         Ok(Done { committed: None, proposed: Some(proposed) })
     }
