@@ -41,8 +41,8 @@ struct HostOptions {
     app_key_file: Option<PathBuf>,
     #[serde(default)]
     reviewers: Vec<String>,
-    #[serde(default)]
-    merge_method: MergeMethodOption,
+    #[serde(default, with = "MergeMethodOption")]
+    merge_method: MergeMethod,
     #[serde(default)]
     auto_merge: bool,
     #[serde(default)]
@@ -70,10 +70,9 @@ impl Default for ConfirmByLabel {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Deserialize)]
+#[serde(remote = "MergeMethod", rename_all = "kebab-case")]
 enum MergeMethodOption {
-    #[default]
     Merge,
     Squash,
     Rebase,
@@ -188,7 +187,7 @@ impl HostOptions {
         let reviewers = self.reviewers.iter().map(|name| reviewer(name)).collect();
         let settings = ConfiguredHost {
             reviewers,
-            method: self.merge_method.into(),
+            method: self.merge_method,
             merges_itself: self.auto_merge,
             label_confirmers: label_confirmers(self.confirm_by_label, kind).map_err(wrong)?,
             ..connected
@@ -302,16 +301,6 @@ fn reviewer(name: &str) -> Reviewer {
     match name.strip_prefix("team:") {
         Some(team) => Reviewer::Team(team.to_owned()),
         None => Reviewer::User(name.to_owned()),
-    }
-}
-
-impl From<MergeMethodOption> for MergeMethod {
-    fn from(method: MergeMethodOption) -> Self {
-        match method {
-            MergeMethodOption::Merge => Self::Merge,
-            MergeMethodOption::Squash => Self::Squash,
-            MergeMethodOption::Rebase => Self::Rebase,
-        }
     }
 }
 
