@@ -7,7 +7,6 @@ use delivery::acknowledgement::Entry;
 use model::diagnostic::Code;
 use model::expiry::Expiry;
 use model::kind::Kind;
-use model::source::Positions;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -45,14 +44,9 @@ pub(super) fn entries(
     written: &[Spanned<AcknowledgeOptions>],
     (path, text): (&Path, &str),
 ) -> Result<Vec<Entry>, Failure> {
-    let positions = Positions::new(text.as_bytes());
     let entry = |written: &Spanned<AcknowledgeOptions>| {
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let place = format!("line {} of {name}", positions.position(written.span().start).line);
-        entry(written.get_ref(), place.clone()).map_err(|reason| {
-            let message = format!("the configuration file `{}` is wrong\n  in {place}: {reason}", path.display());
-            Failure::usage(message)
-        })
+        let place = parse_error::line((path, text), written.span().start);
+        entry(written.get_ref(), place.clone()).map_err(|reason| parse_error::in_line(path, &place, &reason))
     };
     written.iter().map(entry).collect()
 }

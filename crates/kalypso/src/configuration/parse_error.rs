@@ -22,6 +22,18 @@ pub(super) fn file(path: &Path, text: &str, error: &toml::de::Error) -> Failure 
     Failure::usage(format!("{message}\n  {}", without_values(error.message())))
 }
 
+/// The line of a position for people: `line 4 of kalypso.toml`.
+pub(super) fn line((path, text): (&Path, &str), start: usize) -> String {
+    let line = Positions::new(text.as_bytes()).of(start.min(text.len())).line;
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    format!("line {line} of {name}")
+}
+
+/// The error for a line of the file whose values can't be used.
+pub(super) fn in_line(path: &Path, line: &str, reason: &str) -> Failure {
+    Failure::usage(format!("the configuration file `{}` is wrong\n  in {line}: {reason}", path.display()))
+}
+
 /// A line without its value.
 fn without_value(line: &str) -> String {
     let is_key = |c: char| c.is_alphanumeric() || " \t_-.\"'[]".contains(c);

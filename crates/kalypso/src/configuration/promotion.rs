@@ -12,11 +12,11 @@ use checks::{
 };
 use delivery::access::StateKeys;
 use git::{PublicKey, SigningKey};
-use model::source::Positions;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::host::secret;
+use super::parse_error;
 use crate::exit::Failure;
 use crate::{stopping, times};
 
@@ -250,13 +250,11 @@ fn variable(name: &str) -> Result<(String, OsString), String> {
 impl Written<'_> {
     /// The failure for a position in the file.
     fn wrong(&self, start: usize, reason: &str) -> Failure {
-        let path = self.path.display();
         let Some(text) = self.text else {
+            let path = self.path.display();
             return Failure::usage(format!("the configuration of `{path}` and the environment is wrong: {reason}"));
         };
-        let line = Positions::new(text.as_bytes()).position(start.min(text.len())).line;
-        let name = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Failure::usage(format!("the configuration file `{path}` is wrong\n  in line {line} of {name}: {reason}"))
+        parse_error::in_line(self.path, &parse_error::line((self.path, text), start), reason)
     }
 }
 
