@@ -46,7 +46,7 @@ impl Fields {
     ///
     /// # Errors
     /// If the value is not an object.
-    pub fn of(value: Value, name: &str) -> Result<Self, ReportError> {
+    pub fn new(value: Value, name: &str) -> Result<Self, ReportError> {
         match value {
             Value::Object(map) => Ok(Self { prefix: String::new(), map }),
             other => Err(ReportError::new(name, format!("is {}, and should be an object", kind(&other)))),

@@ -74,7 +74,7 @@ pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
     }
     let value: Value =
         serde_json::from_slice(json).map_err(|error| ReportError::new("report", format!("is no JSON: {error}")))?;
-    let mut fields = Fields::of(value, "report")?;
+    let mut fields = Fields::new(value, "report")?;
     let status = fields.text("status")?;
     let report = Report {
         host: fields.text("host")?.unwrap_or_default(),

@@ -92,7 +92,7 @@ async fn set_targets(
 ) -> Result<(), DatabaseError> {
     let (mut members, mut applications, mut assigned) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for Grouped { group, place, .. } in grouped.iter().filter(|grouped| !grouped.place.targets.is_empty()) {
-        let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
+        let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::new(target)));
         let ids: Vec<_> = ids.map(|ids| ids.target).collect();
         members.extend(ids.iter().map(|id| (*group, *id)));
         match place.role {

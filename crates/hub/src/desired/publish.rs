@@ -166,7 +166,7 @@ async fn publish(
     set_earlier_names(transaction, &named, by).await?;
     add_releases(transaction, &named, &targets).await?;
     complete(transaction, &named, &targets).await?;
-    let mut news = News::of(transaction, &named, (&added, &targets)).await?;
+    let mut news = News::new(transaction, &named, (&added, &targets)).await?;
     if publication.is_complete {
         news.remove(others(transaction, branch, &endpoints).await?);
     }
@@ -249,7 +249,7 @@ async fn add_targets(
     for Named { place, endpoint, .. } in named {
         let own = (place.role == Role::Application).then(|| endpoint.to_string());
         for target in &place.targets {
-            let entry = targets.entry(TargetKey::of(target)).or_insert((target, None));
+            let entry = targets.entry(TargetKey::new(target)).or_insert((target, None));
             entry.1 = entry.1.take().or_else(|| own.clone());
         }
     }
@@ -327,7 +327,7 @@ fn release<'n>(
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Option<(WorkloadId, &'n DesiredVersion)> {
     let named =
-        |target: &'n DesiredTarget| Some((targets.get(&TargetKey::of(target))?.workload, target.version.as_ref()?));
+        |target: &'n DesiredTarget| Some((targets.get(&TargetKey::new(target))?.workload, target.version.as_ref()?));
     (place.role == Role::Platform && place.tree.is_some()).then(|| place.targets.iter().find_map(named)).flatten()
 }
 
@@ -408,12 +408,12 @@ struct News {
 }
 
 impl News {
-    async fn of(
+    async fn new(
         transaction: &mut Transaction,
         named: &[Named<'_>],
         (added, targets): (&BTreeMap<String, PlaceId>, &BTreeMap<TargetKey, TargetIds>),
     ) -> Result<Self, DatabaseError> {
-        let desired = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
+        let desired = |target: &DesiredTarget| Some((*targets.get(&TargetKey::new(target))?, target.version.clone()?));
         let desired = |place: &DesiredPlace| match place.role {
             Role::Application => place.targets.iter().filter_map(desired).collect::<Vec<_>>(),
             Role::Platform => Vec::new(),

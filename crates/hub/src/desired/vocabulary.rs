@@ -17,7 +17,7 @@ pub(super) struct TargetKey {
 }
 
 impl TargetKey {
-    pub(super) fn of(target: &DesiredTarget) -> Self {
+    pub(super) fn new(target: &DesiredTarget) -> Self {
         Self {
             workspace: target.workspace.clone(),
             application: target.application.clone(),

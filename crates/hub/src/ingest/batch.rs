@@ -323,7 +323,7 @@ async fn name_commits(
     let revisions = history::reported(transaction, moved.iter().map(|moved| moved.id).collect()).await?;
     let reported_content = |Moved { id, place_id }: Moved| {
         let reported = revisions.get(&id)?;
-        let meaning = Meaning::of(&reported.commit, reported.tree.as_deref(), reported.version.as_deref());
+        let meaning = Meaning::new(&reported.commit, reported.tree.as_deref(), reported.version.as_deref());
         let place = place_id.and_then(|place_id| places.get(&place_id));
         Some((id, &reported.commit, place.map(|place| place.content(meaning))))
     };
@@ -354,7 +354,7 @@ impl Located<'_> {
 /// The content of a place that a report identifies.
 fn content(places: &BTreeMap<PlaceId, CountedPlace>, place_id: Option<PlaceId>, report: &Submitted) -> Option<Content> {
     let place = places.get(&place_id?)?;
-    Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
+    Some(place.content(Meaning::new(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
 
 /// Finds the places of the reconcilers before and after their reports, and the revisions that the new reports identify.

@@ -39,7 +39,7 @@ struct Id {
 
 impl Ids {
     /// The ids of reconcilers; none for each that is not in the cache.
-    pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<ReconcilerId>> {
+    pub(super) fn get_all<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<ReconcilerId>> {
         let cached = self.cached();
         subjects.map(|subject| cached.get(subject)).collect()
     }

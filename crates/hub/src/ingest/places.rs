@@ -107,7 +107,7 @@ pub(crate) enum Meaning {
 
 impl Meaning {
     /// Selects the value that identifies the content. The version is used only if the reported commit is not a commit hash.
-    pub(crate) fn of(commit: &str, tree: Option<&str>, version: Option<&str>) -> Self {
+    pub(crate) fn new(commit: &str, tree: Option<&str>, version: Option<&str>) -> Self {
         match (tree, version) {
             (Some(tree), _) => Self::Tree(tree.to_owned()),
             (None, Some(version)) if !is_hash(commit) => Self::Version(version.to_owned()),

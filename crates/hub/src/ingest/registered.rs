@@ -117,7 +117,7 @@ async fn spoken<'a>(
         return Ok(Vec::new());
     }
     let of_tokens: Vec<&Submitted> = spoken.iter().map(|(_, report, _)| *report).collect();
-    let mut ids = known.of(of_tokens.iter().map(|report| report.subject()));
+    let mut ids = known.get_all(of_tokens.iter().map(|report| report.subject()));
     let found = subjects::look_up(transaction, &of_tokens, &ids).await?;
     known.remember(found.iter().map(|(index, id)| (of_tokens[*index].subject(), *id)));
     found.into_iter().for_each(|(index, id)| ids[index] = Some(id));

@@ -188,7 +188,7 @@ async fn recount_some(
     let content = |latest: &Latest| {
         let place = places.get(&latest.place_id?)?;
         latest.deployment_id?;
-        Some(place.content(Meaning::of(&latest.commit, latest.tree.as_deref(), latest.version.as_deref())))
+        Some(place.content(Meaning::new(&latest.commit, latest.tree.as_deref(), latest.version.as_deref())))
     };
     contents.look_up(transaction, latest.values().filter_map(content).collect()).await?;
     let held = |latest: &Latest| content(latest).and_then(|content| contents.get(&content));

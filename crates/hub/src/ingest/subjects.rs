@@ -92,7 +92,7 @@ pub(super) async fn find(
 ) -> Result<Vec<Option<Subject>>, DatabaseError> {
     let latest = groups.iter().filter_map(|group| Some(group.last()?.1));
     let reports: &[&Submitted] = &latest.collect::<Vec<_>>();
-    let mut ids = known.of(reports.iter().map(|report| report.subject()));
+    let mut ids = known.get_all(reports.iter().map(|report| report.subject()));
     let found = look_up(transaction, reports, &ids).await?;
     known.remember(found.iter().map(|(number, id)| (reports[*number].subject(), *id)));
     found.into_iter().for_each(|(number, id)| ids[number] = Some(id));

@@ -91,7 +91,7 @@ pub(crate) async fn apply(
 ) -> Result<(), DatabaseError> {
     let known = keys(transaction, transitions.iter().filter_map(|one| one.state.tally_id).collect()).await?;
     let before = |state: &State| state.tally_id.and_then(|id| known.get(&id).copied());
-    let deltas = Deltas::of(transitions.iter().map(|one| (before(one.state), one.key())));
+    let deltas = Deltas::from_transitions(transitions.iter().map(|one| (before(one.state), one.key())));
     let tallies = deltas.write(transaction).await?;
     for one in &mut transitions {
         one.state.tally_id = one.key().and_then(|key| tallies.get(&key).copied());
@@ -120,7 +120,7 @@ struct Deltas(BTreeMap<TallyKey, i64>);
 impl Deltas {
     /// The changes for reconcilers that move from one key to another. A reconciler without a key is not counted. The result includes keys whose
     /// numbers do not change.
-    fn of(transitions: impl IntoIterator<Item = (Option<TallyKey>, Option<TallyKey>)>) -> Self {
+    fn from_transitions(transitions: impl IntoIterator<Item = (Option<TallyKey>, Option<TallyKey>)>) -> Self {
         let mut deltas = BTreeMap::new();
         for (before, after) in transitions {
             if let Some(before) = before {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn unchanged_key_has_a_zero_delta() {
-        let deltas = Deltas::of([(Some(key(1)), Some(key(1))), (None, None)]);
+        let deltas = Deltas::from_transitions([(Some(key(1)), Some(key(1))), (None, None)]);
         assert_eq!(deltas, Deltas(BTreeMap::from([(key(1), 0)])));
     }
 
@@ -202,7 +202,7 @@ mod tests {
         ) {
             let (mut keys, mut counts) = (vec![None; 6], BTreeMap::new());
             for changes in transactions {
-                let Deltas(deltas) = Deltas::of(changes.iter().map(|(number, after)| (keys[*number], *after)));
+                let Deltas(deltas) = Deltas::from_transitions(changes.iter().map(|(number, after)| (keys[*number], *after)));
                 deltas.into_iter().for_each(|(key, delta)| *counts.entry(key).or_default() += delta);
                 changes.into_iter().for_each(|(number, after)| keys[number] = after);
                 let counted: BTreeMap<_, _> = counts.iter().filter(|(_, count)| **count != 0).map(|(key, count)| (*key, *count)).collect();

@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    fn of(reports: &[(i64, i64)]) -> Timeline<usize> {
+    fn timeline(reports: &[(i64, i64)]) -> Timeline<usize> {
         let mut timeline = Timeline::new(Vec::new(), Timestamp::default());
         for (number, report) in reports.iter().enumerate() {
             timeline.add(arriving(number, *report));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn check(reports: &[(i64, i64)]) -> Vec<(i64, i64)> {
-        of(reports).entries().iter().map(|entry| (entry.since.millis(), entry.statement.digest)).collect()
+        timeline(reports).entries().iter().map(|entry| (entry.since.millis(), entry.statement.digest)).collect()
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn heartbeat_adds_no_entry() {
         assert_eq!(check(&[(10, 1), (20, 1), (30, 1)]), [(10, 1)]);
-        assert_eq!(of(&[(10, 1), (20, 1), (30, 1)]).seen_on().millis(), 30);
+        assert_eq!(timeline(&[(10, 1), (20, 1), (30, 1)]).seen_on().millis(), 30);
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn resumed_entries_keep_their_origin() {
-        let timeline = of(&[(10, 1), (20, 1), (12, 2), (15, 3)]);
+        let timeline = timeline(&[(10, 1), (20, 1), (12, 2), (15, 3)]);
         let said = timeline.entries().iter().map(|entry| (entry.since.millis(), entry.origin, entry.is_resumed));
         let (a, b, c) = (Origin::New(0), Origin::New(2), Origin::New(3));
         assert_eq!(said.collect::<Vec<_>>(), [(10, a, false), (12, b, false), (15, c, false), (20, a, true)]);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_present_state_may_return_at_the_same_timestamp() {
-        let mut timeline = of(&[(10, 1), (10, 2)]);
+        let mut timeline = timeline(&[(10, 1), (10, 2)]);
         let again = |report| Arrival { is_present_state: true, ..arriving(report, (10, 1)) };
         assert_eq!([timeline.add(again(2)), timeline.add(again(3))], [Added::Entered, Added::Repeated]);
         assert_eq!(timeline.entries().iter().map(|entry| entry.statement.digest).collect::<Vec<_>>(), [1, 2, 1]);
@@ -316,7 +316,7 @@ mod tests {
         fn entries_never_overlap_and_the_first_and_last_report_count(
             reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
         ) {
-            let timeline = of(&reports);
+            let timeline = timeline(&reports);
             let counting = counting(&reports);
             for entry in timeline.entries() {
                 prop_assert!(reports.contains(&(entry.since.millis(), entry.statement.digest)));
@@ -336,7 +336,7 @@ mod tests {
         ) {
             let mut ordered = reports.clone();
             ordered.sort_by_key(|(at, _)| *at);
-            let timeline = of(&ordered);
+            let timeline = timeline(&ordered);
             for (timestamp, digest) in counting(&reports) {
                 prop_assert_eq!(at(&timeline, timestamp), Some(digest));
             }
@@ -346,7 +346,7 @@ mod tests {
 
         #[test]
         fn entries_equal_their_origin(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
-            for entry in of(&reports).entries() {
+            for entry in timeline(&reports).entries() {
                 let Origin::New(number) = entry.origin else { panic!("no entry is stored") };
                 prop_assert_eq!(entry.statement.digest, reports[number].1);
             }
@@ -358,7 +358,7 @@ mod tests {
             order in prop::collection::vec(0usize..12, 0..40),
         ) {
             let reports: Vec<_> = (0..).zip(digests).collect();
-            let timeline = of(&arrival(&reports, &order));
+            let timeline = timeline(&arrival(&reports, &order));
             prop_assert_eq!(at(&timeline, i64::MAX), reports.last().map(|(_, digest)| *digest));
             prop_assert!(timeline.entries().is_sorted_by_key(|entry| entry.since));
             prop_assert_eq!(timeline.seen_on().millis(), reports.len() as i64 - 1);

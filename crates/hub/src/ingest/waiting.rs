@@ -54,9 +54,9 @@ pub(super) async fn read(
         trees: BTreeMap::new(),
     };
     let named = |work: &&Work<'_>| {
-        let of_reports = work.reports.iter().map(|(_, report)| Named::of(report));
+        let of_reports = work.reports.iter().map(|(_, report)| Named::from_report(report));
         let entries = work.timeline.entries().iter().filter_map(|entry| waiting.rows.get(&entry.stored()?));
-        let all = of_reports.chain(entries.map(|row| Named::of_row(row, work)));
+        let all = of_reports.chain(entries.map(|row| Named::from_row(row, work)));
         all.filter_map(|named| waiting.content(work, named)).collect::<Vec<_>>()
     };
     let asked: BTreeSet<Content> = works.iter().flat_map(named).collect();
@@ -83,11 +83,11 @@ impl Waiting {
             return false;
         }
         let applied = match entry.origin {
-            Origin::New(before) => Some(Named::of(before)),
-            Origin::Stored(id) => self.rows.get(&id).map(|row| Named::of_row(row, work)),
+            Origin::New(before) => Some(Named::from_report(before)),
+            Origin::Stored(id) => self.rows.get(&id).map(|row| Named::from_row(row, work)),
         };
         applied.is_some_and(|applied| {
-            let named = Named::of(report);
+            let named = Named::from_report(report);
             let tree = |named| self.trees.get(&self.content(work, named)?);
             let is_same_tree = || tree(named).is_some_and(|tree_named| tree(applied) == Some(tree_named));
             named.is_at_place_of(applied) && (named.is_part_of(applied) || is_same_tree())
@@ -98,18 +98,18 @@ impl Waiting {
     fn content(&self, work: &Work<'_>, named: Named<'_>) -> Option<Content> {
         let place = self.places.get(&work.place_id?)?;
         let is_here = named.endpoint.is_none() || named.endpoint == work.endpoint.as_deref();
-        is_here.then(|| place.content(Meaning::of(named.commit, named.tree, named.version)))
+        is_here.then(|| place.content(Meaning::new(named.commit, named.tree, named.version)))
     }
 }
 
 impl<'a> Named<'a> {
-    fn of(report: &'a Submitted) -> Self {
+    fn from_report(report: &'a Submitted) -> Self {
         let Submitted { commit, endpoint, .. } = report;
         let (tree, version) = (report.tree.as_deref(), report.version.as_deref());
         Self { commit, tree, version, endpoint: endpoint.as_deref() }
     }
 
-    fn of_row(row: &'a Reported, work: &'a Work<'_>) -> Self {
+    fn from_row(row: &'a Reported, work: &'a Work<'_>) -> Self {
         let Reported { commit, tree, version } = row;
         Self { commit, tree: tree.as_deref(), version: version.as_deref(), endpoint: work.endpoint.as_deref() }
     }

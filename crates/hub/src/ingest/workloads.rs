@@ -63,7 +63,7 @@ pub(crate) async fn resolve(
     narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_environment(host, one)));
     let has_target = |host, one: &Candidate| hosts.targets.contains(&(host, one.target_id));
     narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_target(host, one)));
-    Ok(candidates.into_iter().map(Resolved::of).collect())
+    Ok(candidates.into_iter().map(Resolved::from_candidates).collect())
 }
 
 /// Keeps only the candidates that meet the condition, if any of them does.
@@ -83,7 +83,7 @@ fn home(candidates: &[Candidate]) -> Option<&Home> {
 }
 
 impl Resolved {
-    fn of(candidates: Vec<Candidate>) -> Self {
+    fn from_candidates(candidates: Vec<Candidate>) -> Self {
         match home(&candidates) {
             Some(home) => Self::Home(home.clone()),
             None if candidates.is_empty() => Self::Nothing,

@@ -136,7 +136,7 @@ pub async fn changes(
     let states = states(question)?;
     let mut transaction = database.begin_reading().await?;
     let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     let selection = Selection { scope, reach: question.reach, is_of_hosts, states };
     if after.desired < until.desired {
         let range = range(&mut transaction, "place_revision", (after.desired, until.desired)).await?;
@@ -246,7 +246,7 @@ impl Selection<'_> {
         let dialect = transaction.dialect();
         let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
         let mut conditions: Vec<_> = self.scope.of_hosts("r.host_id", &mut parameters).into_iter().collect();
-        conditions.extend(Above::of(transaction, &self.scope).await?.condition(&self.scope, &mut parameters));
+        conditions.extend(Above::read(transaction, &self.scope).await?.condition(&self.scope, &mut parameters));
         if let Some(states) = &self.states {
             let words: Vec<String> = states.iter().filter_map(|one| reported(*one)).map(str::to_owned).collect();
             conditions.push(parameters.any_text("d.status", words));

@@ -38,7 +38,7 @@ pub async fn compare(
     for environment in [&compared.from, &compared.to] {
         let filter = Filter { environment: Some(environment.clone()), ..question.filter.clone() };
         let question = Question { filter: &filter, ..question };
-        let scope = Scope::of(&mut transaction, question).await?;
+        let scope = Scope::read(&mut transaction, question).await?;
         sides.push(targets(&mut transaction, &scope).await?);
     }
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());

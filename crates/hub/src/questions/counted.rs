@@ -52,7 +52,7 @@ pub(super) async fn counted_alone(
 
 impl Counted {
     /// Counts the reconcilers of these hosts, or of all hosts of a kind if none are listed; at these groups of places, or everywhere.
-    pub(super) async fn of(
+    pub(super) async fn read(
         transaction: &mut Transaction,
         (kind, hosts): (&HostKind, Option<&[HostId]>),
         groups: Option<&[PlaceGroupId]>,

@@ -97,7 +97,7 @@ pub async fn deployment_state(
     let contents = contents(&mut transaction, &endpoint, commit).await?;
     let mut state = counted(&mut transaction, &endpoint, (&contents, commit)).await?;
     for status in [Status::Success, Status::Failure, Status::InProgress] {
-        let (total, list) = state.of(status);
+        let (total, list) = state.part_mut(status);
         if *total > 0 {
             *list = subscribers(&mut transaction, &endpoint, (&contents, commit, status)).await?;
         }
@@ -106,7 +106,8 @@ pub async fn deployment_state(
 }
 
 impl DeploymentState {
-    fn of(&mut self, status: Status) -> (&mut i64, &mut Vec<Subscriber>) {
+    /// The number of the subscribers with a status, and their list.
+    fn part_mut(&mut self, status: Status) -> (&mut i64, &mut Vec<Subscriber>) {
         match status {
             Status::Success => (&mut self.total_succeeded_subscribers, &mut self.succeeded_subscribers),
             Status::Failure => (&mut self.total_failed_subscribers, &mut self.failed_subscribers),
@@ -222,7 +223,7 @@ async fn counted(
     for (status, count) in transaction.query::<(i64, i64)>(&sql, parameters.into_values()).await? {
         state.total_subscribers += count;
         if let Some(status) = Status::from_number(status) {
-            *state.of(status).0 += count;
+            *state.part_mut(status).0 += count;
         }
     }
     Ok(state)

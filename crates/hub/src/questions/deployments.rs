@@ -34,11 +34,11 @@ pub async fn deployments(
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     let (targets, states, hides_messages) = (scope.targets.clone(), scope.states.clone(), scope.hides_messages);
     // All workloads of many clusters would be too many rows.
     let is_by_workload = targets.is_some() || question.filter.host.is_some();
-    let found = Search::of(&mut transaction, scope, at).await?;
+    let found = Search::new(&mut transaction, scope, at).await?;
     let (facts, next) = found.page(&mut transaction, after, limit).await?;
     let selection = Selection { only: targets.as_ref(), at, is_by_workload, hides_messages };
     let mut items = of_facts(&mut transaction, facts, selection).await?;
@@ -58,12 +58,12 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) async fn of(
+    pub(super) async fn new(
         transaction: &mut Transaction,
         mut scope: Scope,
         at: Option<Timestamp>,
     ) -> Result<Self, QuestionError> {
-        let above = Above::of(transaction, &scope).await?;
+        let above = Above::read(transaction, &scope).await?;
         scope.groups.iter_mut().for_each(|groups| groups.extend_from_slice(above.groups()));
         let groups = scope.groups.clone().filter(|_| at.is_some());
         let walk = Walk::of_scope(transaction, scope, above.groups()).await?;

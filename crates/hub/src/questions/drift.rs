@@ -157,7 +157,7 @@ pub async fn drift_hosts(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, kind.as_str())).transpose()?;
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     let targets = scope.targets.clone();
     if kind == DriftKind::UnknownPlace && scope.is_of_places() {
         return Ok(Deployments::default());

@@ -11,7 +11,7 @@ use super::{Question, conditions};
 use crate::store::{DatabaseError, EnvironmentId, Parameters, Transaction};
 
 /// The earlier names of what a question names, within its reach.
-pub(super) async fn of(transaction: &mut Transaction, question: Question<'_>) -> Result<EarlierNames, DatabaseError> {
+pub(super) async fn read(transaction: &mut Transaction, question: Question<'_>) -> Result<EarlierNames, DatabaseError> {
     let filter = question.filter;
     let cluster_types = match &filter.cluster_type {
         Some(name) => of_places(transaction, question, (&CLUSTER_TYPES, name)).await?,

@@ -39,7 +39,7 @@ pub async fn history(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let earlier = earlier_names::of(&mut transaction, question).await?;
+    let earlier = earlier_names::read(&mut transaction, question).await?;
     let question = Question { earlier: &earlier, ..question };
     let after = match (after, selection.until) {
         (Some(after), _) => after,
@@ -47,7 +47,7 @@ pub async fn history(
         (None, None) => Cursor([i64::MAX; 6]),
     };
     let Cursor([time, report, committed, commit, happened, event]) = after;
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     let reports = match (&question.filter.host, &scope.hosts) {
         _ if !selection.has(HistoryKind::Report) => Reports { order: Order::Received, rows: Vec::new(), rest: None },
         (Some(_), Some(hosts)) => {
@@ -155,7 +155,7 @@ impl Streams<'_> {
         let (mut items, mut is_end) = (Vec::new(), false);
         while items.len() < limit {
             let newest = [
-                (rows.peek().map(|found| order.of(&found.reported)), Stream::Reports),
+                (rows.peek().map(|found| order.time(&found.reported)), Stream::Reports),
                 (publications.peek().map(|(_, publication)| publication.committed_on), Stream::Publications),
                 (events.peek().map(|(_, event)| event.at), Stream::Events),
             ];
@@ -221,7 +221,7 @@ enum Order {
 }
 
 impl Order {
-    fn of(self, reported: &Reported) -> Timestamp {
+    fn time(self, reported: &Reported) -> Timestamp {
         match self {
             Self::Happened => reported.at,
             Self::Received => reported.received,
@@ -260,7 +260,7 @@ async fn of_all(
     let examined = format!("from deployment o where o.id < $1 order by o.id desc limit {EXAMINED_MAX}");
     let mut parameters = Parameters::with(dialect, vec![before.into()]);
     let of_hosts = scope.of_hosts("r.host_id", &mut parameters);
-    let of_places = Above::of(transaction, scope).await?.condition(scope, &mut parameters);
+    let of_places = Above::read(transaction, scope).await?.condition(scope, &mut parameters);
     let sql = format!(
         "select {} from (select {EXAMINED}, {PLACE_ID_OF_ROW} as place_id {examined}) as d {} where {} \
          order by d.id desc limit {limit}",
@@ -293,7 +293,7 @@ async fn of_hosts(
     // A cross join prevents SQLite from beginning with the whole history.
     let behind = vec![hosts.into(), Timestamp::from_millis(time).into(), before.into()];
     let mut parameters = Parameters::with(dialect, behind);
-    let of_groups = Above::of(transaction, scope).await?.condition(scope, &mut parameters);
+    let of_groups = Above::read(transaction, scope).await?.condition(scope, &mut parameters);
     let instant = dialect.instant("$2");
     let sql = format!(
         "with recursive chain(id, previous_id, depth) as (\

@@ -26,7 +26,7 @@ pub(super) struct Above {
 
 impl Above {
     /// The folders for a scope. Empty if the scope selects no targets: then the scope already contains these folders.
-    pub(super) async fn of(transaction: &mut Transaction, scope: &Scope) -> Result<Self, DatabaseError> {
+    pub(super) async fn read(transaction: &mut Transaction, scope: &Scope) -> Result<Self, DatabaseError> {
         let (Some(_), Some(groups)) = (&scope.targets, &scope.groups) else { return Ok(Self::default()) };
         let dialect = transaction.dialect();
         // The places of a group have the same name, each in its cluster's folder.

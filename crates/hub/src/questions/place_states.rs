@@ -40,7 +40,7 @@ pub async fn place_states(
         }
     };
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     transaction.follow_indexes().await?;
     let (found, next) = find(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit)).await?;
     let mut counts = own(&mut transaction, &found).await?;

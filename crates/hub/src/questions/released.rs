@@ -96,7 +96,7 @@ impl Released {
         transaction: &mut Transaction,
         (workload, content): (WorkloadId, Content),
     ) -> Result<Option<Self>, DatabaseError> {
-        Self::of(transaction, ("t.workload_id = $1", workload.number()), content).await
+        Self::read(transaction, ("t.workload_id = $1", workload.number()), content).await
     }
 
     /// The platform folders of a target, under the same conditions.
@@ -104,7 +104,7 @@ impl Released {
         transaction: &mut Transaction,
         target: TargetId,
     ) -> Result<Option<Self>, DatabaseError> {
-        Self::of(transaction, ("t.id = $1", target.number()), Content::Desired).await
+        Self::read(transaction, ("t.id = $1", target.number()), Content::Desired).await
     }
 
     /// Whether the hub knows manifests of a workload.
@@ -116,7 +116,7 @@ impl Released {
         Ok(transaction.one::<i64>(&sql, vec![workload.into()]).await? > 0)
     }
 
-    async fn of(
+    async fn read(
         transaction: &mut Transaction,
         (condition, id): (&str, i64),
         content: Content,

@@ -37,7 +37,7 @@ impl ResolvedRollout {
     ///
     /// # Errors
     /// The text names no rollout, or several; the database can't answer.
-    pub(super) async fn of(
+    pub(super) async fn resolve(
         transaction: &mut Transaction,
         of: &str,
         question: Question<'_>,

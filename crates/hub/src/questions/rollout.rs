@@ -37,7 +37,7 @@ pub async fn rollout(
 ) -> Result<Rollout, QuestionError> {
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
+    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
     let mut environments = environments(&mut transaction, &resolved, (&scope, None)).await?;
     for ((_, environment), stand) in resolved.subject.stands(&mut transaction, &scope).await? {
         let row = environments.entry(environment).or_default();
@@ -69,12 +69,12 @@ pub async fn rollout_at(
 ) -> Result<Rollout, QuestionError> {
     let question = question.into();
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
     let wrong = |message: &str| QuestionError::Wrong { parameter: "at", message: message.to_owned() };
     if scope.states.is_some() {
         return Err(wrong("is not available together with `status`; `deployments` is"));
     }
-    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
+    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
     let Some((workload, _)) = resolved.workload else {
         return Err(wrong("is not available for a commit; ask for a workload, or a version of it"));
     };
@@ -223,8 +223,8 @@ pub async fn rollout_hosts(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, question).await?;
-    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
+    let scope = Scope::read(&mut transaction, question).await?;
+    let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
     let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
     let mut answer = Deployments::default();
     let of_released = after.filter(|Cursor([phase, _])| *phase == RELEASED).map(|Cursor([_, after])| after);

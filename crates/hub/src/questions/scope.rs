@@ -56,7 +56,7 @@ impl Scope {
             return Err(QuestionError::Wrong { parameter: "status", message });
         }
         let mut transaction = database.begin_reading().await?;
-        let mut scope = Self::of(&mut transaction, question).await?;
+        let mut scope = Self::read(&mut transaction, question).await?;
         if scope.kind.is_any() && scope.hosts.is_none() {
             return Ok((transaction, scope));
         }
@@ -66,10 +66,10 @@ impl Scope {
             drop(transaction);
             turn = Some(counted::turn().await?);
             transaction = database.begin_reading().await?;
-            scope = Self::of(&mut transaction, question).await?;
+            scope = Self::read(&mut transaction, question).await?;
         }
         let counted =
-            Counted::of(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
+            Counted::read(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
         drop(turn);
         if scope.hosts.is_none() && question.filter.cluster_type.is_none() {
             let is_selected = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
@@ -80,7 +80,7 @@ impl Scope {
     }
 
     /// The scope of a question about a list. The scope lists the hosts only if they are few.
-    pub(super) async fn of(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
+    pub(super) async fn read(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
         question.check_reach()?;
         Self::selected(transaction, question).await.map_err(|error| question.discreet(error))
     }

@@ -44,7 +44,7 @@ pub(super) async fn stands(
     let only = released.targets(scope);
     let mut scope = scope.clone();
     (scope.groups, scope.targets) = (Some(released.groups(&scope)), Some(only.clone()));
-    let search = Search::of(transaction, scope, Some(at)).await?;
+    let search = Search::new(transaction, scope, Some(at)).await?;
     let mut stands: BTreeMap<_, StandThen> = BTreeMap::new();
     let mut after = None;
     // A reconciler is on the lane of each place where it was: it counts once.

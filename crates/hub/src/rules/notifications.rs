@@ -99,7 +99,7 @@ async fn deliver_some(
     while let Some(due) = claim(database, rules, now).await? {
         let Some(rule) = rules.iter().find(|rule| rule.name == due.rule) else { continue };
         let sent = rule.receiver.send(client, &due.message_id, &due.body).await;
-        let outcome = Outcome::of(&due, sent.as_ref().err(), now);
+        let outcome = Outcome::new(&due, sent.as_ref().err(), now);
         match &outcome {
             Outcome::Delivered => done.delivered += 1,
             Outcome::Again { .. } => done.failed += 1,
@@ -166,7 +166,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn of(due: &Due, error: Option<&SendError>, now: Timestamp) -> Self {
+    fn new(due: &Due, error: Option<&SendError>, now: Timestamp) -> Self {
         let Some(error) = error else { return Self::Delivered };
         let failures = u32::try_from(due.attempts).unwrap_or(u32::MAX);
         let pause = RETRY.pause(failures).max(error.retry_after());
@@ -277,7 +277,7 @@ mod tests {
         };
         let status = reqwest::StatusCode::from_u16(status).unwrap();
         let error = SendError::Refused { host: text(), status, retry_after: retry_after.map(Duration::from_secs) };
-        Outcome::of(&due, Some(&error), created_on.after(age))
+        Outcome::new(&due, Some(&error), created_on.after(age))
     }
 
     #[test]

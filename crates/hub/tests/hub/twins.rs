@@ -45,7 +45,7 @@ fn server() -> PostgresServer {
 }
 
 /// A test on both databases.
-pub(crate) fn of<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> [Trial; 2] {
+pub(crate) fn on_both<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> [Trial; 2] {
     [on_sqlite(name, test), on_postgres(name, async move || test(Ground::postgres().await).await)]
 }
 
@@ -82,7 +82,7 @@ macro_rules! twins {
     ($($test:ident),* $(,)? $(; $($of_postgres:ident),* $(,)?)?) => {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
             let name = |test: &str| format!("{}::{test}", module_path!().trim_start_matches("hub::"));
-            let of_both: Vec<[libtest_mimic::Trial; 2]> = vec![$($crate::twins::of(&name(stringify!($test)), $test)),*];
+            let of_both: Vec<[libtest_mimic::Trial; 2]> = vec![$($crate::twins::on_both(&name(stringify!($test)), $test)),*];
             let of_postgres = vec![$($($crate::twins::on_postgres(&name(stringify!($of_postgres)), $of_postgres)),*)?];
             of_both.into_iter().flatten().chain(of_postgres).collect()
         }

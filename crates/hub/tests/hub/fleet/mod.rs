@@ -54,7 +54,7 @@ async fn check(ground: Ground, seed: u64) {
     }
     carrier.carry(fleet.remaining_messages()).await;
     carrier.has_read(&branches.heads()).await;
-    let truth = Truth::of(&fleet, &branches, now);
+    let truth = Truth::new(&fleet, &branches, now);
     let Counts { succeeded, failed, silent, outdated, .. } = truth.all();
     let Counts { succeeded_but_silent, succeeded_without_heartbeat, .. } = truth.all();
     let all =

@@ -29,7 +29,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn of(fleet: &Simulation, branches: &Branches, now: i64) -> Self {
+    pub(super) fn new(fleet: &Simulation, branches: &Branches, now: i64) -> Self {
         let fact = |((host, _), report): ((&str, &str), &SentReport)| {
             let commits = &branches.commits[report.pull.branch.as_str()];
             let since = |until: usize| {
