@@ -1,9 +1,9 @@
 //! The methods for managing a hub: tokens, hosts, watched branches and the audit log.
 
-use reqwest::{Method, StatusCode, header};
+use reqwest::{Method, Response, StatusCode, header};
 use serde::Serialize;
 
-use super::{Client, ClientError, parameters};
+use super::{Body, Client, ClientError, parameters};
 use crate::audit::{AuditEntries, AuditFilter};
 use crate::hosts::{ApartFilter, ApartReports, HostPage, HostRegistration, Hosts};
 use crate::tokens::{Caller, CreatedToken, TokenRequest, Tokens};
@@ -31,7 +31,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request: for example, a token with this name exists.
     pub async fn create_token(&self, request: &TokenRequest) -> Result<CreatedToken, ClientError> {
-        let response = self.request(Method::POST, (&["tokens"], &[]), Some(request)).await?;
+        let response = self.request(Method::POST, &["tokens"], request).await?;
         self.read(response).await
     }
 
@@ -40,7 +40,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such token, or refuses the request.
     pub async fn revoke_token(&self, name: &str) -> Result<(), ClientError> {
-        self.command(Method::DELETE, (&["tokens", name], &[]), None::<&()>).await
+        self.command(Method::DELETE, &["tokens", name], &[]).await
     }
 
     /// A page of hosts with their reconcilers, by name.
@@ -64,7 +64,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
     pub async fn register_host(&self, host: &str, registration: &HostRegistration) -> Result<(), ClientError> {
-        self.command(Method::PUT, (&["hosts", host], &[]), Some(registration)).await
+        self.read_empty(self.request(Method::PUT, &["hosts", host], registration).await?).await
     }
 
     /// Takes a host out of service, or only one of its reconcilers. Its history is kept.
@@ -72,7 +72,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
     pub async fn retire_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
-        self.command(Method::POST, (&["hosts", host, "retire"], &of_reconciler(reconciler)), None::<&()>).await
+        self.command(Method::POST, &["hosts", host, "retire"], &of_reconciler(reconciler)).await
     }
 
     /// Returns a host to service, or only one of its reconcilers.
@@ -80,7 +80,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
     pub async fn restore_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
-        self.command(Method::POST, (&["hosts", host, "restore"], &of_reconciler(reconciler)), None::<&()>).await
+        self.command(Method::POST, &["hosts", host, "restore"], &of_reconciler(reconciler)).await
     }
 
     /// Polls all watched branches at once. It does not wait for the result. The token of this client must have the role `admin`.
@@ -88,7 +88,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
     pub async fn refresh_watches(&self) -> Result<(), ClientError> {
-        self.command(Method::POST, (&["refresh"], &[]), None::<&()>).await
+        self.command(Method::POST, &["refresh"], &[]).await
     }
 
     /// A page of the audit log, newest first.
@@ -99,14 +99,14 @@ impl Client {
         self.get(&["audit"], &parameters(filter)).await
     }
 
-    /// Sends a request whose answer has no body.
-    async fn command(
-        &self,
-        method: Method,
-        (path, parameters): (&[&str], &[(String, String)]),
-        body: Option<&impl Serialize>,
-    ) -> Result<(), ClientError> {
-        let response = self.request(method, (path, parameters), body).await?;
+    /// Sends a request without a body, once. Its answer has none either.
+    async fn command(&self, method: Method, path: &[&str], parameters: &[(String, String)]) -> Result<(), ClientError> {
+        let request = self.http.request(method, self.url_of(path, parameters)?);
+        self.read_empty(self.send(request).await?).await
+    }
+
+    /// Reads an answer that has no body.
+    async fn read_empty(&self, response: Response) -> Result<(), ClientError> {
         match response.status() {
             StatusCode::NO_CONTENT | StatusCode::ACCEPTED => Ok(()),
             status if status.is_success() => Err(self.unexpected(&format!("it answers {status} to a command"))),
@@ -114,22 +114,16 @@ impl Client {
         }
     }
 
-    /// Sends a request once, with a body in JSON if there is one.
+    /// Sends a request with a body in JSON, once.
     pub(super) async fn request(
         &self,
         method: Method,
-        (path, parameters): (&[&str], &[(String, String)]),
-        body: Option<&impl Serialize>,
-    ) -> Result<reqwest::Response, ClientError> {
-        let request = self.http.request(method, self.url_of(path, parameters)?);
-        let request = match body {
-            Some(body) => {
-                let body = serde_json::to_vec(body).map_err(|error| self.unexpected(&error.to_string()))?;
-                request.header(header::CONTENT_TYPE, "application/json").body(body)
-            }
-            None => request,
-        };
-        self.send(request).await
+        path: &[&str],
+        body: &impl Serialize,
+    ) -> Result<Response, ClientError> {
+        let request = self.http.request(method, self.url_of(path, &[])?);
+        let Body { media_type, bytes } = self.json(body)?;
+        self.send(request.header(header::CONTENT_TYPE, media_type).body(bytes)).await
     }
 }
 

@@ -38,6 +38,9 @@ const QUERY_RETRY: RetryPolicy = RetryPolicy { jitter: Jitter::NONE, limit: Retr
 /// The maximum number of shown characters of an unexpected answer.
 const SHOWN_MAX: usize = 200;
 
+/// The media type of a body in JSON.
+const JSON: &str = "application/json";
+
 /// A client of one hub.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -148,8 +151,8 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached in that time, or refuses the whole request. Refused reports are no error, but part of the receipt.
     pub async fn report(&self, body: Vec<u8>, are_lines: bool, retry_time: Duration) -> Result<Receipt, ClientError> {
-        let media_type = if are_lines { "application/x-ndjson" } else { "application/json" };
-        self.receipt(self.post("reports", (media_type, body), retry_time).await?).await
+        let media_type = if are_lines { "application/x-ndjson" } else { JSON };
+        self.receipt(self.post("reports", Body { media_type, bytes: body }, retry_time).await?).await
     }
 
     /// Sends a publication: the content of a branch at a commit, or the content that a proposed change will bring. At most
@@ -163,8 +166,8 @@ impl Client {
         publication: &Publication,
         retry_time: Duration,
     ) -> Result<PublicationReceipt, ClientError> {
-        let body = serde_json::to_vec(publication).map_err(|error| self.unexpected(&error.to_string()))?;
-        self.read(self.post("publications", ("application/json", body), retry_time).await?).await
+        let body = self.json(publication)?;
+        self.read(self.post("publications", body, retry_time).await?).await
     }
 
     /// The last commit of which all places of an output were published.
@@ -182,14 +185,14 @@ impl Client {
     async fn post(
         &self,
         path: &str,
-        (media_type, body): (&str, Vec<u8>),
+        Body { media_type, bytes }: Body,
         retry_time: Duration,
     ) -> Result<reqwest::Response, ClientError> {
         let url = self.url_of(&[path], &[])?;
         let policy = RetryPolicy { limit: RetryLimit::Time(retry_time), ..RETRY };
         let (started, mut attempts) = (Instant::now(), 0);
         loop {
-            let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(body.clone());
+            let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(bytes.clone());
             let answer = self.send(request).await;
             attempts += 1;
             let requested = answer.as_ref().ok().and_then(retry_after);
@@ -198,6 +201,11 @@ impl Client {
             let Some(pause) = pause else { return answer };
             tokio::time::sleep(pause).await;
         }
+    }
+
+    fn json(&self, value: &(impl Serialize + ?Sized)) -> Result<Body, ClientError> {
+        let bytes = serde_json::to_vec(value).map_err(|error| self.unexpected(&error.to_string()))?;
+        Ok(Body { media_type: JSON, bytes })
     }
 
     /// Sends a message in the format of a reconciler to a path of the hub, with these headers. It is sent only once.
@@ -281,6 +289,12 @@ impl Client {
     fn unexpected(&self, reason: &str) -> ClientError {
         ClientError::Unexpected { url: self.url.to_string(), reason: reason.to_owned() }
     }
+}
+
+/// The body of a request.
+struct Body {
+    media_type: &'static str,
+    bytes: Vec<u8>,
 }
 
 /// Whether the host of a URL is this machine.

@@ -37,7 +37,7 @@ impl Client {
         command: &PromotionCommand,
     ) -> Result<PromotionReceipt, ClientError> {
         let path = ["promotions", environment, "commands"];
-        self.read(self.request(Method::POST, (&path, &[]), Some(command)).await?).await
+        self.read(self.request(Method::POST, &path, command).await?).await
     }
 
     /// Appends events to the history of promotions, at most [`PROMOTION_EVENTS_MAX`](crate::limits::PROMOTION_EVENTS_MAX) at a time. The request is repeated as
@@ -50,8 +50,8 @@ impl Client {
         events: &[PromotionEvent],
         retry_time: Duration,
     ) -> Result<PromotionEventReceipt, ClientError> {
-        let body = serde_json::to_vec(events).map_err(|error| self.unexpected(&error.to_string()))?;
-        self.read(self.post("promotion-events", ("application/json", body), retry_time).await?).await
+        let body = self.json(events)?;
+        self.read(self.post("promotion-events", body, retry_time).await?).await
     }
 
     /// A page of the history of promotions, newest first.

@@ -27,7 +27,7 @@ impl Client {
     /// # Errors
     /// If there is no such environment, the hub can't be reached, or refuses the request.
     pub async fn request_sync(&self, request: &SyncRequest) -> Result<SyncReceipt, ClientError> {
-        self.read(self.request(Method::POST, (&["sync"], &[]), Some(request)).await?).await
+        self.read(self.request(Method::POST, &["sync"], request).await?).await
     }
 
     /// Confirms removals.
@@ -35,6 +35,6 @@ impl Client {
     /// # Errors
     /// If the word confirms nothing in the environment, the hub can't be reached, or refuses the request.
     pub async fn confirm(&self, confirmation: &Confirmation) -> Result<SyncReceipt, ClientError> {
-        self.read(self.request(Method::POST, (&["confirmations"], &[]), Some(confirmation)).await?).await
+        self.read(self.request(Method::POST, &["confirmations"], confirmation).await?).await
     }
 }
