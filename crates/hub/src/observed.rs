@@ -33,10 +33,7 @@ impl DesiredStateSink for ObservedBranches {
         role: Role,
         page: PathPage<'a>,
     ) -> BoxFuture<'a, Result<Vec<String>, SinkError>> {
-        let key = (branch.repository, branch.branch, role);
-        Box::pin(
-            async move { desired::desired_paths(&self.database, key, page.after, page.count).await.map_err(failure) },
-        )
+        Box::pin(async move { desired::desired_paths(&self.database, branch, role, page).await.map_err(failure) })
     }
 
     fn record(&self, content: BranchContent, progress: ReadProgress) -> BoxFuture<'_, Result<(), SinkError>> {

@@ -2,6 +2,7 @@
 
 use hub_api::limits::FUTURE_MAX;
 use hub_api::publication::{BranchContent, BranchRead, PublicationQuery, ReadProgress, Role};
+use hub_api::sink::{BranchName, PathPage};
 use hub_api::timestamp::Timestamp;
 
 use super::CompletedOutput;
@@ -177,15 +178,15 @@ pub async fn read_up_to(
     Ok(read.map(|(commit, folder)| BranchRead { commit, folder }))
 }
 
-/// The paths of places of a branch at which content of a role is desired: in order, only those after `after`, and at most `count` of them.
+/// A page of the sorted paths of a branch at which content of a role is desired.
 ///
 /// # Errors
 /// The database cannot be reached.
 pub async fn desired_paths(
     database: &Database,
-    (repository, branch, role): (&str, &str, Role),
-    after: Option<&str>,
-    count: usize,
+    BranchName { repository, branch }: BranchName<'_>,
+    role: Role,
+    PathPage { after, count }: PathPage<'_>,
 ) -> Result<Vec<String>, DatabaseError> {
     let sql = "select p.path from gitops_branch b join place p on p.branch_id = b.id \
         join place_group g on g.id = p.place_group_id join place_revision w on w.id = p.desired_revision_id \

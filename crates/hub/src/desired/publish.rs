@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::endpoint::{Endpoint, EndpointError};
 use hub_api::publication::{
-    BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, PathRange, PublicationReceipt, Role,
+    BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, PathRange, PublicationReceipt, ReadProgress, Role,
 };
 
 use super::branch::{Branch, LatestCommit};
@@ -67,8 +67,8 @@ enum By<'a> {
     Publisher,
     /// The same client, with all platform folders in a range of the branch.
     PublisherOfAll(&'a PathRange),
-    /// The poller of the branch.
-    Watcher,
+    /// The poller of the branch, with its progress of reading.
+    Watcher(&'a ReadProgress),
 }
 
 /// Updates the desired state.
@@ -78,13 +78,9 @@ pub(crate) async fn update(
     update: &DesiredUpdate,
 ) -> Result<PublicationReceipt, DatabaseError> {
     match update {
-        DesiredUpdate::Published(publication) => {
-            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            publish(transaction, contents, publication, (&branch, By::Publisher)).await
-        }
+        DesiredUpdate::Published(publication) => publish(transaction, contents, publication, By::Publisher).await,
         DesiredUpdate::Complete(publication, range) => {
-            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            publish(transaction, contents, publication, (&branch, By::PublisherOfAll(range))).await
+            publish(transaction, contents, publication, By::PublisherOfAll(range)).await
         }
         DesiredUpdate::Ordered(environments) => {
             order::set(transaction, environments).await?;
@@ -97,15 +93,7 @@ pub(crate) async fn update(
         }
         DesiredUpdate::Planned(plan) => note(transaction, contents, plan).await,
         DesiredUpdate::Observed(publication, seen) => {
-            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            if branch.is_beyond(seen) {
-                return Ok(PublicationReceipt::default());
-            }
-            let published = publish(transaction, contents, publication, (&branch, By::Watcher)).await?;
-            if seen.is_last {
-                branch.set_read(transaction, (&publication.commit, &seen.folder)).await?;
-            }
-            Ok(published)
+            publish(transaction, contents, publication, By::Watcher(seen)).await
         }
     }
 }
@@ -144,16 +132,21 @@ fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
     named.iter().map(grouped).collect()
 }
 
-/// Makes the content of a branch the desired content. A publication from a client may be late: then the desired content does not change.
+/// Makes the content of a branch the desired content. A publication from a client may be late: then the desired content does not change. Nor does it if another poller has
+/// read further.
 async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
     publication: &BranchContent,
-    (branch, by): (&Branch, By<'_>),
+    by: By<'_>,
 ) -> Result<PublicationReceipt, DatabaseError> {
+    let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
+    if matches!(by, By::Watcher(seen) if branch.is_beyond(seen)) {
+        return Ok(PublicationReceipt::default());
+    }
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
     let desired_places = with_endpoints(&publication.places, &endpoints);
-    let is_observed = matches!(by, By::Watcher);
+    let is_observed = matches!(by, By::Watcher(_));
     let Some(commit) = branch.commit(transaction, publication, is_observed).await? else {
         plans::note(transaction, &desired_places).await?;
         return Ok(PublicationReceipt { unchanged: endpoints.len(), ..PublicationReceipt::default() });
@@ -161,17 +154,17 @@ async fn publish(
     let named = named(transaction, &desired_places, is_observed).await?;
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets, (!is_observed).then_some(branch.id)).await?;
-    let added = add_places(transaction, branch, &named).await?;
+    let added = add_places(transaction, &branch, &named).await?;
     let regrouped = regroup(transaction, &named).await?;
     set_earlier_names(transaction, &named, by).await?;
     add_releases(transaction, &named, &targets).await?;
     complete(transaction, &named, &targets).await?;
     let mut news = News::new(transaction, &named, (&added, &targets)).await?;
     if publication.is_complete {
-        news.remove(others(transaction, branch, &endpoints).await?);
+        news.remove_unlisted(places(transaction, &branch).await?, &endpoints);
     }
     if let By::PublisherOfAll(range) = by {
-        news.remove(range::missing(transaction, branch, (publication, range), &endpoints).await?);
+        news.remove_unlisted(range::places(transaction, &branch, publication, range).await?, &endpoints);
     }
     let News { published, revisions, versions } = news;
     let changed = revisions.iter().map(|revision| revision.place_id).collect();
@@ -180,6 +173,11 @@ async fn publish(
     let targets = manifests(&named);
     let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: commit.is_new };
     retally::after_publication(transaction, contents, changes).await?;
+    if let By::Watcher(seen) = by
+        && seen.is_last
+    {
+        branch.set_read(transaction, (&publication.commit, &seen.folder)).await?;
+    }
     Ok(published)
 }
 
@@ -308,8 +306,8 @@ async fn set_earlier_names(
     let mut rows = Rows::new(&[("endpoint", Kind::Text), ("earlier_names", Kind::Text)]);
     for Named { place, listed, endpoint, known, .. } in named {
         let names = match by {
-            By::Watcher if place.earlier_names.is_empty() => continue,
-            By::Watcher => &place.earlier_names,
+            By::Watcher(_) if place.earlier_names.is_empty() => continue,
+            By::Watcher(_) => &place.earlier_names,
             By::Publisher | By::PublisherOfAll(_) => &listed.earlier_names,
         };
         let names = (!names.is_empty()).then(|| names.join(","));
@@ -444,23 +442,21 @@ impl News {
         Ok(news)
     }
 
-    fn remove(&mut self, places: Vec<PlaceId>) {
-        self.published.removed += places.len();
-        self.revisions.extend(places.into_iter().map(NewRevision::removed));
+    /// Removes the content of those of these places that are not listed.
+    fn remove_unlisted(&mut self, places: Vec<(String, PlaceId)>, listed: &[Endpoint]) {
+        let listed: BTreeSet<String> = listed.iter().map(ToString::to_string).collect();
+        let unlisted = places.into_iter().filter(|(endpoint, _)| !listed.contains(endpoint));
+        let removed: Vec<_> = unlisted.map(|(_, id)| NewRevision::removed(id)).collect();
+        self.published.removed += removed.len();
+        self.revisions.extend(removed);
     }
 }
 
-/// The places of a branch with desired content, except these.
-async fn others(
-    transaction: &mut Transaction,
-    branch: &Branch,
-    except: &[Endpoint],
-) -> Result<Vec<PlaceId>, DatabaseError> {
+/// The places of a branch with desired content, with their endpoints.
+async fn places(transaction: &mut Transaction, branch: &Branch) -> Result<Vec<(String, PlaceId)>, DatabaseError> {
     let sql = "select p.endpoint, p.id from place p join place_revision w on w.id = p.desired_revision_id \
         where p.branch_id = $1 and w.tree is not null";
-    let rows = transaction.query::<(String, _)>(sql, vec![branch.id.into()]).await?;
-    let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
-    Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
+    transaction.query(sql, vec![branch.id.into()]).await
 }
 
 /// Adds revisions: the content of places from a commit on. A place that returns to earlier content has its versions again, whether the publisher knows them or not.

@@ -1,7 +1,5 @@
 //! Ranges of a branch for which a publication lists all platform folders: a folder that is not listed no longer exists.
 
-use std::collections::BTreeSet;
-
 use hub_api::endpoint::{Endpoint, EndpointError};
 use hub_api::publication::{BranchContent, PathRange};
 
@@ -20,13 +18,13 @@ fn ends(range: &PathRange, content: &BranchContent) -> Result<[String; 2], Endpo
     Ok([after.unwrap_or_else(|| format!("{folder}/")), end])
 }
 
-/// The places in a range with desired platform content, except these. Returns none if the hub may have a later commit.
-pub(super) async fn missing(
+/// The places in a range with desired platform content, with their endpoints. Returns none if the hub may have a later commit.
+pub(super) async fn places(
     transaction: &mut Transaction,
     branch: &Branch,
-    (content, range): (&BranchContent, &PathRange),
-    except: &[Endpoint],
-) -> Result<Vec<PlaceId>, DatabaseError> {
+    content: &BranchContent,
+    range: &PathRange,
+) -> Result<Vec<(String, PlaceId)>, DatabaseError> {
     if !branch.is_latest(transaction, content).await? {
         return Ok(Vec::new());
     }
@@ -37,7 +35,5 @@ pub(super) async fn missing(
          join place_revision w on w.id = p.desired_revision_id where {endpoint} > $1 and {endpoint} < $2 \
          and p.branch_id = $3 and g.role = 'platform' and w.tree is not null"
     );
-    let rows = transaction.query::<(String, _)>(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await?;
-    let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
-    Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
+    transaction.query(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await
 }
