@@ -128,26 +128,36 @@ async fn add_reconciler(
     Ok(id)
 }
 
+/// A host, or only one of its reconcilers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPart<'a> {
+    /// The host's name.
+    pub host: &'a str,
+    /// The reconciler's name. None: the whole host.
+    pub reconciler: Option<&'a str>,
+}
+
 /// Retires a host, or one of its reconcilers: it no longer counts in totals, but stays in the history. The audit log names the actor.
 ///
 /// # Errors
 /// The host or the reconciler is not known; the database can't store the change.
-pub async fn retire(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
-    set_retired(database, of, (Some(Timestamp::now()), actor)).await
+pub async fn retire(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostError> {
+    set_retired(database, part, Some(Timestamp::now()), actor).await
 }
 
 /// Restores a retired host, or one of its reconcilers. The audit log names the actor.
 ///
 /// # Errors
 /// The host or the reconciler is not known; the database can't store the change.
-pub async fn restore(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
-    set_retired(database, of, (None, actor)).await
+pub async fn restore(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostError> {
+    set_retired(database, part, None, actor).await
 }
 
 async fn set_retired(
     database: &Database,
-    (host, reconciler): (&str, Option<&str>),
-    (retired_on, actor): (Option<Timestamp>, &str),
+    HostPart { host, reconciler }: HostPart<'_>,
+    retired_on: Option<Timestamp>,
+    actor: &str,
 ) -> Result<(), HostError> {
     let mut transaction = database.begin().await?;
     // Without this lock, a reconciler that reports for the first time at the same time would be missed here, and would still count.

@@ -14,7 +14,7 @@ use super::extract::{Body, Path, Query};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
-use crate::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
+use crate::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; list, register, retire, restore, apart)
@@ -37,8 +37,8 @@ struct Subject {
 }
 
 impl Subject {
-    fn named(&self) -> (&str, Option<&str>) {
-        (&self.host, self.reconciler.as_deref())
+    fn part(&self) -> HostPart<'_> {
+        HostPart { host: &self.host, reconciler: self.reconciler.as_deref() }
     }
 }
 
@@ -158,7 +158,7 @@ fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegist
     ),
 )]
 async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, ProblemResponse> {
-    hosts::retire(&app.database, subject.named(), &subject.manager).await?;
+    hosts::retire(&app.database, subject.part(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -176,7 +176,7 @@ async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, 
     ),
 )]
 async fn restore(State(app): State<App>, subject: Subject) -> Result<StatusCode, ProblemResponse> {
-    hosts::restore(&app.database, subject.named(), &subject.manager).await?;
+    hosts::restore(&app.database, subject.part(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,7 +9,7 @@ use hub_api::timestamp::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::hosts;
+use crate::hosts::{self, HostPart};
 use crate::store::{Database, DatabaseUrl};
 
 const REPOSITORY: &str = "https://git.example/acme/gitops";
@@ -266,11 +266,12 @@ proptest! {
                     }
                     Step::Retire { host, reconciler, is_restored } => {
                         let (host, reconciler) = (format!("h{host}"), reconciler.map(|number| format!("r{number}")));
+                        let part = HostPart { host: &host, reconciler: reconciler.as_deref() };
                         // A reconciler that is not registered yet cannot be retired.
                         let _ = if is_restored {
-                            hosts::restore(&hub.database, (&host, reconciler.as_deref()), "test").await
+                            hosts::restore(&hub.database, part, "test").await
                         } else {
-                            hosts::retire(&hub.database, (&host, reconciler.as_deref()), "test").await
+                            hosts::retire(&hub.database, part, "test").await
                         };
                     }
                 }

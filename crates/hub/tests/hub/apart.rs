@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hub::apart;
-use hub::hosts::{self, ReconcilerRegistration, Registration};
+use hub::hosts::{self, HostPart, ReconcilerRegistration, Registration};
 use hub::ingest::Outcome;
 use hub::store::Database;
 use hub::tokens::Identity;
@@ -183,7 +183,7 @@ async fn one_reconciler_of_a_host_counts_at_a_place(ground: Ground) {
     );
     assert_eq!(hub.send(Scope::host("berlin"), all(["c", "a", "b"])).await[0], kept(Occupied));
     assert_eq!(hub.counted().await, ["berlin/a berlin"]);
-    hosts::retire(&hub.database, ("berlin", Some("a")), "test").await.unwrap();
+    hosts::retire(&hub.database, HostPart { host: "berlin", reconciler: Some("a") }, "test").await.unwrap();
     assert_eq!(hub.send(Scope::host("berlin"), all(["b", "b", "b"])).await[0], STORED);
     assert_eq!(hub.counted().await, ["berlin/b berlin"]);
 }

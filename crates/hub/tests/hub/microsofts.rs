@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub::desired::DesiredUpdate;
 use hub::export::{MICROSOFT_TABLES, grant_read_microsoft_views};
-use hub::hosts::{self, Registration};
+use hub::hosts::{self, HostPart, Registration};
 use hub::store::{Database, Row, Value};
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
@@ -65,7 +65,8 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
     let (host, labels) = (format!("host-{QUIET}"), BTreeMap::new());
     let quiet = Registration { host, kind: None, labels, reconciler: None };
     hosts::register(&ground.database, &quiet, "test").await.unwrap();
-    hosts::retire(&ground.database, (&format!("host-{RETIRES}"), None), "test").await.unwrap();
+    let host = format!("host-{RETIRES}");
+    hosts::retire(&ground.database, HostPart { host: &host, reconciler: None }, "test").await.unwrap();
     known.remove(&RETIRES);
     known
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hub::hosts;
+use hub::hosts::{self, HostPart};
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::BranchContent;
@@ -60,7 +60,7 @@ async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground
         ingest.submit(reports(round, "first")).await.unwrap();
         let host = format!("host-{round}-0");
         let (retired, stored) = tokio::join!(
-            hosts::retire(&ground.database, (&host, None), "test"),
+            hosts::retire(&ground.database, HostPart { host: &host, reconciler: None }, "test"),
             ingest.submit(reports(round, "second"))
         );
         retired.unwrap();

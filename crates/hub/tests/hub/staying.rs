@@ -1,7 +1,7 @@
 //! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
-use hub::hosts;
+use hub::hosts::{self, HostPart};
 use hub::ingest::Outcome;
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
@@ -285,10 +285,9 @@ async fn retired_hosts_are_only_in_answers_about_the_past(ground: Ground) {
         ingest.submit(vec![report(host, "dev", "cart", (1, 10))]).await.unwrap();
         ingest.submit(vec![report(host, "dev", "portal", (1, 10))]).await.unwrap();
     }
-    hosts::retire(&ground.database, ("berlin", None), "test").await.unwrap();
-    hosts::retire(&ground.database, ("chicago", Some("dev.acme.shop.cart.functional-test.edge")), "test")
-        .await
-        .unwrap();
+    hosts::retire(&ground.database, HostPart { host: "berlin", reconciler: None }, "test").await.unwrap();
+    let reconciler = Some("dev.acme.shop.cart.functional-test.edge");
+    hosts::retire(&ground.database, HostPart { host: "chicago", reconciler }, "test").await.unwrap();
     let page = Page { limit: Some(100), cursor: None };
     for host in [None, Some("chicago".to_owned())] {
         let filter = Filter { host, ..Filter::default() };

@@ -24,7 +24,7 @@ pub(super) fn file(path: &Path, text: &str, error: &toml::de::Error) -> Failure 
 
 /// The line of a position for people: `line 4 of kalypso.toml`.
 pub(super) fn line((path, text): (&Path, &str), start: usize) -> String {
-    let line = Positions::new(text.as_bytes()).of(start.min(text.len())).line;
+    let line = Positions::new(text.as_bytes()).position(start.min(text.len())).line;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     format!("line {line} of {name}")
 }

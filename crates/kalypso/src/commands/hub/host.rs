@@ -1,6 +1,6 @@
 //! `kalypso hub host`: the hosts in the hub's database.
 
-use hub::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
+use hub::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
 use hub_api::hosts::{ApartReport, Host};
 use hub_api::timestamp::Timestamp;
@@ -18,15 +18,13 @@ pub(super) fn run(command: &HubHostCommand) -> anyhow::Result<Exit> {
         HubHostCommand::List(options) => list(options),
         HubHostCommand::Apart(options) => apart(options),
         HubHostCommand::Retire(options) => with_database(&options.database, async |database| {
-            hosts::retire(database, (&options.host, options.reconciler.as_deref()), &super::actor())
-                .await
-                .map_err(failure)?;
+            let part = HostPart { host: &options.host, reconciler: options.reconciler.as_deref() };
+            hosts::retire(database, part, &super::actor()).await.map_err(failure)?;
             Ok(Exit::Good)
         }),
         HubHostCommand::Restore(options) => with_database(&options.database, async |database| {
-            hosts::restore(database, (&options.host, options.reconciler.as_deref()), &super::actor())
-                .await
-                .map_err(failure)?;
+            let part = HostPart { host: &options.host, reconciler: options.reconciler.as_deref() };
+            hosts::restore(database, part, &super::actor()).await.map_err(failure)?;
             Ok(Exit::Good)
         }),
     }
