@@ -121,13 +121,21 @@ impl FromRequestParts<App> for Decider {
     }
 }
 
+/// What a decision is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DecisionScope<'a> {
+    pub(super) environment: &'a str,
+    /// A subject of the environment. None: the whole environment.
+    pub(super) subject: Option<&'a str>,
+}
+
 impl Decider {
-    /// Checks that the caller may do something about a subject of an environment. None: about the whole environment.
+    /// Checks that the caller may decide something.
     pub(super) async fn check(
         &self,
         app: &App,
         act: Act,
-        (environment, subject): (&str, Option<&str>),
+        DecisionScope { environment, subject }: DecisionScope<'_>,
     ) -> Result<(), ProblemResponse> {
         let Self(identity) = self;
         let is_limited = identity.grants.iter().any(|scope| !scope.reach().workspaces.is_empty());

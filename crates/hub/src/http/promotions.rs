@@ -13,7 +13,7 @@ use hub_api::tokens::Reach;
 use serde_json::json;
 
 use super::App;
-use super::caller::{Decider, LimitedReader, workload_of};
+use super::caller::{Decider, DecisionScope, LimitedReader, workload_of};
 use super::extract::{Body, Path};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
@@ -109,17 +109,18 @@ async fn command(
     Body(command): Body<PromotionCommand>,
 ) -> Result<(StatusCode, Json<PromotionReceipt>), ProblemResponse> {
     check(&command)?;
-    decider.check(&app, command.command.act(), (&environment, command.subject.as_deref())).await?;
+    let subject = command.subject.clone();
+    let scope = DecisionScope { environment: &environment, subject: subject.as_deref() };
+    decider.check(&app, command.command.act(), scope).await?;
     let Decider(identity) = decider;
-    let service = Arc::clone(service(&app)?);
-    let (named, subject) = (environment.clone(), command.subject.clone());
-    let work = carry_out(service, app.database.clone(), (environment, command, identity.name));
+    let decision = Decision { environment: environment.clone(), command, by: identity.name };
+    let work = decision.carry_out(Arc::clone(service(&app)?), app.database.clone());
     // A caller that does not wait for the answer must not keep the decision out of the audit log.
     let receipt = tokio::spawn(work).await;
     let receipt = receipt.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
     match receipt {
         Err(problem) if problem.what() == Kind::NotFound => {
-            Err(with_known_names(&app, identity.scope.reach(), (&named, subject.as_deref()), problem).await?)
+            Err(with_known_names(&app, identity.scope.reach(), scope, problem).await?)
         }
         receipt => Ok((StatusCode::ACCEPTED, Json(receipt?))),
     }
@@ -129,7 +130,7 @@ async fn command(
 async fn with_known_names(
     app: &App,
     reach: &Reach,
-    (environment, subject): (&str, Option<&str>),
+    DecisionScope { environment, subject }: DecisionScope<'_>,
     problem: ProblemResponse,
 ) -> Result<ProblemResponse, DatabaseError> {
     let known = app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default();
@@ -157,29 +158,39 @@ fn environments(app: &App, reach: &Reach) -> BTreeSet<String> {
     names.filter(|name| reach.has_environment(name)).collect()
 }
 
-/// Carries out a command in an environment, and notes it in the audit log.
-async fn carry_out(
-    service: Arc<dyn PromotionService>,
-    database: Database,
-    (environment, command, by): (String, PromotionCommand, String),
-) -> Result<PromotionReceipt, ProblemResponse> {
-    let (named, asked, asker) = (environment.clone(), command.clone(), by.clone());
-    // Storing a decision pushes a commit, which takes seconds.
-    let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
-    let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
-    let PromotionCommand { subject, command, revision, to, with_values, gate, reason } = command;
-    let revision = receipt.revision.clone().or(revision);
-    let mut detail =
-        json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
-    // Only a rollback has them.
-    if let Some(fields) = detail.as_object_mut() {
-        fields.extend(to.map(|to| ("to".to_owned(), to.into())));
-        fields.extend(with_values.then(|| ("withValues".to_owned(), true.into())));
+/// A command of a person in an environment.
+struct Decision {
+    environment: String,
+    command: PromotionCommand,
+    by: String,
+}
+
+impl Decision {
+    /// Carries out the command, and notes it in the audit log.
+    async fn carry_out(
+        self,
+        service: Arc<dyn PromotionService>,
+        database: Database,
+    ) -> Result<PromotionReceipt, ProblemResponse> {
+        let Self { environment, command, by } = self;
+        let (named, asked, asker) = (environment.clone(), command.clone(), by.clone());
+        // Storing a decision pushes a commit, which takes seconds.
+        let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
+        let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
+        let PromotionCommand { subject, command, revision, to, with_values, gate, reason } = command;
+        let revision = receipt.revision.clone().or(revision);
+        let mut detail =
+            json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
+        // Only a rollback has them.
+        if let Some(fields) = detail.as_object_mut() {
+            fields.extend(to.map(|to| ("to".to_owned(), to.into())));
+            fields.extend(with_values.then(|| ("withValues".to_owned(), true.into())));
+        }
+        let action = Action::Promotion;
+        let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };
+        audit::note_done(&database, record).await?;
+        Ok(receipt)
     }
-    let action = Action::Promotion;
-    let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };
-    audit::note_done(&database, record).await?;
-    Ok(receipt)
 }
 
 /// Refuses a command that is incomplete, or whose texts are too long to be kept.

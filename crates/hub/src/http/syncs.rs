@@ -19,7 +19,7 @@ use hub_api::tokens::Act;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use super::caller::{Decider, LimitedReader};
+use super::caller::{Decider, DecisionScope, LimitedReader};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{Administrator, App, Reader};
@@ -106,7 +106,9 @@ async fn request_sync(
 ) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
     let request = if body.is_empty() { SyncRequest::default() } else { parsed(&body)? };
     match &request.environment {
-        Some(environment) => decider.check(&app, Act::Operate, (environment, None)).await?,
+        Some(environment) => {
+            decider.check(&app, Act::Operate, DecisionScope { environment, subject: None }).await?;
+        }
         None => decider.check_everywhere(Act::Operate)?,
     }
     Ok((StatusCode::ACCEPTED, Json(service(&app)?.request_sync(&request)?)))
