@@ -88,7 +88,7 @@ async fn store_counted(
     let mut states: Vec<State> = works.iter().map(|work| work.state_after(now)).collect();
     let places = locate(transaction, contents, &works).await?;
     let located = Located { places: &places, contents };
-    let moved = write_history(transaction, &works, &mut states, (&located, now)).await?;
+    let moved = history_changes(transaction, &works, &mut states, &located).await?.write(transaction, now).await?;
     count(transaction, &located, &works, &mut states).await?;
     name_commits(transaction, contents, (&places, moved)).await?;
     let replaced: BTreeSet<ReconcilerId> = works.iter().filter_map(Work::replaced).collect();
@@ -262,22 +262,40 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Writes new entries, and updates their neighbours.
-async fn write_history(
+/// The changes of the history: new entries, and updates of their neighbours.
+#[derive(Default)]
+struct HistoryChanges<'a> {
+    rows: Vec<(DeploymentId, NewRow<'a>)>,
+    links: Vec<(DeploymentId, Link)>,
+    taken_out: Vec<DeploymentId>,
+    moved: Vec<Moved>,
+}
+
+impl HistoryChanges<'_> {
+    /// Writes the changes. Returns the rows whose place changed.
+    async fn write(self, transaction: &mut Transaction, now: Timestamp) -> Result<Vec<Moved>, DatabaseError> {
+        history::add(transaction, self.rows, now).await?;
+        history::relink(transaction, self.links).await?;
+        history::take_out(transaction, self.taken_out).await?;
+        Ok(self.moved)
+    }
+}
+
+/// Computes the changes of the history, with reserved ids for new entries. Updates the latest entries in the states.
+async fn history_changes<'a>(
     transaction: &mut Transaction,
-    works: &[Work<'_>],
+    works: &[Work<'a>],
     states: &mut [State],
-    (located, now): (&Located<'_>, Timestamp),
-) -> Result<Vec<Moved>, DatabaseError> {
+    located: &Located<'_>,
+) -> Result<HistoryChanges<'a>, DatabaseError> {
+    let mut changes = HistoryChanges::default();
     let entries = works.iter().flat_map(|work| work.timeline.entries());
     let count = entries.filter(|entry| entry.row().is_none()).count();
     if count == 0 && works.iter().all(|work| work.rows.is_empty()) {
-        return Ok(Vec::new());
+        return Ok(changes);
     }
     let reserved = if count == 0 { Vec::new() } else { history::reserve(transaction, count).await? };
     let mut reserved = reserved.into_iter();
-    let (mut rows, mut links, mut taken_out) = (Vec::with_capacity(count), Vec::new(), Vec::new());
-    let mut moved = Vec::new();
     for (work, state) in works.iter().zip(states) {
         let mut before = None;
         for (index, entry) in work.timeline.entries().iter().enumerate() {
@@ -286,23 +304,20 @@ async fn write_history(
             let link = work.link(index, before);
             if row.is_none() {
                 let (reconciler_id, content) = (work.subject.reconciler_id, work.content((index, entry), located));
-                rows.push((id, NewRow { reconciler_id, statement: entry.statement, content, link }));
+                changes.rows.push((id, NewRow { reconciler_id, statement: entry.statement, content, link }));
             } else if work.rows.get(&id).is_some_and(|known| known.link != link) {
-                links.push((id, link));
+                changes.links.push((id, link));
             }
-            moved.extend(work.moved((index, entry), id));
+            changes.moved.extend(work.moved((index, entry), id));
             before = Some((id, entry));
         }
-        taken_out.extend(work.taken_out());
+        changes.taken_out.extend(work.taken_out());
         if let Some((id, last)) = before {
             (state.deployment_id, state.reported_on) = (Some(id), Some(last.since));
             (state.status, state.digest) = (last.statement.status, last.statement.digest);
         }
     }
-    history::add(transaction, rows, now).await?;
-    history::relink(transaction, links).await?;
-    history::take_out(transaction, taken_out).await?;
-    Ok(moved)
+    Ok(changes)
 }
 
 /// A row whose place changed.
