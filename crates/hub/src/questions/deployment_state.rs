@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::QuestionError;
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, RevisionId, Transaction, Value,
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, RevisionId, Transaction,
 };
 
 /// The request, with the field names of Microsoft's hub.
@@ -91,15 +91,13 @@ pub async fn deployment_state(
             return Err(QuestionError::Wrong { parameter, message });
         }
     }
-    let commit = revision::commit(&request.commit_id);
     let mut transaction = database.begin_reading().await?;
-    let endpoint = Endpoint::new(transaction.dialect(), &request.manifests_endpoint);
-    let contents = contents(&mut transaction, &endpoint, commit).await?;
-    let mut state = counted(&mut transaction, &endpoint, (&contents, commit)).await?;
+    let subscribers = Subscribers::read(&mut transaction, request).await?;
+    let mut state = subscribers.counted(&mut transaction).await?;
     for status in [Status::Success, Status::Failure, Status::InProgress] {
         let (total, list) = state.part_mut(status);
         if *total > 0 {
-            *list = subscribers(&mut transaction, &endpoint, (&contents, commit, status)).await?;
+            *list = subscribers.list(&mut transaction, status).await?;
         }
     }
     Ok(state)
@@ -192,58 +190,67 @@ async fn contents(
     Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
 }
 
-/// The condition that a reconciler has the commit: it holds the content of the commit; or that content is not known, and its report `d` names the
-/// commit. Parameters `$1` and `$2`.
-fn has_commit(dialect: Dialect) -> String {
-    let holds = dialect.any_int("s.held_revision_id", "$1");
-    format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")
-}
-
-fn parameters(contents: &BTreeSet<RevisionId>, commit: &str) -> Vec<Value> {
-    vec![contents.clone().into(), commit.into()]
+/// The reconcilers of an endpoint, and the commit that they may have.
+struct Subscribers<'a> {
+    endpoint: Endpoint,
+    commit: &'a str,
+    /// The revisions that hold the content of the endpoint at the commit.
+    contents: BTreeSet<RevisionId>,
 }
 
 const SUBSCRIBERS: &str = "reconciler r join host h on h.id = r.host_id join reconciler_state s on s.reconciler_id = r.id \
     left join deployment d on d.id = s.deployment_id";
 
-async fn counted(
-    transaction: &mut Transaction,
-    endpoint: &Endpoint,
-    (contents, commit): (&BTreeSet<RevisionId>, &str),
-) -> Result<DeploymentState, DatabaseError> {
-    let dialect = transaction.dialect();
-    let mut parameters = Parameters::with(dialect, parameters(contents, commit));
-    let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
-    let sql = format!(
-        "select case when {} then s.status else 0 end, count(*) from {SUBSCRIBERS} \
-         where {of_endpoint} and r.retired_on is null and h.retired_on is null group by 1",
-        has_commit(dialect),
-    );
-    let mut state = DeploymentState::default();
-    for (status, count) in transaction.query::<(i64, i64)>(&sql, parameters.into_values()).await? {
-        state.total_subscribers += count;
-        if let Some(status) = Status::from_number(status) {
-            *state.part_mut(status).0 += count;
-        }
-    }
-    Ok(state)
+/// The condition that a reconciler has the commit: it holds the content of the commit; or that content is not known, and its report `d` names the
+/// commit. The parameters are those of [`Subscribers::parameters`].
+fn has_commit(dialect: Dialect) -> String {
+    let holds = dialect.any_int("s.held_revision_id", "$1");
+    format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")
 }
 
-async fn subscribers(
-    transaction: &mut Transaction,
-    endpoint: &Endpoint,
-    (contents, commit, status): (&BTreeSet<RevisionId>, &str, Status),
-) -> Result<Vec<Subscriber>, DatabaseError> {
-    let dialect = transaction.dialect();
-    let mut parameters = Parameters::with(dialect, parameters(contents, commit));
-    let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
-    let of_status = parameters.equals("s.status", status.number());
-    let sql = format!(
-        "select r.name, h.name, d.status_message from {SUBSCRIBERS} \
-         where {of_endpoint} and r.retired_on is null and h.retired_on is null and {of_status} and {} order by r.id limit {LISTED_MAX}",
-        has_commit(dialect),
-    );
-    transaction.query(&sql, parameters.into_values()).await
+impl<'a> Subscribers<'a> {
+    async fn read(transaction: &mut Transaction, request: &'a DeploymentStateRequest) -> Result<Self, DatabaseError> {
+        let commit = revision::commit(&request.commit_id);
+        let endpoint = Endpoint::new(transaction.dialect(), &request.manifests_endpoint);
+        let contents = contents(transaction, &endpoint, commit).await?;
+        Ok(Self { endpoint, commit, contents })
+    }
+
+    fn parameters(&self, dialect: Dialect) -> Parameters {
+        Parameters::with(dialect, vec![self.contents.clone().into(), self.commit.into()])
+    }
+
+    async fn counted(&self, transaction: &mut Transaction) -> Result<DeploymentState, DatabaseError> {
+        let dialect = transaction.dialect();
+        let mut parameters = self.parameters(dialect);
+        let of_endpoint = self.endpoint.condition("r.manifests_endpoint", &mut parameters);
+        let sql = format!(
+            "select case when {} then s.status else 0 end, count(*) from {SUBSCRIBERS} \
+             where {of_endpoint} and r.retired_on is null and h.retired_on is null group by 1",
+            has_commit(dialect),
+        );
+        let mut state = DeploymentState::default();
+        for (status, count) in transaction.query::<(i64, i64)>(&sql, parameters.into_values()).await? {
+            state.total_subscribers += count;
+            if let Some(status) = Status::from_number(status) {
+                *state.part_mut(status).0 += count;
+            }
+        }
+        Ok(state)
+    }
+
+    async fn list(&self, transaction: &mut Transaction, status: Status) -> Result<Vec<Subscriber>, DatabaseError> {
+        let dialect = transaction.dialect();
+        let mut parameters = self.parameters(dialect);
+        let of_endpoint = self.endpoint.condition("r.manifests_endpoint", &mut parameters);
+        let of_status = parameters.equals("s.status", status.number());
+        let sql = format!(
+            "select r.name, h.name, d.status_message from {SUBSCRIBERS} \
+             where {of_endpoint} and r.retired_on is null and h.retired_on is null and {of_status} and {} order by r.id limit {LISTED_MAX}",
+            has_commit(dialect),
+        );
+        transaction.query(&sql, parameters.into_values()).await
+    }
 }
 
 impl FromRow for Subscriber {
