@@ -10,6 +10,13 @@ use super::QuestionError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cursor<const N: usize>(pub(super) [i64; N]);
 
+/// A part of a list: at most `limit` rows behind a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ListPart {
+    pub(super) after: Cursor<2>,
+    pub(super) limit: usize,
+}
+
 impl<const N: usize> Cursor<N> {
     /// The text for clients. It contains the name of the list, so that a cursor works only for its own list.
     pub(super) fn write(self, list: &str) -> String {

@@ -11,7 +11,7 @@ use hub_api::rollouts::{ListedRollout, RolloutVersion};
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, ListPart};
 use super::place_folders::{self, Above};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, earlier_names, facts, promotions, question, rollouts};
@@ -51,17 +51,18 @@ pub async fn history(
     let reports = match (&question.filter.host, &scope.hosts) {
         _ if !selection.has(HistoryKind::Report) => Reports { order: Order::Received, rows: Vec::new(), rest: None },
         (Some(_), Some(hosts)) => {
-            let hosts = hosts.clone();
-            of_hosts(&mut transaction, (&scope, hosts), (time, report, limit)).await?
+            let part = ListPart { after: Cursor([time, report]), limit };
+            of_hosts(&mut transaction, &scope, hosts.clone(), part).await?
         }
         _ => of_all(&mut transaction, &scope, (report, limit)).await?,
     };
     let publications = if selection.has(HistoryKind::Publication) {
-        rollouts::listed(&mut transaction, &scope, (Cursor([committed, commit]), limit)).await?
+        rollouts::listed(&mut transaction, &scope, ListPart { after: Cursor([committed, commit]), limit }).await?
     } else {
         Vec::new()
     };
-    let events = promotions::listed(&mut transaction, (question, selection), (happened, event, limit)).await?;
+    let part = ListPart { after: Cursor([happened, event]), limit };
+    let events = promotions::listed(&mut transaction, question, selection, part).await?;
     let hosts = scope.desired_hosts.as_deref();
     let streams = Streams { reports, publications, events, since: selection.since, reach: question.reach, hosts };
     streams.merge(&mut transaction, [time, report, committed, commit, happened, event], limit).await
@@ -286,8 +287,9 @@ const CHAIN_MAX: i64 = 20_000;
 /// The latest reports of hosts before a report: follows the chains of their reconcilers.
 async fn of_hosts(
     transaction: &mut Transaction,
-    (scope, hosts): (&Scope, Vec<HostId>),
-    (time, before, limit): (i64, i64, usize),
+    scope: &Scope,
+    hosts: Vec<HostId>,
+    ListPart { after: Cursor([time, before]), limit }: ListPart,
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
     // A cross join prevents SQLite from beginning with the whole history.

@@ -7,7 +7,7 @@ use hub_api::promotions::{PromotionChange, PromotionEvent, PromotionEventFilter,
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, ListPart};
 use super::similar_names::similar;
 use super::{Question, QuestionError, conditions, workspaces};
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, Transaction};
@@ -89,8 +89,9 @@ async fn check_environment(
 /// Events before a time, and of that time before an id, for the history: the latest first. Without a kind, the reasons why promotions wait are left out.
 pub(super) async fn listed(
     transaction: &mut Transaction,
-    (question, selection): (Question<'_>, &HistorySelection),
-    (happened, id, limit): (i64, i64, usize),
+    question: Question<'_>,
+    selection: &HistorySelection,
+    ListPart { after: Cursor([happened, id]), limit }: ListPart,
 ) -> Result<Vec<(i64, PromotionEvent)>, DatabaseError> {
     let kinds = [HistoryKind::Decision, HistoryKind::Promotion];
     if !kinds.into_iter().any(|kind| selection.has(kind)) || !is_about_environments(question) {

@@ -7,7 +7,7 @@ use hub_api::rollouts::{ListedRollout, RolloutVersion, Rollouts};
 use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, ListPart};
 use super::manifests::HAS_MANIFESTS;
 use super::scope::Scope;
 use super::subject::Subject;
@@ -55,7 +55,7 @@ const ROLLOUTS_DEFAULT: usize = 20;
 pub(super) async fn listed(
     transaction: &mut Transaction,
     scope: &Scope,
-    (Cursor([before, id]), limit): (Cursor<2>, usize),
+    ListPart { after: Cursor([before, id]), limit }: ListPart,
 ) -> Result<Vec<(CommitId, ListedRollout)>, DatabaseError> {
     let dialect = transaction.dialect();
     let before = Timestamp::from_millis(before);
