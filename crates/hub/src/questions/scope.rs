@@ -199,7 +199,8 @@ async fn cluster_types(transaction: &mut Transaction, question: Question<'_>) ->
     let Some(name) = &question.filter.cluster_type else { return Ok(Vec::new()) };
     let sql = "select 1 from place_group where cluster_type = $1 limit 1";
     if !transaction.exists(sql, vec![name.as_str().into()]).await? {
-        return Err(unknown(transaction, "cluster type", ("place_group", "cluster_type"), name).await?);
+        let similar = similar(transaction, ("place_group", "cluster_type"), name).await?;
+        return Err(unknown("cluster type", name, similar));
     }
     Ok([name].into_iter().chain(&question.earlier.cluster_types).cloned().collect())
 }
@@ -249,19 +250,13 @@ pub(super) async fn named<T: FromColumn>(
     let Some(name) = name else { return Ok(None) };
     match transaction.first(&format!("select id from {table} where name = $1"), vec![name.into()]).await? {
         Some(id) => Ok(Some(id)),
-        None => Err(unknown(transaction, what, (table, "name"), name).await?),
+        None => Err(unknown(what, name, similar(transaction, (table, "name"), name).await?)),
     }
 }
 
 /// The error for an unknown name, with similar names.
-async fn unknown(
-    transaction: &mut Transaction,
-    what: &'static str,
-    column: (&'static str, &'static str),
-    name: &str,
-) -> Result<QuestionError, QuestionError> {
-    let similar = similar(transaction, column, name).await?;
-    Ok(QuestionError::Unknown { what, name: name.to_owned(), similar })
+fn unknown(what: &'static str, name: &str, similar: Vec<String>) -> QuestionError {
+    QuestionError::Unknown { what, name: name.to_owned(), similar }
 }
 
 /// The targets with the names and labels of the filter; none if the filter has no condition on targets.
@@ -288,7 +283,7 @@ async fn targets(
         let Some(name) = name else { continue };
         let sql = format!("select 1 from {table} where name = $1 limit 1");
         if !transaction.exists(&sql, vec![name.as_str().into()]).await? {
-            return Err(unknown(transaction, what, (table, "name"), name).await?);
+            return Err(unknown(what, name, similar(transaction, (table, "name"), name).await?));
         }
     }
     conditions.extend(environments.map(|ids| parameters.any_int("t.environment_id", ids.clone())));
