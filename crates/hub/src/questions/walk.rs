@@ -155,11 +155,10 @@ impl Walk {
     /// Examines the rest of a lane. Returns whether the lane is finished.
     async fn follow(&self, transaction: &mut Transaction, progress: &mut Progress) -> Result<bool, DatabaseError> {
         loop {
-            let needed = progress.limit - progress.found.reconcilers.len();
-            if needed == 0 || progress.left == 0 {
+            if progress.needed() == 0 || progress.left == 0 {
                 return Ok(false);
             }
-            let range = self.range(transaction, progress.position, (needed, progress.left)).await?;
+            let range = self.range(transaction, progress).await?;
             progress.left = progress.left.saturating_sub(range.examined.max(1));
             let lane = PlaceId::new(progress.position.0[0]);
             let place = Some(lane).filter(|_| self.along == Along::Places && self.is_past());
@@ -211,12 +210,8 @@ impl Walk {
     }
 
     /// Examines the next reconcilers of a lane.
-    async fn range(
-        &self,
-        transaction: &mut Transaction,
-        Cursor([lane, after]): Cursor<2>,
-        (needed, examined_max): (usize, usize),
-    ) -> Result<PathRange, DatabaseError> {
+    async fn range(&self, transaction: &mut Transaction, progress: &Progress) -> Result<LaneRange, DatabaseError> {
+        let (Cursor([lane, after]), needed, examined_max) = (progress.position, progress.needed(), progress.left);
         let mut parameters = Parameters::with(transaction.dialect(), vec![after.into(), (examined_max as i64).into()]);
         let inner = self.inner(lane, &mut parameters);
         let mut selecting = parameters.clone();
@@ -227,11 +222,11 @@ impl Walk {
         let found: Vec<ReconcilerId> = transaction.query(&sql, selecting.into_values()).await?;
         if found.len() == needed || is_any {
             let end = found.last().copied().map(ReconcilerId::number).filter(|_| found.len() == needed);
-            return Ok(PathRange { examined: found.len(), found, end });
+            return Ok(LaneRange { examined: found.len(), found, end });
         }
         let sql = format!("select count(*), max(y.id) from ({inner}) as y");
         let (examined, end): (usize, Option<i64>) = transaction.one(&sql, parameters.into_values()).await?;
-        Ok(PathRange { found, examined, end: end.filter(|_| examined == examined_max) })
+        Ok(LaneRange { found, examined, end: end.filter(|_| examined == examined_max) })
     }
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
@@ -303,8 +298,15 @@ struct Progress {
     position: Cursor<2>,
 }
 
+impl Progress {
+    /// The number of reconcilers that the page still needs.
+    fn needed(&self) -> usize {
+        self.limit - self.found.reconcilers.len()
+    }
+}
+
 /// The reconcilers of a part of a lane.
-struct PathRange {
+struct LaneRange {
     found: Vec<ReconcilerId>,
     examined: usize,
     /// The last reconciler that was examined; none if the lane ends in this part.
