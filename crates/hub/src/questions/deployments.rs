@@ -12,7 +12,7 @@ use super::facts::{self, Below, Fact, ReconcilerPlace};
 use super::place_folders::Above;
 use super::scope::Scope;
 use super::walk::Walk;
-use super::{Question, QuestionError, question, released, rollout_state};
+use super::{Question, QuestionError, question, released};
 use crate::ingest::workloads::{self, WorkloadQuery};
 use crate::store::{Database, DatabaseError, HostId, PlaceGroupId, ReconcilerId, TargetId, Transaction};
 
@@ -40,7 +40,7 @@ pub async fn deployments(
     let is_by_workload = targets.is_some() || question.filter.host.is_some();
     let found = Search::new(&mut transaction, scope, at).await?;
     let (facts, next) = found.page(&mut transaction, after, limit).await?;
-    let selection = Selection { only: targets.as_ref(), at, is_by_workload, hides_messages };
+    let selection = RowSelection { only: targets.as_ref(), at, is_by_workload, hides_messages };
     let mut items = of_facts(&mut transaction, facts, selection).await?;
     if let Some(states) = states {
         // The folder of a cluster can have another state than the one of a workload in it.
@@ -97,40 +97,32 @@ impl Search {
 const LIST: &str = "deployments";
 
 /// Which rows of reconcilers are selected.
-#[derive(Clone, Copy)]
-struct Selection<'a> {
-    only: Option<&'a BTreeSet<TargetId>>,
-    at: Option<Timestamp>,
-    /// Whether reconcilers of cluster folders have a row for each target in them.
-    is_by_workload: bool,
-    hides_messages: bool,
+#[derive(Clone, Copy, Default)]
+pub(super) struct RowSelection<'a> {
+    /// Only rows for these targets. None: for all.
+    pub(super) only: Option<&'a BTreeSet<TargetId>>,
+    /// The rows at this timestamp. None: now.
+    pub(super) at: Option<Timestamp>,
+    /// Whether reconcilers of cluster folders have a row for each target in them. Otherwise, they have one row.
+    pub(super) is_by_workload: bool,
+    /// Whether rows for targets in cluster folders have no messages.
+    pub(super) hides_messages: bool,
 }
 
-/// The rows for reconcilers: one for each target that a reconciler applies. A reconciler of the folder of a cluster has one row.
+/// The rows for reconcilers: one for each target that a reconciler applies.
 pub(super) async fn rows(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
-    (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
+    selection: RowSelection<'_>,
 ) -> Result<Vec<Deployment>, QuestionError> {
-    let facts = facts::facts(transaction, reconcilers, at).await?;
-    of_facts(transaction, facts, Selection { only, at, is_by_workload: false, hides_messages: false }).await
-}
-
-/// The rows for reconcilers, one for each of these targets that a reconciler applies, also in the folder of a cluster.
-pub(super) async fn rows_of_targets(
-    transaction: &mut Transaction,
-    reconcilers: &[ReconcilerId],
-    (targets, at, hides_messages): (&BTreeSet<TargetId>, Option<Timestamp>, bool),
-) -> Result<Vec<Deployment>, QuestionError> {
-    let facts = facts::facts(transaction, reconcilers, at).await?;
-    let selection = Selection { only: Some(targets), at, is_by_workload: true, hides_messages };
+    let facts = facts::facts(transaction, reconcilers, selection.at).await?;
     of_facts(transaction, facts, selection).await
 }
 
 async fn of_facts(
     transaction: &mut Transaction,
     facts: Vec<Fact>,
-    Selection { only, at, is_by_workload, hides_messages }: Selection<'_>,
+    RowSelection { only, at, is_by_workload, hides_messages }: RowSelection<'_>,
 ) -> Result<Vec<Deployment>, QuestionError> {
     let hosts = facts.iter().map(|fact| fact.host_id).collect();
     let platform = facts::platform_reconcilers(transaction, hosts).await?;
@@ -289,8 +281,7 @@ fn row_below(fact: &Fact, below: &AssignedBelow, row: Deployment) -> Deployment 
     let tree = |side: &Option<(String, String)>| side.as_ref().map(|(tree, _)| tree.clone());
     let commit = |side: &Option<(String, String)>| side.as_ref().map(|(_, commit)| commit.clone());
     let holds = below.held.is_some() && tree(&below.held) == tree(&below.desired);
-    let state =
-        below.desired.as_ref().map(|_| rollout_state::of(fact.status, (holds, fact.held.is_none()), fact.is_silent));
+    let state = below.desired.as_ref().map(|_| fact.state_if(holds));
     Deployment {
         target: Some(below.target.clone()),
         version: below.release.clone(),

@@ -9,6 +9,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
 use super::cursor::Cursor;
+use super::deployments::RowSelection;
 use super::groups::StateCount;
 use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
@@ -176,6 +177,7 @@ pub async fn drift_hosts(
         Walk::of_tallies(scope, transaction.query(&sql, parameters.into_values()).await?)
     };
     let found = walk.page(&mut transaction, after, limit).await?;
-    let items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;
+    let selection = RowSelection { only: targets.as_ref(), ..RowSelection::default() };
+    let items = deployments::rows(&mut transaction, &found.reconcilers, selection).await?;
     Ok(Deployments { items, next: found.next.map(|next| next.write(kind.as_str())) })
 }

@@ -7,7 +7,7 @@ use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 
-use super::rollout_state;
+use super::rollout_state::StateFacts;
 use crate::ingest::report_places::PLACE_ID;
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, Dialect, FromRow, HostId, Kind, PlaceGroupId, PlaceId, ReconcilerId,
@@ -83,7 +83,14 @@ impl Fact {
     pub(super) fn state(&self) -> Option<RolloutState> {
         let desired = self.place.as_ref()?.desired.as_ref()?;
         let holds = self.held.as_ref().is_some_and(|held| held.tree == desired.tree);
-        Some(rollout_state::of(self.status, (holds, self.held.is_none()), self.is_silent))
+        Some(self.state_if(holds))
+    }
+
+    /// The rollout state of the reconciler, if it holds the desired content or not.
+    pub(super) fn state_if(&self, holds: bool) -> RolloutState {
+        let facts =
+            StateFacts { status: self.status, holds, is_unknown: self.held.is_none(), is_silent: self.is_silent };
+        facts.state()
     }
 }
 

@@ -17,7 +17,7 @@ use super::groups::StateCount;
 use super::manifests::HAS_MANIFESTS;
 use super::rollout_state::{self, LIVENESS, StateNumber};
 use super::scope::Scope;
-use super::subject::{Stand, Within};
+use super::subject::{ScopePart, Stand};
 use super::{QuestionError, conditions};
 use crate::limits::COUNTED_BY_PLACE_MAX;
 use crate::store::{
@@ -59,6 +59,17 @@ impl FromRow for DesiredRelease {
         let (environment, id, version, since) = columns.take::<(_, Option<_>, Option<_>, _)>()?;
         Ok(Self { environment, release: id.zip(version), since })
     }
+}
+
+/// A page of a list of reconcilers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReleasedPage<'a> {
+    /// Only reconcilers in these states.
+    pub(super) states: &'a [RolloutState],
+    /// Only reconcilers with higher ids.
+    pub(super) after: i64,
+    /// The maximum number of reconcilers.
+    pub(super) limit: usize,
 }
 
 /// A reconciler of a workload, with its state.
@@ -166,18 +177,10 @@ impl Released {
     }
 
     /// The table `assigned`: the places with desired content, now or at a timestamp, and the folders of clusters around them.
-    fn assigned(
-        &self,
-        (scope, within): (&Scope, Within),
-        at: Option<Timestamp>,
-        parameters: &mut Parameters,
-    ) -> String {
+    fn assigned(&self, part: ScopePart<'_>, at: Option<Timestamp>, parameters: &mut Parameters) -> String {
         let pairs = parameters.add(serde_json::json!(self.groups).to_string());
         let pairs = parameters.dialect().pairs(&pairs);
-        let mut conditions: Vec<_> = scope.of_groups("g.id", parameters).into_iter().collect();
-        if let Within::Environment(environment) = within {
-            conditions.push(parameters.equals("coalesce(g.environment_id, 0)", EnvironmentId::or_zero(environment)));
-        }
+        let conditions = part.of_groups(parameters);
         let revision = match at {
             None => "a.desired_revision_id".to_owned(),
             Some(at) => {
@@ -200,9 +203,9 @@ impl Released {
     }
 
     /// The tables up to `counted`: a row for each reconciler in each environment, with what it wants and holds at all of its places together.
-    fn counted(&self, (scope, within): (&Scope, Within), parameters: &mut Parameters) -> String {
-        let assigned = self.assigned((scope, within), None, parameters);
-        let hosts = conditions::and(scope.of_hosts("r.host_id", parameters));
+    fn counted(&self, part: ScopePart<'_>, parameters: &mut Parameters) -> String {
+        let assigned = self.assigned(part, None, parameters);
+        let hosts = conditions::and(part.scope.of_hosts("r.host_id", parameters));
         let (wants, holds) = match self.content {
             Content::Desired => ("1 = 1".to_owned(), "x.held_tree = x.tree".to_owned()),
             Content::Release(id) => {
@@ -247,7 +250,7 @@ impl Released {
         scope: &Scope,
     ) -> Result<BTreeMap<Option<EnvironmentId>, Stand>, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
-        let counted = self.counted((scope, Within::All), &mut parameters);
+        let counted = self.counted(ScopePart::all(scope), &mut parameters);
         let state = rollout_state::expression("t.holds = 1");
         let sql = format!(
             "{counted} select t.environment_id, t.wants, t.is_pinned, t.is_expected, {state} as state, {LIVENESS}, count(*) from counted t \
@@ -272,15 +275,15 @@ impl Released {
         Ok(stands)
     }
 
-    /// The expected reconcilers in these states behind one of them, in the order of their ids.
+    /// A page of the expected reconcilers, in the order of their ids.
     pub(super) async fn page(
         &self,
         transaction: &mut Transaction,
-        (scope, within): (&Scope, Within),
-        (states, after, limit): (&[RolloutState], i64, usize),
+        part: ScopePart<'_>,
+        ReleasedPage { states, after, limit }: ReleasedPage<'_>,
     ) -> Result<Vec<ReleasedReconciler>, QuestionError> {
         let mut parameters = Parameters::new(transaction.dialect());
-        let counted = self.counted((scope, within), &mut parameters);
+        let counted = self.counted(part, &mut parameters);
         let state = rollout_state::expression("t.holds = 1");
         let numbers: Vec<i64> = states.iter().map(|state| rollout_state::number(*state)).collect();
         let of_states = parameters.any_int("q.state", numbers);
@@ -300,7 +303,7 @@ impl Released {
         transaction: &mut Transaction,
     ) -> Result<Vec<(Option<String>, i64)>, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
-        let counted = self.counted((&Scope::default(), Within::All), &mut parameters);
+        let counted = self.counted(ScopePart::all(&Scope::default()), &mut parameters);
         let sql = format!(
             "{counted} select n.version, count(*) from counted t \
              left join workload_version n on n.id = t.held_id and t.held_id = t.last_held_id group by 1 order by 2 desc, 1"
@@ -315,7 +318,7 @@ impl Released {
         (scope, at): (&Scope, Option<Timestamp>),
     ) -> Result<Vec<DesiredRelease>, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
-        let assigned = self.assigned((scope, Within::All), at, &mut parameters);
+        let assigned = self.assigned(ScopePart::all(scope), at, &mut parameters);
         let sql = format!(
             "with {assigned} select q.environment_id, q.desired_id, n.version, {} from \
              (select environment_id, desired_id, max(desired_on) as desired_on from assigned group by 1, 2) q \

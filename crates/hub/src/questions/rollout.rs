@@ -1,6 +1,6 @@
 //! The progress of a rollout: of a workload, of a version of a workload, or of a commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::deployments::{Deployment, Deployments};
 use hub_api::page::Page;
@@ -10,20 +10,25 @@ use model::rollout::RolloutState;
 
 use super::counted::counted_alone;
 use super::cursor::Cursor;
-use super::released::{Content, Released, ReleasedReconciler};
+use super::deployments::RowSelection;
+use super::released::{Content, Released, ReleasedPage, ReleasedReconciler};
 use super::resolved::ResolvedRollout;
 use super::scope::Scope;
-use super::subject::{Stand, Subject, Within};
+use super::subject::{ScopePart, Stand, Subject};
+use super::then::ReleaseThen;
 use super::walk::Walk;
-use super::{Question, QuestionError, deployments, question, then};
+use super::{Question, QuestionError, deployments, question};
 use crate::desired::order;
-use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, Transaction};
+use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, TargetId, Transaction};
 
 /// Maximum number of reconcilers that need attention in the answer, for each environment.
 const ATTENTION: usize = 20;
 
 /// The states of reconcilers that need attention.
 const WANTING: [RolloutState; 2] = [RolloutState::Failed, RolloutState::Silent];
+
+/// The progress in each environment.
+type Environments = BTreeMap<Option<EnvironmentId>, EnvironmentRollout>;
 
 /// The progress of the rollout of a workload (its content that is desired now), of a version (`workload@version`, or the version alone), or of a commit in
 /// any form that reconcilers write. If several workloads have the same name, `workspace/application/workload` identifies one of them.
@@ -53,7 +58,8 @@ pub async fn rollout(
         environments = with_released(&mut transaction, environments, (&released, &scope)).await?;
         drop(turn);
     }
-    answer(&mut transaction, (of, resolved), (&scope, environments)).await
+    check_reach(&scope, of, &environments)?;
+    answer(&mut transaction, of, resolved, environments).await
 }
 
 /// The progress of the rollout of a workload or of a version of it at a timestamp: what was desired then, and what reconcilers had reported by then. Only the releases
@@ -92,33 +98,40 @@ pub async fn rollout_at(
         RolloutOf::Version { version, .. } => Some(version.as_str()),
         _ => None,
     };
-    let stands = then::stands(&mut transaction, (&released, version), (&scope, at, ATTENTION)).await?;
+    let then = ReleaseThen { released: &released, version, at };
+    let stands = then.stands(&mut transaction, &scope, ATTENTION).await?;
     let ids: BTreeMap<_, _> =
         environment_names(&mut transaction).await?.into_iter().map(|(id, name)| (name, id)).collect();
     let only = released.targets(&scope);
+    let selection = of_targets(&only, Some(at), &scope);
     for (name, then) in stands {
         let row = environments.entry(ids.get(&name).copied()).or_default();
         add_stand(row, then.stand);
-        let of_targets = (&only, Some(at), scope.hides_messages);
-        row.attention = deployments::rows_of_targets(&mut transaction, &then.failed, of_targets).await?;
+        row.attention = deployments::rows(&mut transaction, &then.failed, selection).await?;
         // As a row of the rollout: its version failed, whatever is desired there.
         row.attention.iter_mut().for_each(|row| row.state = Some(RolloutState::Failed));
         row.attention.truncate(ATTENTION);
     }
-    answer(&mut transaction, (of, resolved), (&scope, environments)).await
+    check_reach(&scope, of, &environments)?;
+    answer(&mut transaction, of, resolved, environments).await
+}
+
+/// Refuses a rollout that exists, but is outside of the reach of the token, as if it were unknown.
+fn check_reach(scope: &Scope, of: &str, environments: &Environments) -> Result<(), QuestionError> {
+    if scope.is_limited && environments.is_empty() {
+        let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
+        return Err(QuestionError::Unknown { what, name, similar });
+    }
+    Ok(())
 }
 
 /// The answer, with the environments in their order.
 async fn answer(
     transaction: &mut Transaction,
-    (of, resolved): (&str, ResolvedRollout),
-    (scope, environments): (&Scope, BTreeMap<Option<EnvironmentId>, EnvironmentRollout>),
+    of: &str,
+    resolved: ResolvedRollout,
+    environments: Environments,
 ) -> Result<Rollout, QuestionError> {
-    if scope.is_limited && environments.is_empty() {
-        // The rollout exists, but it is outside of the reach of the token.
-        let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
-        return Err(QuestionError::Unknown { what, name, similar });
-    }
     let mut rollout = Rollout { of: of.to_owned(), what: resolved.of, ..Rollout::default() };
     let names = environment_names(transaction).await?;
     for (id, mut environment) in environments {
@@ -147,15 +160,16 @@ fn needs_attention(stand: &Stand) -> bool {
 /// Adds the reconcilers of platform folders.
 async fn with_released(
     transaction: &mut Transaction,
-    mut environments: BTreeMap<Option<EnvironmentId>, EnvironmentRollout>,
+    mut environments: Environments,
     (released, scope): (&Released, &Scope),
-) -> Result<BTreeMap<Option<EnvironmentId>, EnvironmentRollout>, QuestionError> {
+) -> Result<Environments, QuestionError> {
     for (environment, stand) in released.stands(transaction, scope).await? {
         let row = environments.entry(environment).or_default();
         add_stand(row, stand);
         if needs_attention(&stand) && row.attention.len() < ATTENTION {
-            let within = Within::Environment(environment);
-            let found = released.page(transaction, (scope, within), (&WANTING, 0, ATTENTION)).await?;
+            let part = ScopePart::in_environment(scope, environment);
+            let page = ReleasedPage { states: &WANTING, after: 0, limit: ATTENTION };
+            let found = released.page(transaction, part, page).await?;
             row.attention.extend(released_rows(transaction, (released, scope), &found).await?);
             row.attention.truncate(ATTENTION);
         }
@@ -168,7 +182,7 @@ async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
     (scope, at): (&Scope, Option<Timestamp>),
-) -> Result<BTreeMap<Option<EnvironmentId>, EnvironmentRollout>, DatabaseError> {
+) -> Result<Environments, DatabaseError> {
     let mut environments: BTreeMap<_, EnvironmentRollout> = BTreeMap::new();
     for (id, since) in resolved.subject.since(transaction, scope).await? {
         environments.entry(id).or_default().desired_since = Some(since);
@@ -229,11 +243,12 @@ pub async fn rollout_hosts(
     let mut answer = Deployments::default();
     let of_released = after.filter(|Cursor([phase, _])| *phase == RELEASED).map(|Cursor([_, after])| after);
     if of_released.is_none() {
-        let selected = resolved.subject.selected(&mut transaction, (&scope, Within::All), &states).await?;
+        let selected = resolved.subject.selected(&mut transaction, ScopePart::all(&scope), &states).await?;
         let state: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.state)).collect();
         let walk = Walk::of_tallies(scope.clone(), selected);
         let found = walk.page(&mut transaction, after, limit).await?;
-        answer.items = deployments::rows(&mut transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;
+        let selection = RowSelection { only: scope.targets.as_ref(), ..RowSelection::default() };
+        answer.items = deployments::rows(&mut transaction, &found.reconcilers, selection).await?;
         stand(&mut transaction, &found.reconcilers, (&state, &mut answer.items)).await?;
         answer.next = found.next.map(|next| next.write(LIST));
     }
@@ -243,8 +258,8 @@ pub async fn rollout_hosts(
     let left = limit.saturating_sub(answer.items.len()).max(1);
     let places = released.places(&mut transaction).await?;
     let (mut transaction, turn) = counted_alone(database, transaction, places).await?;
-    let part = (states.as_slice(), of_released.unwrap_or_default(), left);
-    let found = released.page(&mut transaction, (&scope, Within::All), part).await?;
+    let page = ReleasedPage { states: &states, after: of_released.unwrap_or_default(), limit: left };
+    let found = released.page(&mut transaction, ScopePart::all(&scope), page).await?;
     drop(turn);
     answer.items.extend(released_rows(&mut transaction, (&released, &scope), &found).await?);
     let last = found.last().filter(|_| found.len() == left);
@@ -260,13 +275,18 @@ async fn released_rows(
 ) -> Result<Vec<Deployment>, QuestionError> {
     let ids: Vec<_> = found.iter().map(|one| one.id).collect();
     let by_name: BTreeMap<_, _> = found.iter().map(|one| ((one.host.as_str(), one.name.as_str()), one)).collect();
-    let of_targets = (&released.targets(scope), None, scope.hides_messages);
-    let mut rows = deployments::rows_of_targets(transaction, &ids, of_targets).await?;
+    let targets = released.targets(scope);
+    let mut rows = deployments::rows(transaction, &ids, of_targets(&targets, None, scope)).await?;
     for row in &mut rows {
         let one = by_name.get(&(row.host.as_str(), row.reconciler.as_str()));
         row.state = one.map(|one| one.state);
     }
     Ok(rows)
+}
+
+/// One row for each of these targets, also in the folder of a cluster.
+fn of_targets<'a>(targets: &'a BTreeSet<TargetId>, at: Option<Timestamp>, scope: &Scope) -> RowSelection<'a> {
+    RowSelection { only: Some(targets), at, is_by_workload: true, hides_messages: scope.hides_messages }
 }
 
 /// In cursors, the part of the list with the reconcilers of platform folders, in the order of their ids. No lane has this number.
@@ -306,10 +326,12 @@ async fn attention(
     subject: &Subject,
     (scope, environment): (&Scope, Option<EnvironmentId>),
 ) -> Result<Vec<Deployment>, QuestionError> {
-    let selected = subject.selected(transaction, (scope, Within::Environment(environment)), &WANTING).await?;
+    let part = ScopePart::in_environment(scope, environment);
+    let selected = subject.selected(transaction, part, &WANTING).await?;
     let state = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;
-    let mut items = deployments::rows(transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;
+    let selection = RowSelection { only: scope.targets.as_ref(), ..RowSelection::default() };
+    let mut items = deployments::rows(transaction, &found.reconcilers, selection).await?;
     stand(transaction, &found.reconcilers, (&state, &mut items)).await?;
     items.truncate(ATTENTION);
     Ok(items)

@@ -52,7 +52,8 @@ impl Rule {
         Self { reported, held, is_silent: false, state }
     }
 
-    fn applies(&self, status: Option<Status>, (holds, is_unknown): (bool, bool), is_silent: bool) -> bool {
+    fn applies(&self, facts: StateFacts) -> bool {
+        let StateFacts { status, holds, is_unknown, is_silent } = facts;
         let is_reported = match self.reported {
             Reported::Nothing => status.is_none(),
             Reported::Status(needed) => status == Some(needed),
@@ -84,11 +85,23 @@ impl Rule {
     }
 }
 
-/// The state of a reconciler. `held` is whether it holds the desired content, and whether the hub does not know the content. The same in SQL is
-/// [`expression`].
-pub(super) fn of(status: Option<Status>, held: (bool, bool), is_silent: bool) -> RolloutState {
-    let rule = RULES.iter().find(|rule| rule.applies(status, held, is_silent));
-    rule.map_or(RolloutState::Outdated, |rule| rule.state)
+/// The facts about a reconciler that determine its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StateFacts {
+    pub(super) status: Option<Status>,
+    /// Whether it holds the desired content.
+    pub(super) holds: bool,
+    /// Whether the hub does not know the content that it holds.
+    pub(super) is_unknown: bool,
+    pub(super) is_silent: bool,
+}
+
+impl StateFacts {
+    /// The state of the reconciler. The same in SQL is [`expression`].
+    pub(super) fn state(self) -> RolloutState {
+        let rule = RULES.iter().find(|rule| rule.applies(self));
+        rule.map_or(RolloutState::Outdated, |rule| rule.state)
+    }
 }
 
 /// The state of the reconcilers of a tally `t`, as a number: `holds` is the condition that they hold the content in question.
@@ -192,7 +205,7 @@ mod tests {
                     i64::from(is_silent),
                 );
                 let state = database.first(&sql, Vec::new()).await.unwrap();
-                let expected = of(status, (holds, is_unknown), is_silent);
+                let expected = StateFacts { status, holds, is_unknown, is_silent }.state();
                 assert_eq!(state, Some(StateNumber(expected)), "{sql}");
             }
         }

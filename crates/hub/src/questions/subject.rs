@@ -37,13 +37,44 @@ pub(super) struct Stand {
     pub(super) pinned: i64,
 }
 
-/// The places whose reconcilers are selected.
+/// The places of a scope whose reconcilers are selected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScopePart<'a> {
+    pub(super) scope: &'a Scope,
+    within: Within,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Within {
+enum Within {
     /// All places.
     All,
     /// The places of an environment, or those without one.
     Environment(Option<EnvironmentId>),
+}
+
+impl<'a> ScopePart<'a> {
+    /// All places of a scope.
+    pub(super) fn all(scope: &'a Scope) -> Self {
+        Self { scope, within: Within::All }
+    }
+
+    /// The places of a scope in an environment, or those without one.
+    pub(super) fn in_environment(scope: &'a Scope, environment: Option<EnvironmentId>) -> Self {
+        Self { scope, within: Within::Environment(environment) }
+    }
+
+    /// The conditions that a group of places `g` is selected.
+    pub(super) fn of_groups(self, parameters: &mut Parameters) -> Vec<String> {
+        let of_groups = self.scope.of_groups("g.id", parameters);
+        let of_environment = match self.within {
+            Within::All => None,
+            Within::Environment(environment) => {
+                let number = EnvironmentId::or_zero(environment);
+                Some(parameters.equals("coalesce(g.environment_id, 0)", number))
+            }
+        };
+        of_groups.into_iter().chain(of_environment).collect()
+    }
 }
 
 impl Subject {
@@ -149,19 +180,11 @@ impl Subject {
     pub(super) async fn selected(
         &self,
         transaction: &mut Transaction,
-        (scope, within): (&Scope, Within),
+        part: ScopePart<'_>,
         states: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
-        let of_groups = scope.of_groups("g.id", &mut parameters);
-        let of_environment = match within {
-            Within::All => None,
-            Within::Environment(environment) => {
-                let number = EnvironmentId::or_zero(environment);
-                Some(parameters.equals("coalesce(g.environment_id, 0)", number))
-            }
-        };
-        let conditions = conditions::and(of_groups.into_iter().chain(of_environment));
+        let conditions = conditions::and(part.of_groups(&mut parameters));
         let select = format!("select {}", selected_columns("{state}"));
         let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));
         let mut selected = transaction.query::<Selected>(&sql, parameters.into_values()).await?;
