@@ -44,7 +44,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
         return Ok(before.phase);
     }
     let started = Instant::now();
-    let (matching, expected) = match measure(database, rule, now).await {
+    let measured = match measure(database, rule, now).await {
         // The next evaluation tries again.
         Err(QuestionError::Busy) => return Ok(before.phase),
         Err(error @ QuestionError::Wrong { .. }) => {
@@ -54,6 +54,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
         measured => measured?,
     };
     let took = started.elapsed();
+    let Measured { matching, expected } = measured;
     let (after, publication) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
     let new = match publication {
         Some(publication) => {
@@ -61,10 +62,8 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
             let since = if publication == Publication::Firing { after.since } else { before.since };
             let examples =
                 if publication == Publication::Firing { examples(database, rule).await? } else { Vec::new() };
-            Some(New {
-                kind: kind(publication),
-                body: body(rule, (publication, since, now), (matching, expected), examples),
-            })
+            let change = PhaseChange { publication, since, at: now };
+            Some(New { kind: kind(publication), body: change.body(rule, measured, examples) })
         }
         None => None,
     };
@@ -158,25 +157,36 @@ async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<
     }))
 }
 
-/// The number of reconcilers that a rule counts, and the number of all that are expected.
-async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<(i64, i64), QuestionError> {
+/// What a rule measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Measured {
+    /// The number of reconcilers that the rule counts.
+    matching: i64,
+    /// The number of all that are expected.
+    expected: i64,
+}
+
+async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<Measured, QuestionError> {
     let counted = match rule.condition {
         Condition::Drifting => drifting(database, &rule.filter, now.before(rule.longer_than)).await,
         condition => {
             let totals = questions::totals(database, &rule.filter).await;
-            totals.map(|(counts, silent)| (condition.count(&counts, silent), counts.expected))
+            totals.map(|(counts, silent)| Measured {
+                matching: condition.count(&counts, silent),
+                expected: counts.expected,
+            })
         }
     };
     match counted {
         Ok(counted) => Ok(counted),
         // A rule can be configured before the objects in its filter exist.
-        Err(QuestionError::Unknown { .. }) => Ok((0, 0)),
+        Err(QuestionError::Unknown { .. }) => Ok(Measured::default()),
         Err(error) => Err(error),
     }
 }
 
 /// How many reconcilers do not have content that was desired before `horizon`, and how many are expected.
-async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> Result<(i64, i64), QuestionError> {
+async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> Result<Measured, QuestionError> {
     let mut page = Page { cursor: None, limit: Some(PAGE_MAX) };
     let mut matching = 0;
     loop {
@@ -187,38 +197,43 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> R
         let is_over = drift.items.last().is_none_or(|last| last.desired_since >= horizon);
         match drift.next {
             Some(next) if !is_over => page.cursor = Some(next),
-            _ => return Ok((matching, drift.counts.expected)),
+            _ => return Ok(Measured { matching, expected: drift.counts.expected }),
         }
     }
 }
 
-/// The body of a notification. All attempts send the same body.
-fn body(
-    rule: &Rule,
-    (publication, since, now): (Publication, Timestamp, Timestamp),
-    (matching, expected): (i64, i64),
-    examples: Vec<Json>,
-) -> String {
-    let share = if expected == 0 { 0.0 } else { (matching as f64 * 100_000.0 / expected as f64).round() / 1_000.0 };
-    let mut data = json!({
-        "rule": rule.name,
-        "state": kind(publication),
-        "condition": rule.condition,
-        "above": rule.above.to_string(),
-        "forSeconds": rule.lasting.as_secs(),
-        "matching": matching,
-        "expected": expected,
-        "sharePercent": share,
-        "since": since,
-        "examples": examples,
-    });
-    if let (Some(data), Some(seconds)) = (data.as_object_mut(), rule.longer_than_seconds()) {
-        data.insert("longerThanSeconds".to_owned(), seconds.into());
+/// A change of the phase of a rule that receivers are notified of.
+struct PhaseChange {
+    publication: Publication,
+    /// Since when the rule fires, or fired.
+    since: Timestamp,
+    at: Timestamp,
+}
+
+impl PhaseChange {
+    /// The body of the notification. All attempts send the same body.
+    fn body(&self, rule: &Rule, Measured { matching, expected }: Measured, examples: Vec<Json>) -> String {
+        let share = if expected == 0 { 0.0 } else { (matching as f64 * 100_000.0 / expected as f64).round() / 1_000.0 };
+        let mut data = json!({
+            "rule": rule.name,
+            "state": kind(self.publication),
+            "condition": rule.condition,
+            "above": rule.above.to_string(),
+            "forSeconds": rule.lasting.as_secs(),
+            "matching": matching,
+            "expected": expected,
+            "sharePercent": share,
+            "since": self.since,
+            "examples": examples,
+        });
+        if let (Some(data), Some(seconds)) = (data.as_object_mut(), rule.longer_than_seconds()) {
+            data.insert("longerThanSeconds".to_owned(), seconds.into());
+        }
+        if let (Some(data), Ok(Json::Object(filter))) = (data.as_object_mut(), serde_json::to_value(&rule.filter)) {
+            data.extend(filter);
+        }
+        json!({"type": format!("rule.{}", kind(self.publication)), "timestamp": self.at, "data": data}).to_string()
     }
-    if let (Some(data), Ok(Json::Object(filter))) = (data.as_object_mut(), serde_json::to_value(&rule.filter)) {
-        data.extend(filter);
-    }
-    json!({"type": format!("rule.{}", kind(publication)), "timestamp": now, "data": data}).to_string()
 }
 
 /// Examples of the reconcilers that a rule counts.

@@ -99,13 +99,13 @@ async fn deliver_some(
     while let Some(due) = claim(database, rules, now).await? {
         let Some(rule) = rules.iter().find(|rule| rule.name == due.rule) else { continue };
         let sent = rule.receiver.send(client, &due.message_id, &due.body).await;
-        let outcome = Outcome::new(&due, sent.as_ref().err(), now);
-        match &outcome {
+        let attempt = Attempt::new(due, sent.err(), now);
+        match attempt.outcome {
             Outcome::Delivered => done.delivered += 1,
             Outcome::Again { .. } => done.failed += 1,
             Outcome::GivenUp => done.given_up += 1,
         }
-        note(database, &due, (outcome, sent.err()), now).await?;
+        attempt.store(database).await?;
     }
     Ok(done)
 }
@@ -186,57 +186,69 @@ const RETRY: RetryPolicy = RetryPolicy {
     limit: RetryLimit::None,
 };
 
-async fn note(
-    database: &Database,
-    due: &Due,
-    (outcome, error): (Outcome, Option<SendError>),
-    now: Timestamp,
-) -> Result<(), DatabaseError> {
-    let Due { rule, kind, attempts, message_id, .. } = due;
-    let problem = error.map(|error| error.to_string());
-    let shown = problem.as_deref().unwrap_or_default();
-    let (mut again, mut delivered, mut given_up) = (None, None, None);
-    match outcome {
-        Outcome::Delivered => {
-            delivered = Some(now);
-            tracing::info!(rule, kind, attempts, message_id, "a notification is delivered");
-        }
-        Outcome::Again { pause } => {
-            again = Some(now.after(pause));
-            let seconds = pause.as_secs();
-            tracing::warn!(
-                rule,
-                kind,
-                attempts,
-                message_id,
-                problem = shown,
-                seconds,
-                "a notification was rejected, and is sent again"
-            );
-        }
-        Outcome::GivenUp => {
-            given_up = Some(now);
-            tracing::error!(
-                rule,
-                kind,
-                attempts,
-                message_id,
-                problem = shown,
-                "a notification could not be delivered, and is dropped"
-            );
-        }
+/// An attempt to send a notification.
+struct Attempt {
+    due: Due,
+    outcome: Outcome,
+    /// The error, if there was one.
+    problem: Option<String>,
+    at: Timestamp,
+}
+
+impl Attempt {
+    fn new(due: Due, error: Option<SendError>, at: Timestamp) -> Self {
+        let outcome = Outcome::new(&due, error.as_ref(), at);
+        Self { due, outcome, problem: error.map(|error| error.to_string()), at }
     }
-    let instant = |parameter| database.dialect().instant(parameter);
-    let sql = format!(
-        "update notification set due_on = {}, delivered_on = {}, given_up_on = {}, problem = $4 where id = $5 and due_on is not null",
-        instant("$1"),
-        instant("$2"),
-        instant("$3")
-    );
-    let mut transaction = database.begin().await?;
-    let values = vec![again.into(), delivered.into(), given_up.into(), problem.into(), due.id.into()];
-    transaction.execute(&sql, values).await?;
-    transaction.commit().await
+
+    /// Stores and logs the outcome.
+    async fn store(self, database: &Database) -> Result<(), DatabaseError> {
+        let Self { due, outcome, problem, at: now } = self;
+        let Due { rule, kind, attempts, message_id, .. } = &due;
+        let shown = problem.as_deref().unwrap_or_default();
+        let (mut again, mut delivered, mut given_up) = (None, None, None);
+        match outcome {
+            Outcome::Delivered => {
+                delivered = Some(now);
+                tracing::info!(rule, kind, attempts, message_id, "a notification is delivered");
+            }
+            Outcome::Again { pause } => {
+                again = Some(now.after(pause));
+                let seconds = pause.as_secs();
+                tracing::warn!(
+                    rule,
+                    kind,
+                    attempts,
+                    message_id,
+                    problem = shown,
+                    seconds,
+                    "a notification was rejected, and is sent again"
+                );
+            }
+            Outcome::GivenUp => {
+                given_up = Some(now);
+                tracing::error!(
+                    rule,
+                    kind,
+                    attempts,
+                    message_id,
+                    problem = shown,
+                    "a notification could not be delivered, and is dropped"
+                );
+            }
+        }
+        let instant = |parameter| database.dialect().instant(parameter);
+        let sql = format!(
+            "update notification set due_on = {}, delivered_on = {}, given_up_on = {}, problem = $4 where id = $5 and due_on is not null",
+            instant("$1"),
+            instant("$2"),
+            instant("$3")
+        );
+        let mut transaction = database.begin().await?;
+        let values = vec![again.into(), delivered.into(), given_up.into(), problem.into(), due.id.into()];
+        transaction.execute(&sql, values).await?;
+        transaction.commit().await
+    }
 }
 
 /// Deletes the notifications from before a timestamp, with any result.

@@ -97,6 +97,27 @@ pub struct RuleError {
     message: String,
 }
 
+/// The files and the environment variables that rules can name.
+#[derive(Clone, Copy)]
+struct Outside<'a> {
+    /// The folder that paths are relative to.
+    base: &'a Path,
+    environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// The two fields of a rule for a text that is outside of the configuration: in a file, or in an environment variable.
+#[derive(Clone, Copy)]
+struct TextOptions<'a> {
+    file: Field<&'a Path>,
+    variable: Field<&'a str>,
+}
+
+#[derive(Clone, Copy)]
+struct Field<T> {
+    name: &'static str,
+    value: Option<T>,
+}
+
 impl RuleOptions {
     /// Converts the rules of the file. Paths of files are relative to `base`; `environment` returns environment variables.
     ///
@@ -116,10 +137,11 @@ impl RuleOptions {
                 return Err(rule.error("name", format!("there are more than {RULES_MAX} rules")));
             }
         }
-        rules.into_iter().map(|rule| rule.resolve(base, &environment)).collect()
+        let outside = Outside { base, environment: &environment };
+        rules.into_iter().map(|rule| rule.resolve(outside)).collect()
     }
 
-    fn resolve(self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Rule, RuleError> {
+    fn resolve(self, outside: Outside<'_>) -> Result<Rule, RuleError> {
         if self.name.is_empty() || self.name.chars().count() > NAME_CHARACTERS_MAX {
             return Err(self.error("name", format!("1 to {NAME_CHARACTERS_MAX} characters are possible")));
         }
@@ -135,7 +157,7 @@ impl RuleOptions {
             }
         }
         let longer_than = self.longer_than()?;
-        let receiver = self.receiver(base, environment)?;
+        let receiver = self.receiver(outside)?;
         let filter = Filter {
             environment: self.environment,
             workspace: self.workspace,
@@ -174,11 +196,13 @@ impl RuleOptions {
         }
     }
 
-    fn receiver(&self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Receiver, RuleError> {
-        let (url_field, url) = self.url(base, &environment)?;
-        let (names, values) =
-            (["secret-file", "secret-env"], (self.secret_file.as_deref(), self.secret_env.as_deref()));
-        let secret = self.text(names, values, (base, &environment))?;
+    fn receiver(&self, outside: Outside<'_>) -> Result<Receiver, RuleError> {
+        let (url_field, url) = self.url(outside)?;
+        let secret = TextOptions {
+            file: Field { name: "secret-file", value: self.secret_file.as_deref() },
+            variable: Field { name: "secret-env", value: self.secret_env.as_deref() },
+        };
+        let secret = self.text(secret, outside)?;
         if self.severity.is_some() && self.format != FormatName::PagerDuty {
             return Err(self.error("severity", "only incidents of PagerDuty have one"));
         }
@@ -203,13 +227,12 @@ impl RuleOptions {
     }
 
     /// The URL, and the name of the field that it comes from.
-    fn url(
-        &self,
-        base: &Path,
-        environment: &impl Fn(&str) -> Option<String>,
-    ) -> Result<(&'static str, String), RuleError> {
-        let (names, values) = (["url-file", "url-env"], (self.url_file.as_deref(), self.url_env.as_deref()));
-        match (&self.url, self.text(names, values, (base, environment))?) {
+    fn url(&self, outside: Outside<'_>) -> Result<(&'static str, String), RuleError> {
+        let url = TextOptions {
+            file: Field { name: "url-file", value: self.url_file.as_deref() },
+            variable: Field { name: "url-env", value: self.url_env.as_deref() },
+        };
+        match (&self.url, self.text(url, outside)?) {
             (Some(url), None) => Ok(("url", url.clone())),
             (None, Some((field, url))) => Ok((field, url.trim().to_owned())),
             (None, None) if self.format == FormatName::PagerDuty => Ok(("url", PAGERDUTY_URL.to_owned())),
@@ -223,23 +246,22 @@ impl RuleOptions {
     /// The text of a file or of an environment variable, and the name of the field that it comes from; none if neither is set.
     fn text(
         &self,
-        [file_field, variable_field]: [&'static str; 2],
-        named: (Option<&Path>, Option<&str>),
-        (base, environment): (&Path, &impl Fn(&str) -> Option<String>),
+        TextOptions { file, variable }: TextOptions<'_>,
+        outside: Outside<'_>,
     ) -> Result<Option<(&'static str, String)>, RuleError> {
-        match named {
+        match (file.value, variable.value) {
             (None, None) => Ok(None),
-            (Some(file), None) => {
-                let file = base.join(file);
-                let text = std::fs::read_to_string(&file);
-                let wrong = |error| self.error(file_field, format!("`{}` can't be read: {error}", file.display()));
-                Ok(Some((file_field, text.map_err(wrong)?)))
+            (Some(path), None) => {
+                let path = outside.base.join(path);
+                let text = std::fs::read_to_string(&path);
+                let wrong = |error| self.error(file.name, format!("`{}` can't be read: {error}", path.display()));
+                Ok(Some((file.name, text.map_err(wrong)?)))
             }
             (None, Some(name)) => {
-                let unset = || self.error(variable_field, format!("the variable `{name}` is not set"));
-                Ok(Some((variable_field, environment(name).ok_or_else(unset)?)))
+                let unset = || self.error(variable.name, format!("the variable `{name}` is not set"));
+                Ok(Some((variable.name, (outside.environment)(name).ok_or_else(unset)?)))
             }
-            _ => Err(self.error(file_field, format!("set exactly one of `{file_field}` and `{variable_field}`"))),
+            _ => Err(self.error(file.name, format!("set exactly one of `{}` and `{}`", file.name, variable.name))),
         }
     }
 
@@ -296,7 +318,8 @@ mod tests {
             "URL" => Some("https://hooks.example/services/hush\n".to_owned()),
             _ => None,
         };
-        rule.resolve(Path::new("/nowhere"), environment).map_err(|error| error.to_string())
+        rule.resolve(Outside { base: Path::new("/nowhere"), environment: &environment })
+            .map_err(|error| error.to_string())
     }
 
     #[test]
