@@ -7,6 +7,7 @@
 //! deleted from its beginning: it never has gaps.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
@@ -246,22 +247,23 @@ async fn in_batches(database: &Database, histories: &Histories, bounds: Bounds) 
         }
         let owners: Vec<i64> = transaction.query(&(histories.owners)(database.dialect()), vec![last.into()]).await?;
         let Some((first, end)) = owners.first().copied().zip(owners.last().copied()) else { return Ok(forgotten) };
-        forgotten += forget_batch(&mut transaction, histories, bounds, (first, end)).await?;
+        forgotten += forget_batch(&mut transaction, histories, bounds, first..=end).await?;
         transaction.commit().await?;
         last = end;
         tokio::task::yield_now().await;
     }
 }
 
+/// Deletes the surplus of the histories of these owners. Returns the number of deleted rows.
 async fn forget_batch(
     transaction: &mut Transaction,
     histories: &Histories,
     bounds: Bounds,
-    (first, end): (i64, i64),
+    owners: RangeInclusive<i64>,
 ) -> Result<usize, DatabaseError> {
     let sql = (histories.entries)(transaction.dialect());
     let mut of_owners: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
-    for (owner, entry) in transaction.query(&sql, vec![first.into(), end.into()]).await? {
+    for (owner, entry) in transaction.query(&sql, vec![(*owners.start()).into(), (*owners.end()).into()]).await? {
         of_owners.entry(owner).or_default().push(entry);
     }
     let mut gone = BTreeSet::new();
