@@ -174,7 +174,8 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
     detail["id"] = text.id().into();
     detail["signs"] = token.signs.into();
     detail["expiresOn"] = serde_json::json!(token.expires_on);
-    note(&mut transaction, (actor, Action::TokenCreate), &token.name, Some(detail)).await?;
+    let (action, subject) = (Action::TokenCreate, token.name.as_str());
+    audit::note(&mut transaction, AuditRecord { actor, action, subject, detail: Some(detail) }).await?;
     transaction.commit().await?;
     Ok(text)
 }
@@ -218,7 +219,8 @@ pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), 
     let revoked: Option<(String, String)> = transaction.first(&sql, vec![name.into(), Timestamp::now().into()]).await?;
     let (id, name) = revoked.ok_or_else(|| TokenError::Unknown(name.to_owned()))?;
     let detail = serde_json::json!({"id": id});
-    note(&mut transaction, (actor, Action::TokenRevoke), &name, Some(detail)).await?;
+    let action = Action::TokenRevoke;
+    audit::note(&mut transaction, AuditRecord { actor, action, subject: &name, detail: Some(detail) }).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -245,18 +247,10 @@ pub async fn rotate(
     let values = vec![text.id().into(), text.digest().to_hex().into(), Timestamp::now().after(grace).into()];
     transaction.execute(&sql, values).await?;
     let detail = serde_json::json!({"id": text.id(), "graceSeconds": grace.as_secs()});
-    note(&mut transaction, (actor, Action::TokenRotate), &name, Some(detail)).await?;
+    let action = Action::TokenRotate;
+    audit::note(&mut transaction, AuditRecord { actor, action, subject: &name, detail: Some(detail) }).await?;
     transaction.commit().await?;
     Ok(text)
-}
-
-async fn note(
-    transaction: &mut Transaction,
-    (actor, action): (&str, Action),
-    subject: &str,
-    detail: Option<serde_json::Value>,
-) -> Result<(), DatabaseError> {
-    audit::note(transaction, AuditRecord { actor, action, subject, detail }).await
 }
 
 /// Stores when tokens were last used.
