@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 
 use super::{Hub, problem};
 
-async fn call(hub: &Hub, token: &TokenText, (method, path): (Method, &str), body: &Value) -> (u16, Value) {
+/// Sends a request such as `GET /api/v1/tokens`.
+async fn call(hub: &Hub, token: &TokenText, request: &str, body: &Value) -> (u16, Value) {
+    let (method, path) = request.split_once(' ').unwrap();
+    let method: Method = method.parse().unwrap();
     let request = hub.client.request(method, hub.url(path)).bearer_auth(token.reveal());
     let request = if body.is_null() { request } else { request.json(body) };
     let response = request.send().await.unwrap();
@@ -23,7 +26,7 @@ async fn call(hub: &Hub, token: &TokenText, (method, path): (Method, &str), body
 async fn managers_create_list_and_revoke_tokens() {
     let hub = Hub::start().await;
     let manager = hub.token("manager", Scope::Manage).await;
-    let create = async |body: Value| call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await;
+    let create = async |body: Value| call(&hub, &manager, "POST /api/v1/tokens", &body).await;
     let body = json!({"name": "site", "role": "group", "hosts": "berlin-*", "signs": true, "expiresOn": "2099-01-01T00:00:00Z"});
     let (status, created) = create(body.clone()).await;
     assert_eq!((status, &created["name"]), (201, &"site".into()));
@@ -35,13 +38,13 @@ async fn managers_create_list_and_revoke_tokens() {
     assert_eq!(create(body).await.0, 409);
     let (_, limited) = create(json!({"name": "web", "role": "read", "environments": ["dev"]})).await;
     assert!(limited.get("signingKey").is_none());
-    let (_, listed) = call(&hub, &manager, (Method::GET, "/api/v1/tokens"), &Value::Null).await;
+    let (_, listed) = call(&hub, &manager, "GET /api/v1/tokens", &Value::Null).await;
     let names: Vec<_> =
         listed["items"].as_array().unwrap().iter().map(|token| token["name"].as_str().unwrap()).collect();
     assert_eq!((names, &listed["items"][2]["environments"]), (vec!["manager", "site", "web"], &json!(["dev"])));
     assert!(!listed.to_string().contains(&token.digest().to_hex()));
-    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/site"), &Value::Null).await.0, 204);
-    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/site"), &Value::Null).await.0, 404);
+    assert_eq!(call(&hub, &manager, "DELETE /api/v1/tokens/site", &Value::Null).await.0, 204);
+    assert_eq!(call(&hub, &manager, "DELETE /api/v1/tokens/site", &Value::Null).await.0, 404);
 }
 
 #[tokio::test]
@@ -50,14 +53,11 @@ async fn managers_cannot_grant_higher_roles_or_invalid_tokens() {
     let (manager, admin) = (hub.token("manager", Scope::Manage).await, hub.token("admin", Scope::Admin).await);
     for role in ["admin", "manage"] {
         let body = json!({"name": role.to_owned() + "-2", "role": role});
-        assert_eq!(call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await.0, 403, "{role}");
-        assert_eq!(call(&hub, &admin, (Method::POST, "/api/v1/tokens"), &body).await.0, 201, "{role}");
+        assert_eq!(call(&hub, &manager, "POST /api/v1/tokens", &body).await.0, 403, "{role}");
+        assert_eq!(call(&hub, &admin, "POST /api/v1/tokens", &body).await.0, 201, "{role}");
     }
-    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/admin"), &Value::Null).await.0, 403);
-    assert_eq!(
-        call(&hub, &manager, (Method::DELETE, &format!("/api/v1/tokens/{}", admin.id())), &Value::Null).await.0,
-        403
-    );
+    assert_eq!(call(&hub, &manager, "DELETE /api/v1/tokens/admin", &Value::Null).await.0, 403);
+    assert_eq!(call(&hub, &manager, &format!("DELETE /api/v1/tokens/{}", admin.id()), &Value::Null).await.0, 403);
     for (wrong, status) in [
         (json!({"name": "a", "role": "host"}), 422),
         (json!({"name": "a", "role": "read", "hosts": "*"}), 422),
@@ -67,7 +67,7 @@ async fn managers_cannot_grant_higher_roles_or_invalid_tokens() {
         (json!({"name": "a", "role": "root"}), 422),
         (json!({"name": "a", "role": "read", "enviroments": ["dev"]}), 422),
     ] {
-        let (found, answer) = call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &wrong).await;
+        let (found, answer) = call(&hub, &manager, "POST /api/v1/tokens", &wrong).await;
         assert!(found == status || found == 400, "{wrong}: {found} {answer}");
     }
     // The scope `manage` allows neither queries nor reports.
@@ -78,7 +78,7 @@ async fn managers_cannot_grant_higher_roles_or_invalid_tokens() {
     for scope in [Scope::Read(Reach::ALL), Scope::Publish(Reach::ALL), Scope::host("h")] {
         let other = hub.token(&format!("{scope:?}"), scope).await;
         for path in ["/api/v1/tokens", "/api/v1/hosts", "/api/v1/audit"] {
-            assert_eq!(call(&hub, &other, (Method::GET, path), &Value::Null).await.0, 403, "{path}");
+            assert_eq!(call(&hub, &other, &format!("GET {path}"), &Value::Null).await.0, 403, "{path}");
         }
     }
 }
@@ -87,24 +87,24 @@ async fn managers_cannot_grant_higher_roles_or_invalid_tokens() {
 async fn hosts_are_registered_listed_retired_and_restored() {
     let hub = Hub::start().await;
     let manager = hub.token("manager", Scope::Manage).await;
-    let call = async |method: Method, path: &str, body: Value| call(&hub, &manager, (method, path), &body).await;
+    let call = async |request: &str, body: Value| call(&hub, &manager, request, &body).await;
     let place = json!({"repository": "https://git.example/r", "branch": "prod", "path": "edge"});
     let host = json!({"labels": {"site": "berlin"}, "reconciler": {"name": "flux", "type": "flux", "place": place}});
-    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin-1", host).await.0, 204);
-    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin%202", json!({})).await.0, 204);
-    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin-3", json!({"label": {}})).await.0, 400);
-    let (_, page) = call(Method::GET, "/api/v1/hosts?limit=1", Value::Null).await;
+    assert_eq!(call("PUT /api/v1/hosts/berlin-1", host).await.0, 204);
+    assert_eq!(call("PUT /api/v1/hosts/berlin%202", json!({})).await.0, 204);
+    assert_eq!(call("PUT /api/v1/hosts/berlin-3", json!({"label": {}})).await.0, 400);
+    let (_, page) = call("GET /api/v1/hosts?limit=1", Value::Null).await;
     assert_eq!((&page["items"][0]["name"], &page["next"]), (&"berlin 2".into(), &"berlin 2".into()));
-    let (_, page) = call(Method::GET, "/api/v1/hosts?after=berlin%202", Value::Null).await;
+    let (_, page) = call("GET /api/v1/hosts?after=berlin%202", Value::Null).await;
     assert_eq!((&page["items"][0]["labels"]["site"], page.get("next")), (&"berlin".into(), None));
     assert_eq!(page["items"][0]["reconcilers"][0]["place"], "https://git.example/r/prod/edge");
-    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/retire", Value::Null).await.0, 204);
-    assert_eq!(call(Method::GET, "/api/v1/hosts", Value::Null).await.1["items"].as_array().unwrap().len(), 1);
-    let (_, all) = call(Method::GET, "/api/v1/hosts?retired=true", Value::Null).await;
+    assert_eq!(call("POST /api/v1/hosts/berlin-1/retire", Value::Null).await.0, 204);
+    assert_eq!(call("GET /api/v1/hosts", Value::Null).await.1["items"].as_array().unwrap().len(), 1);
+    let (_, all) = call("GET /api/v1/hosts?retired=true", Value::Null).await;
     assert!(all["items"].as_array().unwrap().len() == 2 && all["items"][1]["retiredOn"].is_string());
-    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/restore", Value::Null).await.0, 204);
-    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/retire?reconciler=none", Value::Null).await.0, 404);
-    assert_eq!(call(Method::GET, "/api/v1/hosts?limit=0", Value::Null).await.0, 400);
+    assert_eq!(call("POST /api/v1/hosts/berlin-1/restore", Value::Null).await.0, 204);
+    assert_eq!(call("POST /api/v1/hosts/berlin-1/retire?reconciler=none", Value::Null).await.0, 404);
+    assert_eq!(call("GET /api/v1/hosts?limit=0", Value::Null).await.0, 400);
 }
 
 #[tokio::test]
@@ -116,15 +116,14 @@ async fn publications_and_decisions_are_audited() {
         "committedOn": "2026-11-01T00:00:00Z", "places": [place]});
     for _ in 0..2 {
         // A request that changes nothing is not logged again.
-        assert_eq!(call(&hub, &ci, (Method::POST, "/api/v1/publications"), &publication).await.0, 200);
+        assert_eq!(call(&hub, &ci, "POST /api/v1/publications", &publication).await.0, 200);
     }
-    call(&hub, &manager, (Method::PUT, "/api/v1/hosts/h-1"), &json!({})).await;
-    call(&hub, &manager, (Method::POST, "/api/v1/hosts/h-1/retire"), &Value::Null).await;
-    call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &json!({"name": "web", "role": "read"})).await;
-    call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/web"), &Value::Null).await;
+    call(&hub, &manager, "PUT /api/v1/hosts/h-1", &json!({})).await;
+    call(&hub, &manager, "POST /api/v1/hosts/h-1/retire", &Value::Null).await;
+    call(&hub, &manager, "POST /api/v1/tokens", &json!({"name": "web", "role": "read"})).await;
+    call(&hub, &manager, "DELETE /api/v1/tokens/web", &Value::Null).await;
     let audit = async |query: &str| {
-        let (status, answer) =
-            call(&hub, &manager, (Method::GET, &format!("/api/v1/audit{query}")), &Value::Null).await;
+        let (status, answer) = call(&hub, &manager, &format!("GET /api/v1/audit{query}"), &Value::Null).await;
         assert_eq!(status, 200, "{answer}");
         let row = |row: &Value| format!("{} {} {}", row["actor"], row["action"], row["subject"]).replace('"', "");
         let rows: Vec<_> = answer["items"].as_array().unwrap().iter().map(row).collect();
@@ -152,7 +151,7 @@ async fn publications_and_decisions_are_audited() {
     let (first, answer) = audit("?limit=2").await;
     let (second, _) = audit(&format!("?limit=2&cursor={}", answer["next"].as_str().unwrap())).await;
     assert_eq!([first, second].concat(), rows[..4]);
-    assert_eq!(call(&hub, &manager, (Method::GET, "/api/v1/audit?action=nothing"), &Value::Null).await.0, 400);
+    assert_eq!(call(&hub, &manager, "GET /api/v1/audit?action=nothing", &Value::Null).await.0, 400);
 }
 
 /// The names of the tokens that are not revoked.
