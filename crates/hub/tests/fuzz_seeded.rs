@@ -65,8 +65,8 @@ fn with_format(format: u8, body: &[u8]) -> Vec<u8> {
     [&[format], body].concat()
 }
 
-fn run(name: &str, body: fn(&[u8]), (seeds, words): (&[&[u8]], &[&str]), count: u64) {
-    FuzzTarget { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
+fn run(target: FuzzTarget<'_>) {
+    target.run(|name| std::env::var(name).ok());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn reports() {
         hub::inputs::otlp::decode_json(include_bytes!("payloads/otlp-logs.json")).unwrap();
     seeds.push(with_format(OTLP_PROTOBUF, &prost::Message::encode_to_vec(&logs)));
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
-    run("report", hub::inputs::fuzz, (&seeds, WORDS), 20_000);
+    run(FuzzTarget { name: "report", body: hub::inputs::fuzz, seeds: &seeds, words: WORDS, count: 20_000 });
 }
 
 #[test]
@@ -88,18 +88,15 @@ fn signed_files() {
         .unwrap();
     let file = signed_file::add(&[], &token, &[report.clone(), report], Timestamp::MIN).unwrap().bytes;
     let words = [WORDS, &["{\"end\":", "{\"report\":", "\"signature\":\""]].concat();
-    run("signed_file", hub_api::report::signed_file::fuzz, (&[&file], &words), 2_000);
+    let body = hub_api::report::signed_file::fuzz;
+    run(FuzzTarget { name: "signed_file", body, seeds: &[&file], words: &words, count: 2_000 });
 }
 
 #[test]
 fn publications() {
     let seed = include_bytes!("payloads/publication.json");
-    run(
-        "publication",
-        hub::desired::fuzz,
-        (&[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat()),
-        20_000,
-    );
+    let words = [WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat();
+    run(FuzzTarget { name: "publication", body: hub::desired::fuzz, seeds: &[seed], words: &words, count: 20_000 });
 }
 
 #[test]
@@ -109,7 +106,8 @@ fn events_of_promotions() {
     let events: Vec<PromotionEvent> = serde_json::from_slice(seed).unwrap();
     events[0].check().unwrap();
     let words = [WORDS, &["\\u0000", "\"evidence\":", "\"subject\":null,", "\"text\":"]].concat();
-    run("promotion_events", hub_api::promotions::fuzz, (&[seed], &words), 20_000);
+    let body = hub_api::promotions::fuzz;
+    run(FuzzTarget { name: "promotion_events", body, seeds: &[seed], words: &words, count: 20_000 });
 }
 
 #[test]
@@ -126,5 +124,6 @@ fn request_parameters() {
     .map(|word| format!("{query}\nBearer {token}\n127.0.0.1:8080\n{word}").into_bytes())
     .into();
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
-    run("request", hub::http::fuzz, (&seeds, &[WORDS, &["%00", "%C3", "&", "@", "/", "kal_", "Z"]].concat()), 20_000);
+    let words = [WORDS, &["%00", "%C3", "&", "@", "/", "kal_", "Z"]].concat();
+    run(FuzzTarget { name: "request", body: hub::http::fuzz, seeds: &seeds, words: &words, count: 20_000 });
 }
