@@ -211,7 +211,7 @@ impl Model {
         tree(*commit, place)
     }
 
-    /// The row of a host at a timestamp, in the format of [`shown`].
+    /// The row of a host at a timestamp, in the format of [`Row::line`].
     fn row(&self, case: &Case, (host, at): (usize, i64)) -> Option<String> {
         let runs = self.hosts[host].runs(&case.named[host]);
         let (since, said, place) = *runs.iter().rev().find(|(time, ..)| millis(*time) <= at)?;
@@ -219,20 +219,28 @@ impl Model {
         let desired = place.and_then(|place| self.desired(place, at));
         let (held, status) = (place.and_then(|place| tree(said.commit, place)), STATUSES[said.status]);
         let state = state(status, (desired, held.filter(|_| self.knows(said.commit))));
-        Some(line((HOSTS[host], place), (status, millis(since)), (desired, held), state))
+        Some(Row { host: HOSTS[host], place, status, since: millis(since), desired, held, state }.line())
     }
 }
 
-/// The status and its timestamp, the desired and the held content, and the resulting state of the host.
-fn line(
-    (host, place): (&str, Option<usize>),
-    (status, since): (Status, i64),
-    (desired, held): (Option<i64>, Option<i64>),
+/// The status of a host and its timestamp, the desired and the held content, and the resulting state of the host.
+struct Row<'a> {
+    host: &'a str,
+    place: Option<usize>,
+    status: Status,
+    since: i64,
+    desired: Option<i64>,
+    held: Option<i64>,
     state: Option<RolloutState>,
-) -> String {
-    let place = place.map_or("-", |place| PLACES[place]);
-    let state = state.map_or("-", RolloutState::as_str);
-    format!("{host} {place} {} since {since}: {desired:?} {held:?} {state}", status.as_str())
+}
+
+impl Row<'_> {
+    fn line(&self) -> String {
+        let Self { host, place, status, since, desired, held, state } = self;
+        let place = place.map_or("-", |place| PLACES[place]);
+        let state = state.map_or("-", RolloutState::as_str);
+        format!("{host} {place} {} since {since}: {desired:?} {held:?} {state}", status.as_str())
+    }
 }
 
 fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
@@ -245,14 +253,15 @@ fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<
     })
 }
 
-/// A row in the format of [`line`]. The desired and the held content are the trees of its commits.
+/// A row in the format of [`Row::line`]. The desired and the held content are the trees of its commits.
 fn shown(row: &Deployment) -> String {
     let path = row.target.as_ref().map(|target| target.workload.as_str());
     let place = PLACES.iter().position(|place| Some(*place) == path);
     let number = |commit: &String| i64::from_str_radix(commit, 16).ok();
     let of = |commit: &Option<String>| tree(number(commit.as_ref()?)?, place?);
     let (desired, held) = (of(&row.desired_commit), of(&row.commit));
-    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (desired, held), row.state)
+    let (status, since) = (row.status.unwrap(), row.since.unwrap().millis());
+    Row { host: &row.host, place, status, since, desired, held, state: row.state }.line()
 }
 
 async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet<String> {
@@ -299,13 +308,14 @@ async fn check(case: &Case, database: &Database) {
         }
     }
     assert_eq!(rows(database, &all, None).await, expected(i64::MAX), "now");
-    for (number, host) in HOSTS.iter().enumerate().filter(|(number, _)| !model.hosts[*number].0.is_empty()) {
-        check_history(case, &model, (number, host), database).await;
+    for number in (0..HOSTS.len()).filter(|number| !model.hosts[*number].0.is_empty()) {
+        check_history(case, &model, number, database).await;
     }
 }
 
 /// Checks the reports of a host, the newest first, and the time of its first report.
-async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str), database: &Database) {
+async fn check_history(case: &Case, model: &Model, number: usize, database: &Database) {
+    let host = HOSTS[number];
     let (filter, page) =
         (Filter { host: Some(host.into()), ..Filter::default() }, Page { limit: Some(100), cursor: None });
     let happened = history(database, (&filter, &HistorySelection::default()), &page).await.unwrap();
