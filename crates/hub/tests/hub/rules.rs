@@ -148,8 +148,8 @@ async fn evaluate_at(database: &Database, rule: &Rule, minutes: std::ops::RangeI
 /// One of two hosts in prod fails.
 async fn failing(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
-    fleet.application("h-2", 22, (11, Status::Failure)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-2", 22, 11) }).await;
     fleet
 }
 
@@ -178,7 +178,7 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     );
     evaluate_at(&database, &rule, 12..=12).await;
     assert_eq!([send(&database, &rule, 720).await, send(&database, &rule, 800).await], [[1, 0, 0], [0; 3]]);
-    fleet.application("h-2", 30, (11, Status::Success)).await;
+    fleet.submit(of_application("h-2", 30, 11)).await;
     evaluate_at(&database, &rule, 13..=14).await;
     assert_eq!(send(&database, &rule, 840).await, [1, 0, 0]);
     let received = server.received();
@@ -198,7 +198,7 @@ async fn later_notifications_wait_for_earlier_ones(ground: Ground) {
     let rule = rule(&server, Condition::Failed);
     evaluate_at(&ground.database, &rule, 0..=10).await;
     assert_eq!(send(&ground.database, &rule, 600).await, [0, 1, 0]);
-    fleet.application("h-2", 30, (11, Status::Success)).await;
+    fleet.submit(of_application("h-2", 30, 11)).await;
     evaluate_at(&ground.database, &rule, 11..=11).await;
     assert_eq!(send(&ground.database, &rule, 601).await, [0; 3]);
     assert_eq!(send(&ground.database, &rule, 700).await, [0, 1, 0]);
@@ -246,7 +246,7 @@ async fn each_condition_counts_its_own_matches(ground: Ground) {
     fleet.submit(Report { heartbeat, ..of_application("h-3", 23, 11) }).await;
     silence::mark_silent(&ground.database, Timestamp::now).await.unwrap();
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-1", 40, (30, Status::Success)).await;
+    fleet.submit(of_application("h-1", 40, 30)).await;
     let server = TestReceiver::start(Vec::new()).await;
     for (condition, expected) in
         [(Condition::Failed, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
@@ -315,10 +315,10 @@ async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64))
     let accepted = || StatusCode::ACCEPTED.into_response();
     let server = TestReceiver::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
     let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&server, format) };
-    fleet.application("h-2", 30 + 2 * round, (11, Status::Failure)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-2", 30 + 2 * round, 11) }).await;
     evaluate_at(&ground.database, &rule, 0..=0).await;
     assert_eq!(send(&ground.database, &rule, 1).await, [1, 0, 0]);
-    fleet.application("h-2", 31 + 2 * round, (11, Status::Success)).await;
+    fleet.submit(of_application("h-2", 31 + 2 * round, 11)).await;
     evaluate_at(&ground.database, &rule, 1..=1).await;
     assert_eq!(
         [send(&ground.database, &rule, 61).await, send(&ground.database, &rule, 120).await],
@@ -424,7 +424,7 @@ async fn required_heartbeat_makes_reconcilers_without_one_silent(ground: Ground)
     let database = &ground.database;
     // A heartbeat counts from the present time at the latest. So the reports are from the last two hours.
     let start = Timestamp::now().whole_seconds().millis() - 2 * 3_600_000;
-    fleet.application("h-1", start + 10_000, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", start + 10_000, 11)).await;
     // A longer announced heartbeat does not replace the required one.
     let heartbeat = Some(Duration::from_hours(24 * 31));
     fleet.submit(Report { heartbeat, ..of_application("h-2", start + 20_000, 11) }).await;
@@ -445,14 +445,14 @@ async fn required_heartbeat_makes_reconcilers_without_one_silent(ground: Ground)
     assert_eq!((sweep(3_611).await, sweep(3_700).await), (0, 1));
     assert_eq!(silent().await, ["h-1 3610", "h-2 3620"]);
     // The next report ends the silence. The due time of the required heartbeat is not stored with it.
-    fleet.application("h-1", start + 4_000_000, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", start + 4_000_000, 11)).await;
     assert_eq!(silent().await, ["h-2 3620"]);
     assert_eq!((sweep(7_600).await, sweep(7_601).await), (0, 1));
 }
 
 async fn required_heartbeat_applies_only_to_selected_reconcilers(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 1_000, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 1_000, 11)).await;
     fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 1_000, 11) }).await;
     let heartbeats = [
         (hourly(|options| options.reconciler_type = Some("script".into())), 0),
@@ -472,7 +472,7 @@ async fn required_heartbeat_applies_only_to_selected_reconcilers(ground: Ground)
 async fn required_heartbeat_makes_liveness_known(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
-    fleet.application("h-1", 1_000, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 1_000, 11)).await;
     fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 1_000, 11) }).await;
     let heartbeat = Some(Duration::from_hours(24 * 31));
     fleet.submit(Report { heartbeat, ..of_application("h-3", 1_000, 11) }).await;

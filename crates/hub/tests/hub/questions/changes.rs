@@ -67,10 +67,10 @@ async fn check(database: &Database, filter: &Filter) -> Vec<String> {
 
 async fn some(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-2", 40, (30, Status::Failure)).await;
-    fleet.application("h-1", 41, (30, Status::Success)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-2", 40, 30) }).await;
+    fleet.submit(of_application("h-1", 41, 30)).await;
     fleet
 }
 
@@ -86,7 +86,7 @@ async fn resumed_polling_misses_no_change(ground: Ground) {
     let fleet = some(&ground).await;
     let (_, mut position) = since(&ground.database, &Filter::default(), Position::default()).await;
     for (at, status) in [(50, Status::InProgress), (60, Status::Success), (70, Status::Failure)] {
-        fleet.application("h-2", at, (30, status)).await;
+        fleet.submit(Report { status, ..of_application("h-2", at, 30) }).await;
         // The next request continues at the returned position, which was converted to text.
         let (lines, end) = since(&ground.database, &Filter::default(), position.to_string().parse().unwrap()).await;
         assert!(lines.len() == 1 && lines[0].ends_with(status.as_str()), "{lines:?}");
@@ -99,7 +99,7 @@ async fn resumed_polling_misses_no_change(ground: Ground) {
 async fn late_reports_are_marked_as_superseded(ground: Ground) {
     let fleet = some(&ground).await;
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
-    fleet.application("h-1", 35, (30, Status::InProgress)).await;
+    fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 35, 30) }).await;
     let expected = ["h-1 2.0 success in_progress superseded"];
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, expected);
 }
@@ -183,12 +183,12 @@ async fn ids_of_deleted_reports_are_not_reused(ground: Ground) {
     use hub::retention::{Keep, Retention, delete_expired};
 
     let fleet = some(&ground).await;
-    fleet.application("h-1", 10, (11, Status::InProgress)).await;
+    fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 10, 11) }).await;
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
     let reports = Keep { age: None, count: Some(1) };
     let retention = Retention { reports, ..Retention::default() };
     delete_expired(&ground.database, &retention, Timestamp::now()).await.unwrap();
-    fleet.application("h-2", 90, (30, Status::Success)).await;
+    fleet.submit(of_application("h-2", 90, 30)).await;
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-2 2.0 failure success"]);
 }
 

@@ -4,9 +4,8 @@ use hub::questions::compare;
 use hub_api::compare::{Compared, ComparedSide};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use hub_api::report::Status;
 
-use crate::questions::fleet::Fleet;
+use crate::questions::fleet::{Fleet, of_application};
 use crate::twins::Ground;
 
 twins![names_that_differ_correspond_by_a_mapping, equal_targets_are_left_out_on_request, invalid_mappings_are_refused];
@@ -41,7 +40,7 @@ async fn check(fleet: &Fleet, compared: Compared) -> Vec<String> {
 
 async fn both(ground: &Ground, version: &str, config: &str) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("stage", 12, version).await;
     fleet.publish_platform("stage", 2, config).await;
     fleet

@@ -8,7 +8,7 @@ use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 
-use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
+use crate::questions::fleet::{Fleet, WORKLOAD, of_application, of_folder};
 use crate::twins::Ground;
 
 twins![
@@ -44,30 +44,30 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
 
 async fn hosts_have_versions_with_configurations(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     let expected = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
 }
 
 async fn hosts_show_their_own_content_and_not_the_desired_one(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_platform("prod", 2, "c2").await;
     fleet.publish_application("prod", 12, "2.0").await;
     let expected = ["h-1 platform - c1 1 outdated", "h-1 checkout 1.0 c1 b outdated"];
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
-    fleet.application("h-1", 31, (12, Status::Failure)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-1", 31, 12) }).await;
     let failed = Filter { status: Some("failed".into()), ..Filter::default() };
     assert_eq!(check(&fleet, &failed, None).await, ["h-1 checkout 2.0 c1 c failed"]);
 }
 
 async fn deployments_at_a_past_time_are_answered(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-1", 40, (30, Status::Failure)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-1", 40, 30) }).await;
     let filter = Filter::default();
     assert_eq!(check(&fleet, &filter, Some(25)).await, ["h-1 checkout 1.0 - b succeeded"]);
     assert_eq!(check(&fleet, &filter, Some(35)).await, ["h-1 checkout 1.0 - b outdated"]);
@@ -78,7 +78,7 @@ async fn deployments_at_a_past_time_are_answered(ground: Ground) {
 async fn names_and_labels_select(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h_%-2", "h'-3"] {
-        fleet.application(host, 21, (11, Status::Success)).await;
+        fleet.submit(of_application(host, 21, 11)).await;
     }
     let hosts = async |filter: Filter| {
         let rows = check(&fleet, &filter, None).await;
@@ -100,7 +100,7 @@ async fn names_and_labels_select(ground: Ground) {
 async fn unknown_labels_are_reported_with_similar_ones(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2"] {
-        fleet.application(host, 21, (11, Status::Success)).await;
+        fleet.submit(of_application(host, 21, 11)).await;
     }
     let said = async |filter: Filter| check(&fleet, &filter, None).await.join(", ");
     let hosts = |selector: &str| Filter { selector: Some(selector.to_owned()), ..Filter::default() };
@@ -123,9 +123,9 @@ async fn unknown_labels_are_reported_with_similar_ones(ground: Ground) {
 
 async fn a_cluster_type_selects_hosts_with_everything_on_them(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
     for host in ["h-1", "h-2"] {
-        fleet.application(host, 21, (11, Status::Success)).await;
+        fleet.submit(of_application(host, 21, 11)).await;
     }
     let edge = Filter { cluster_type: Some("edge".into()), ..Filter::default() };
     let both = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
@@ -153,7 +153,7 @@ async fn unknown_names_are_reported_with_similar_ones(ground: Ground) {
 async fn pages_follow_each_other_whatever_is_added_meanwhile(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for number in 0..5 {
-        fleet.application(&format!("h-{number}"), 21, (11, Status::Success)).await;
+        fleet.submit(of_application(&format!("h-{number}"), 21, 11)).await;
     }
     for status in [None, Some("succeeded".to_owned())] {
         let filter = Filter { status, ..Filter::default() };

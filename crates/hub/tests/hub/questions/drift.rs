@@ -10,7 +10,7 @@ use hub_api::page::Page;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 
-use crate::questions::fleet::{Fleet, of_application};
+use crate::questions::fleet::{Fleet, of_application, of_folder};
 use crate::twins::Ground;
 
 twins![
@@ -22,8 +22,8 @@ twins![
 
 async fn oldest_drift_comes_first(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Failure)).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_folder("h-1", "edge", 20, 1) }).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
     let lines = answer.items.iter().map(|row| {
@@ -41,7 +41,7 @@ async fn listed(fleet: &Fleet, kind: DriftKind) -> Vec<String> {
 
 async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("knows-more", 21, (99, Status::Success)).await;
+    fleet.submit(of_application("knows-more", 21, 99)).await;
     fleet.submit(Report { endpoint: None, ..of_application("nowhere", 21, 11) }).await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
     assert_eq!((answer.unknown_content, answer.removed_place, answer.unknown_place), (1, 0, 1));
@@ -64,7 +64,7 @@ async fn promising(fleet: &Fleet, host: &str) -> Timestamp {
 async fn missed_heartbeat_makes_a_reconciler_silent(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
-    fleet.application("h-2", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-2", 21, 11)).await;
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
     assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);

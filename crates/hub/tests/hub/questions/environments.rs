@@ -6,11 +6,11 @@ use hub::writer::Writer;
 use hub_api::environments::EnvironmentTarget;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use hub_api::report::Status;
+use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
-use crate::questions::fleet::{Fleet, WORKLOAD};
+use crate::questions::fleet::{Fleet, WORKLOAD, of_application, of_folder};
 use crate::twins::Ground;
 
 twins![
@@ -29,10 +29,10 @@ fn counts(counts: &Counts) -> String {
 
 async fn totals_are_by_role(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
-    fleet.application("h-1", 21, (11, Status::Failure)).await;
-    fleet.application("h-2", 21, (11, Status::InProgress)).await;
-    fleet.application("h-3", 21, (7, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-1", 21, 11) }).await;
+    fleet.submit(Report { status: Status::InProgress, ..of_application("h-2", 21, 11) }).await;
+    fleet.submit(of_application("h-3", 21, 7)).await;
     let answer = environments(&fleet.database, &Filter::default()).await.unwrap();
     let prod = &answer.items[0];
     assert_eq!((prod.name.as_str(), prod.targets, prod.cluster_types), ("prod", 1, 1));
@@ -71,8 +71,8 @@ fn row(row: &EnvironmentTarget) -> String {
 
 async fn targets_show_desired_content_and_its_counts(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_platform("prod", 2, "c2").await;
     let mut page = Page { limit: Some(1), cursor: None };
     let mut rows = Vec::new();
@@ -89,7 +89,7 @@ async fn targets_show_desired_content_and_its_counts(ground: Ground) {
 
 async fn targets_at_a_past_time_show_the_content_desired_then(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
     for (at, expected) in [
         (5, "application - - - -: 0 of 0"),
@@ -107,11 +107,11 @@ async fn targets_at_a_past_time_show_the_content_desired_then(ground: Ground) {
 async fn of_two_types(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2"] {
-        fleet.platform(host, 20, (1, Status::Success)).await;
+        fleet.submit(of_folder(host, "edge", 20, 1)).await;
     }
-    fleet.application("h-1", 21, (11, Status::Success)).await;
-    fleet.application("h-2", 21, (11, Status::Failure)).await;
-    fleet.application("h-3", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-2", 21, 11) }).await;
+    fleet.submit(of_application("h-3", 21, 11)).await;
     fleet
 }
 

@@ -49,7 +49,7 @@ impl Fleet {
 
     /// Publishes these folders as the whole platform of an environment.
     pub(crate) async fn publish_folders(&self, environment: &str, commit: i64, places: Vec<DesiredPlace>) {
-        self.publish((PLATFORM, environment), commit, places).await;
+        self.publish(platform(environment, commit, places)).await;
     }
 
     /// Publishes a version of the workload.
@@ -65,7 +65,7 @@ impl Fleet {
             config_version: None,
             targets: vec![target(environment, Some(version))],
         };
-        self.publish((APPLICATION, environment), commit, vec![place]).await;
+        self.publish(content((APPLICATION, environment), commit, vec![place])).await;
     }
 
     /// Publishes a version of another workload, in prod.
@@ -82,22 +82,17 @@ impl Fleet {
             config_version: None,
             targets: vec![target],
         };
-        self.publish(("https://git.example/acme/others", workload), commit, vec![place]).await;
+        self.publish(content(("https://git.example/acme/others", workload), commit, vec![place])).await;
     }
 
-    /// Publishes a version of a workload with a target in prod, which have earlier names.
-    pub(crate) async fn publish_renamed(
-        &self,
-        (workload, name): (&str, &str),
-        earlier: &[(&str, &str)],
-        (commit, version): (i64, &str),
-    ) {
+    /// Publishes version 3.0 of a workload with a target in prod at commit 50, which have earlier names.
+    pub(crate) async fn publish_renamed(&self, workload: &str, name: &str, earlier: &[(&str, &str)]) {
         let labels = earlier.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let (workload, name) = (workload.to_owned(), name.to_owned());
-        let target = DesiredTarget { workload, name, labels, ..target("prod", Some(version)) };
+        let target = DesiredTarget { workload, name, labels, ..target("prod", Some("3.0")) };
         let place = DesiredPlace {
             path: "renamed".into(),
-            tree: Some(hash(2_000 + commit)),
+            tree: Some(hash(2_050)),
             role: Role::Application,
             environment: Some("prod".into()),
             cluster_type: None,
@@ -106,26 +101,16 @@ impl Fleet {
             config_version: None,
             targets: vec![target],
         };
-        self.publish(("https://git.example/acme/renamed", "prod"), commit, vec![place]).await;
+        self.publish(content(("https://git.example/acme/renamed", "prod"), 50, vec![place])).await;
     }
 
     /// Publishes a commit without the workload.
     pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
-        self.publish((APPLICATION, environment), commit, Vec::new()).await;
+        self.publish(content((APPLICATION, environment), commit, Vec::new())).await;
     }
 
-    async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<DesiredPlace>) {
-        self.ingest.publish(content((repository, branch), commit, places)).await.unwrap();
-    }
-
-    /// Submits a host's report about a commit of the platform.
-    pub(crate) async fn platform(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
-        self.submit(Report { status, ..of_folder(host, "edge", at, commit) }).await;
-    }
-
-    /// Submits a host's report about a commit of the application.
-    pub(crate) async fn application(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
-        self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
+    async fn publish(&self, content: BranchContent) {
+        self.ingest.publish(content).await.unwrap();
     }
 
     /// Submits a report.
@@ -165,14 +150,16 @@ pub(crate) fn folder(environment: &str, path: &str) -> DesiredPlace {
     }
 }
 
-/// A report about a commit of a platform folder in prod, as a template.
+/// A report that a host applied a commit of a platform folder in prod.
 pub(crate) fn of_folder(host: &str, path: &str, at: i64, commit: i64) -> Report {
-    report(host, ("platform", PLATFORM, path), at, commit)
+    let endpoint = Endpoint::new(PLATFORM, "prod", path).ok();
+    Report { reconciler: "platform".into(), endpoint, ..report(host, at, commit) }
 }
 
-/// A report about a commit of the application, as a template.
+/// A report that a host applied a commit of the application in prod.
 pub(crate) fn of_application(host: &str, at: i64, commit: i64) -> Report {
-    report(host, ("checkout", APPLICATION, "checkout"), at, commit)
+    let endpoint = Endpoint::new(APPLICATION, "prod", "checkout").ok();
+    Report { reconciler: "checkout".into(), endpoint, ..report(host, at, commit) }
 }
 
 fn target(environment: &str, version: Option<&str>) -> DesiredTarget {
@@ -188,15 +175,15 @@ fn target(environment: &str, version: Option<&str>) -> DesiredTarget {
     }
 }
 
-fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, commit: i64) -> Report {
+fn report(host: &str, at: i64, commit: i64) -> Report {
     let labels = |number: &str| {
         BTreeMap::from([("region".to_owned(), "west".to_owned()), ("number".to_owned(), number.to_owned())])
     };
     Report {
         host: host.into(),
-        reconciler: name.into(),
+        reconciler: String::new(),
         kind: "flux".into(),
-        endpoint: Endpoint::new(repository, "prod", path).ok(),
+        endpoint: None,
         revision: format!("prod@sha1:{}", hash(commit)),
         tree: None,
         version: None,

@@ -9,12 +9,12 @@ use hub_api::filter::Filter;
 use hub_api::history::{Event, HistoryKind, HistorySelection};
 use hub_api::page::Page;
 use hub_api::promotions::PromotionEvent;
-use hub_api::report::Status;
+use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
 use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 
-use crate::questions::fleet::{Fleet, WORKLOAD};
+use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
 use crate::twins::Ground;
 
 twins![
@@ -69,11 +69,11 @@ async fn check_selected(fleet: &Fleet, (filter, selection): (&Filter, &HistorySe
 
 async fn some(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.submit(of_application("h-1", 21, 11)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-2", 40, (30, Status::Failure)).await;
-    fleet.application("h-1", 41, (30, Status::Success)).await;
-    fleet.application("h-1", 35, (30, Status::InProgress)).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-2", 40, 30) }).await;
+    fleet.submit(of_application("h-1", 41, 30)).await;
+    fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 35, 30) }).await;
     fleet
 }
 
@@ -288,7 +288,7 @@ async fn a_renamed_workload_has_the_history_of_its_earlier_name(ground: Ground) 
     let before = of(WORKLOAD, None).await;
     assert!(before.contains(&"prod approved by Olga".to_owned()) && before.contains(&"1e published 2.0".to_owned()));
     let earlier = [(RENAMED_FROM, WORKLOAD), (RENAMED_TARGETS, "checkout-prod")];
-    fleet.publish_renamed(("till", "live"), &earlier, (50, "3.0")).await;
+    fleet.publish_renamed("till", "live", &earlier).await;
     for limit in [1, 100] {
         let filter = Filter { workload: Some("till".into()), ..Filter::default() };
         let all = check(&fleet, &filter, limit).await;

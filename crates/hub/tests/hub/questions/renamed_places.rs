@@ -6,7 +6,6 @@ use hub_api::filter::Filter;
 use hub_api::history::{HistoryKind, HistorySelection};
 use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, ReadProgress};
-use hub_api::report::Status;
 use hub_api::tokens::Reach;
 
 use crate::questions::fleet::{Fleet, folder, of_folder, platform};
@@ -50,7 +49,7 @@ fn of_host(name: &str) -> Filter {
 async fn renamed(ground: &Ground) -> Fleet {
     let fleet = Fleet::empty(&ground.database);
     fleet.publish_folders("prod", 1, vec![folder("prod", "edge")]).await;
-    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.submit(of_folder("h-1", "edge", 20, 1)).await;
     fleet.publish_folders("prod", 50, vec![altona("prod", &["edge"])]).await;
     fleet
 }

@@ -3,11 +3,11 @@
 use hub::questions::{DeploymentStateRequest, deployment_state, rollout, rollout_hosts, rollouts};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use hub_api::report::Status;
+use hub_api::report::{Report, Status};
 use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 use model::rollout::Counts;
 
-use crate::questions::fleet::{Fleet, WORKLOAD, hash};
+use crate::questions::fleet::{Fleet, WORKLOAD, hash, of_application};
 use crate::twins::Ground;
 
 twins![
@@ -31,12 +31,12 @@ fn counts(counts: &Counts) -> String {
 async fn half(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2", "h-3", "h-4"] {
-        fleet.application(host, 21, (11, Status::Success)).await;
+        fleet.submit(of_application(host, 21, 11)).await;
     }
     fleet.publish_application("prod", 12, "2.0").await;
-    fleet.application("h-1", 31, (12, Status::Success)).await;
-    fleet.application("h-2", 31, (12, Status::InProgress)).await;
-    fleet.application("h-3", 31, (12, Status::Failure)).await;
+    fleet.submit(of_application("h-1", 31, 12)).await;
+    fleet.submit(Report { status: Status::InProgress, ..of_application("h-2", 31, 12) }).await;
+    fleet.submit(Report { status: Status::Failure, ..of_application("h-3", 31, 12) }).await;
     fleet
 }
 
