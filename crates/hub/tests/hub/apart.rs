@@ -15,7 +15,7 @@ use hub_api::report::{Report, Status, WorkloadName};
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::{Group, HostScope, Scope};
 
-use crate::sample::{REPOSITORY, hash, lines};
+use crate::sample::{self, REPOSITORY, hash, lines};
 use crate::twins::Ground;
 
 twins![
@@ -124,7 +124,7 @@ fn report(host: &str, reconciler: &str, place: Option<(&str, &str)>) -> Report {
         reconciler: reconciler.into(),
         endpoint: place.map(|(environment, path)| Endpoint::new(REPOSITORY, environment, path).unwrap()),
         labels: BTreeMap::new(),
-        ..crate::sample::report(host, "dev", "cart", (1, 10))
+        ..sample::report(host, "dev", "cart", sample::Applied { commit: 1, at: 10 })
     }
 }
 

@@ -6,7 +6,7 @@ use hub::store::{Database, tables};
 use hub::writer::Writer;
 use hub_api::promotions::PromotionEvent;
 
-use crate::sample::{HOSTS, fill, report};
+use crate::sample::{Applied, HOSTS, fill, report};
 use crate::twins::Ground;
 
 twins![
@@ -60,7 +60,10 @@ async fn restored_database_accepts_reports(ground: Ground) {
     let other = another(&ground).await;
     restore(&other.database, &mut backup(&ground.database).await.as_slice()).await.unwrap();
     let (ingest, _writer) = Writer::start(other.database.clone());
-    let reports = vec![report(HOSTS[0], "dev", "cart", (3, 50)), report("a new host", "dev", "cart", (4, 60))];
+    let reports = vec![
+        report(HOSTS[0], "dev", "cart", Applied { commit: 3, at: 50 }),
+        report("a new host", "dev", "cart", Applied { commit: 4, at: 60 }),
+    ];
     ingest.submit(reports).await.unwrap();
     let count = "select count(*) from deployment";
     let [before, after] = [&ground, &other].map(|ground| ground.database.one::<i64>(count, Vec::new()));

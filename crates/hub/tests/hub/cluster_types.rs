@@ -16,7 +16,7 @@ use hub_api::rollouts::RolloutOf;
 use hub_api::timestamp::Timestamp;
 
 use crate::faults::check_consistent;
-use crate::sample::{REPOSITORY, hash, report};
+use crate::sample::{Applied, REPOSITORY, hash, report};
 use crate::twins::Ground;
 
 twins![
@@ -134,7 +134,7 @@ impl Hub {
         let of_cluster = |cluster: &&str| Report {
             reconciler: "flux".into(),
             endpoint: Endpoint::new(REPOSITORY, environment, cluster).ok(),
-            ..report(&format!("{environment}-{cluster}"), environment, "w", (commit, at))
+            ..report(&format!("{environment}-{cluster}"), environment, "w", Applied { commit, at })
         };
         self.ingest.submit(CLUSTERS.iter().map(of_cluster).collect()).await.unwrap();
     }
@@ -286,7 +286,10 @@ async fn a_host_has_the_history_of_its_places(ground: Ground) {
 async fn a_reconciler_of_an_assignment_has_the_history_of_that_folder(ground: Ground) {
     let hub = Hub::published(&ground).await;
     let endpoint = Endpoint::new(REPOSITORY, "dev", "b/w-web").ok();
-    hub.ingest.submit(vec![Report { endpoint, ..report("of-w", "dev", "w", (1, 2_000)) }]).await.unwrap();
+    hub.ingest
+        .submit(vec![Report { endpoint, ..report("of-w", "dev", "w", Applied { commit: 1, at: 2_000 }) }])
+        .await
+        .unwrap();
     let mut changed = commit("dev", 2, &["b", "c"]);
     let other = DesiredTarget { workload: "other".into(), ..target("dev", "shop") };
     let place = &changed.places[1];

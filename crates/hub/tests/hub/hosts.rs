@@ -19,7 +19,10 @@ twins![
 
 /// A report of a host that holds the desired content.
 fn report() -> Report {
-    Report { labels: BTreeMap::new(), ..sample::report("chicago", "dev", "cart", (1, 10)) }
+    Report {
+        labels: BTreeMap::new(),
+        ..sample::report("chicago", "dev", "cart", sample::Applied { commit: 1, at: 10 })
+    }
 }
 
 /// The registration of a host that should have this content.

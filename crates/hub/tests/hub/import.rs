@@ -11,7 +11,7 @@ use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::Scope;
 
-use crate::sample::{HOSTS, lines, report};
+use crate::sample::{Applied, HOSTS, lines, report};
 use crate::twins::Ground;
 
 twins![late_reports_find_their_place_and_known_ones_change_nothing];
@@ -30,7 +30,7 @@ async fn taken(ground: &Ground, ingest: &Writer, file: &Path) -> [usize; 4] {
 
 async fn late_reports_find_their_place_and_known_ones_change_nothing(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
-    let said = |commit, time| report(HOSTS[0], "dev", "cart", (commit, time));
+    let said = |commit, time| report(HOSTS[0], "dev", "cart", Applied { commit, at: time });
     ingest.submit(vec![said(2, 20)]).await.unwrap();
     let carried = [said(1, 10), said(3, 30)];
     let addition = signed_file::add(&[], &token(&ground).await, &carried, Timestamp::now()).unwrap();

@@ -11,7 +11,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::ReadProgress;
 use hub_api::report::{Report, Status};
 
-use crate::sample::{REPOSITORY, hash, lines, publication, report};
+use crate::sample::{Applied, REPOSITORY, hash, lines, publication, report};
 use crate::twins::Ground;
 
 twins![
@@ -51,7 +51,7 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
             let (commit, status) = (1 + mixed % 4, STATUSES[((at / 2 + host + mixed) % 3) as usize]);
             let workload = if host == MOVES && at > 30 || host % 3 == 1 { "portal" } else { "cart" };
             let place = Endpoint::new(REPOSITORY, "dev", workload).ok();
-            let said = report(&format!("host-{host}"), "dev", workload, (commit, 1_000 + at));
+            let said = report(&format!("host-{host}"), "dev", workload, Applied { commit, at: 1_000 + at });
             let said = Report { reconciler: "one".into(), endpoint: place, status, ..said };
             reports.push(said);
             let entry = known.entry(host).or_default();

@@ -29,7 +29,11 @@ fn publication() -> BranchContent {
 
 /// A report of commit 1 without a place, of a reconciler with this name, at this time in milliseconds.
 fn report(name: &str, at: i64) -> Report {
-    Report { reconciler: name.into(), endpoint: None, ..sample::report("berlin", "dev", "cart", (1, at)) }
+    Report {
+        reconciler: name.into(),
+        endpoint: None,
+        ..sample::report("berlin", "dev", "cart", sample::Applied { commit: 1, at })
+    }
 }
 
 /// Checks the folder of each reconciler; with ` ok` if the reconciler holds the desired content.

@@ -34,7 +34,7 @@ fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
         reconciler: reconciler.into(),
         endpoint: Endpoint::new(REPOSITORY, "dev", &format!("cart-{commit}")).ok(),
         labels: BTreeMap::new(),
-        ..sample::report(&format!("host-{commit}-{host}"), "dev", "cart", (commit, 100 + commit))
+        ..sample::report(&format!("host-{commit}-{host}"), "dev", "cart", sample::Applied { commit, at: 100 + commit })
     };
     (0..20).map(report).collect()
 }
@@ -79,7 +79,7 @@ async fn partial_publications_of_one_commit_are_combined(ground: Ground) {
         publication.places = vec![publication.places.swap_remove(workload)];
         publication
     };
-    let report = |host: &str| sample::report(host, "dev", "cart", (2, 20));
+    let report = |host: &str| sample::report(host, "dev", "cart", sample::Applied { commit: 2, at: 20 });
     publisher.publish(part(1, 0)).await.unwrap();
     publisher.publish(part(2, 1)).await.unwrap();
     // So far, commit 2 changes nothing for the cart.

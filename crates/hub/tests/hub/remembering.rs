@@ -16,7 +16,7 @@ twins![
 ];
 
 fn report(host: &str, reconciler: &str, at: i64) -> Report {
-    Report { reconciler: reconciler.into(), ..sample::report(host, "dev", "cart", (1, at)) }
+    Report { reconciler: reconciler.into(), ..sample::report(host, "dev", "cart", sample::Applied { commit: 1, at }) }
 }
 
 async fn reconcilers(database: &Database) -> Vec<(String, String)> {

@@ -8,7 +8,7 @@ use hub::writer::Writer;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
-use crate::sample::{ENVIRONMENTS, HOSTS, WORKLOADS, fill, lines, publication, report};
+use crate::sample::{Applied, ENVIRONMENTS, HOSTS, WORKLOADS, fill, lines, publication, report};
 use crate::twins::Ground;
 
 twins![
@@ -102,8 +102,8 @@ async fn retention_keeps_the_present_state(ground: Ground) {
         let environment = ENVIRONMENTS[pick(20, 2)];
         ingest.publish(publication(environment, round)).await.unwrap();
         // Some reports are about the new commit, some about an earlier one, and some arrive late.
-        let said = (round - pick(24, 4) as i64, round * 10 - pick(28, 25) as i64);
-        ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], said)]).await.unwrap();
+        let applied = Applied { commit: round - pick(24, 4) as i64, at: round * 10 - pick(28, 25) as i64 };
+        ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], applied)]).await.unwrap();
         let before = present(database).await;
         let retention = keep(Some(pick(40, 60) as u64), (pick(44, 2) == 0).then(|| 1 + pick(48, 3)));
         delete_expired(database, &retention, Timestamp::from_millis(round * 10)).await.unwrap();
@@ -116,8 +116,8 @@ async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     fill(&ground.database).await;
     delete_expired(&ground.database, &keep(None, Some(1)), Timestamp::MAX).await.unwrap();
     let (ingest, _writer) = Writer::start(ground.database.clone());
-    let late: Report = report(HOSTS[0], "dev", "cart", (2, 25));
-    let new = report(HOSTS[0], "dev", "cart", (3, 50));
+    let late: Report = report(HOSTS[0], "dev", "cart", Applied { commit: 2, at: 25 });
+    let new = report(HOSTS[0], "dev", "cart", Applied { commit: 3, at: 50 });
     ingest.submit(vec![late, new]).await.unwrap();
     check_chains(&ground.database).await;
     let sql = "select d.gitops_commit_id from reconciler_state s join deployment d on d.id = s.deployment_id \

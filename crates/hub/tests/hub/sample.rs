@@ -55,8 +55,16 @@ fn target(environment: &str, workload: &str, commit: i64) -> DesiredTarget {
     }
 }
 
-/// A host's report of a workload at that time in milliseconds.
-pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at): (i64, i64)) -> Report {
+/// A commit that a host applied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Applied {
+    pub(crate) commit: i64,
+    /// The time in milliseconds.
+    pub(crate) at: i64,
+}
+
+/// A host's report of a workload.
+pub(crate) fn report(host: &str, environment: &str, workload: &str, Applied { commit, at }: Applied) -> Report {
     Report {
         host: host.into(),
         reconciler: format!("{environment}.acme.shop.{workload}.functional-test.edge"),
@@ -96,12 +104,12 @@ fn reports(commit: i64) -> Vec<Report> {
             let is_stuck = environment == "prod" && host == HOSTS[2];
             match commit {
                 3 if is_stuck => {
-                    let failed = report(host, environment, workload, (3, 30));
+                    let failed = report(host, environment, workload, Applied { commit: 3, at: 30 });
                     let message = "dry run: \"quoted\", 100 %; é\nsecond line".into();
                     reports.push(Report { status: Status::Failure, message, ..failed });
                 }
                 4 if is_stuck => {}
-                _ => reports.push(report(host, environment, workload, (commit, commit * 10))),
+                _ => reports.push(report(host, environment, workload, Applied { commit, at: commit * 10 })),
             }
         }
     }

@@ -15,7 +15,7 @@ use hub_api::publication::{BranchContent, ReadProgress};
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 
-use crate::sample::{REPOSITORY, hash, lines, publication, report};
+use crate::sample::{Applied, REPOSITORY, hash, lines, publication, report};
 use crate::twins::Ground;
 
 twins![
@@ -35,7 +35,7 @@ twins![
 /// A report of a host at that time in milliseconds. It may name the folder that the reconciler applies.
 fn said(host: &str, place: Option<&str>, (commit, at): (i64, i64)) -> Report {
     let endpoint = place.and_then(|place| Endpoint::new(REPOSITORY, "dev", place).ok());
-    Report { reconciler: "one".into(), endpoint, ..report(host, "dev", "cart", (commit, at)) }
+    Report { reconciler: "one".into(), endpoint, ..report(host, "dev", "cart", Applied { commit, at }) }
 }
 
 /// A hub in which commit 1 of `dev` is desired.
@@ -205,7 +205,10 @@ async fn reset(ground: &Ground) -> Writer {
     see(&ingest, None, publication("dev", 1)).await;
     see(&ingest, Some(1), publication("dev", 2)).await;
     ingest
-        .submit(vec![report("berlin", "dev", "cart", (1, 10)), report("chicago", "dev", "cart", (2, 20))])
+        .submit(vec![
+            report("berlin", "dev", "cart", Applied { commit: 1, at: 10 }),
+            report("chicago", "dev", "cart", Applied { commit: 2, at: 20 }),
+        ])
         .await
         .unwrap();
     see(&ingest, Some(2), publication("dev", 1)).await;
@@ -227,7 +230,10 @@ async fn content_before_a_branch_reset_stays_known(ground: Ground) {
     assert_eq!(listed, [(hash(1), 2), (hash(2), 2), (hash(1), 2)]);
     let current = "select cast(sum(reconcilers) as bigint) from tally where is_current = 1";
     assert_eq!(database.one::<i64>(current, Vec::new()).await.unwrap(), 1);
-    ingest.submit(vec![report("chicago", "dev", "cart", (1, Timestamp::now().millis()))]).await.unwrap();
+    ingest
+        .submit(vec![report("chicago", "dev", "cart", Applied { commit: 1, at: Timestamp::now().millis() })])
+        .await
+        .unwrap();
     assert_eq!(database.one::<i64>(current, Vec::new()).await.unwrap(), 2);
 }
 
@@ -282,8 +288,8 @@ async fn commits_with_only_removals_are_listed(ground: Ground) {
 async fn retired_hosts_are_only_in_answers_about_the_past(ground: Ground) {
     let ingest = hub(&ground).await;
     for host in ["berlin", "chicago"] {
-        ingest.submit(vec![report(host, "dev", "cart", (1, 10))]).await.unwrap();
-        ingest.submit(vec![report(host, "dev", "portal", (1, 10))]).await.unwrap();
+        ingest.submit(vec![report(host, "dev", "cart", Applied { commit: 1, at: 10 })]).await.unwrap();
+        ingest.submit(vec![report(host, "dev", "portal", Applied { commit: 1, at: 10 })]).await.unwrap();
     }
     hosts::retire(&ground.database, HostPart { host: "berlin", reconciler: None }, "test").await.unwrap();
     let reconciler = Some("dev.acme.shop.cart.functional-test.edge");

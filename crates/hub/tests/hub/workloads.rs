@@ -38,7 +38,7 @@ fn report(name: &str, (version, at): (&str, i64)) -> Report {
         revision: String::new(),
         version: Some(version.into()),
         workload: Some(WorkloadName { name: name.into(), environment: None }),
-        ..sample::report("berlin", "dev", "cart", (1, at))
+        ..sample::report("berlin", "dev", "cart", sample::Applied { commit: 1, at })
     }
 }
 
@@ -116,7 +116,7 @@ async fn version_at_a_named_place_identifies_the_content(ground: Ground) {
     let of = |at, version: &str| Report {
         revision: String::new(),
         version: Some(version.into()),
-        ..sample::report("berlin", "dev", "cart", (1, at))
+        ..sample::report("berlin", "dev", "cart", sample::Applied { commit: 1, at })
     };
     ingest.submit(vec![of(10, "1.1")]).await.unwrap();
     check(&ground.database, &["dev cart 1.1 outdated"]).await;
@@ -137,7 +137,10 @@ async fn targets_are_distinguished_by_environment(ground: Ground) {
 
 async fn targets_are_distinguished_by_other_reports_of_the_host(ground: Ground) {
     let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
-    ingest.submit(vec![sample::report("berlin", "prod", "portal", (1, 10))]).await.unwrap();
+    ingest
+        .submit(vec![sample::report("berlin", "prod", "portal", sample::Applied { commit: 1, at: 10 })])
+        .await
+        .unwrap();
     ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
     check(&ground.database, &["prod cart 1.1 succeeded", "prod portal 1.1 succeeded"]).await;
 }
@@ -167,7 +170,7 @@ async fn changed_names_lead_to_other_targets(ground: Ground) {
     ingest.submit(vec![of(10, "dev")]).await.unwrap();
     ingest.submit(vec![of(20, "prod")]).await.unwrap();
     check(&ground.database, &["prod cart 1.1 succeeded"]).await;
-    let placed = sample::report("berlin", "dev", "portal", (1, 30));
+    let placed = sample::report("berlin", "dev", "portal", sample::Applied { commit: 1, at: 30 });
     ingest.submit(vec![Report { reconciler: "line-7/cart".into(), ..placed }]).await.unwrap();
     ingest.submit(vec![of(40, "prod")]).await.unwrap();
     check(&ground.database, &["dev portal 1.1 succeeded"]).await;

@@ -27,7 +27,8 @@ pub(super) fn of_size(number: usize, size: usize) -> Vec<Report> {
         let (host, workload) = (format!("host-{}", index / 2), WORKLOADS[index % 2]);
         let status = if (number + index).is_multiple_of(5) { Status::Failure } else { Status::Success };
         let message = format!("batch {number}");
-        let reported = sample::report(&host, environment, workload, (1 + at % COMMITS, 10 + at));
+        let reported =
+            sample::report(&host, environment, workload, sample::Applied { commit: 1 + at % COMMITS, at: 10 + at });
         Report { reconciler: workload.into(), status, message, ..reported }
     };
     (0..size).map(report).collect()

@@ -54,7 +54,7 @@ async fn some(ground: &Ground) -> &Database {
     let report = |path: &str, commit, at| Report {
         reconciler: path.into(),
         endpoint: Endpoint::new(REPOSITORY, "prod", path).ok(),
-        ..sample::report("berlin", "prod", "", (commit, at))
+        ..sample::report("berlin", "prod", "", sample::Applied { commit, at })
     };
     for (commit, cart, portal) in [(1, 10, 20), (2, 11, 20), (3, 11, 21)] {
         let publication = BranchContent {

@@ -62,11 +62,15 @@ async fn publish(ingest: &Writer, (repository, commit): (&str, i64), places: Vec
     ingest.publish(content).await.unwrap();
 }
 
-/// Reports that a host applied a folder at a commit.
-async fn report(ingest: &Writer, (host, repository, path): (&str, &str, &str), (commit, status): (i64, Status)) {
-    let report = sample::report(host, "prod", "", (commit, 100_000 + commit));
+/// A report that a host applied a folder at a commit.
+fn report(host: &str, repository: &str, path: &str, commit: i64) -> Report {
+    let report = sample::report(host, "prod", "", sample::Applied { commit, at: 100_000 + commit });
     let endpoint = Endpoint::new(repository, "prod", path).ok();
-    ingest.submit(vec![Report { reconciler: path.into(), endpoint, status, ..report }]).await.unwrap();
+    Report { reconciler: path.into(), endpoint, ..report }
+}
+
+async fn submit(ingest: &Writer, report: Report) {
+    ingest.submit(vec![report]).await.unwrap();
 }
 
 /// Commit 1 adds `cart` and `portal` to the folder of type `edge`, and to those of the clusters a and b of this type. Commit 2 changes `cart`, commit 3 `portal`.
@@ -117,9 +121,9 @@ async fn a_place_has_the_states_of_its_reconcilers(ground: Ground) {
     for (host, commit, status) in
         [("h-1", 3, Status::Success), ("h-2", 3, Status::Failure), ("h-3", 2, Status::Success)]
     {
-        report(&ingest, (host, PLATFORM, "edge"), (commit, status)).await;
+        submit(&ingest, Report { status, ..report(host, PLATFORM, "edge", commit) }).await;
     }
-    report(&ingest, ("h-4", PLATFORM, "edge/cart"), (2, Status::Success)).await;
+    submit(&ingest, report("h-4", PLATFORM, "edge/cart", 2)).await;
     let lines = check(database, None, 100).await;
     let of_type: Vec<_> = lines.iter().filter(|line| line.starts_with("edge")).collect();
     assert_eq!(
@@ -132,10 +136,10 @@ async fn a_place_has_the_states_of_its_reconcilers(ground: Ground) {
 async fn a_workload_is_where_its_content_is(ground: Ground) {
     let (database, ingest) = company(&ground).await;
     for commit in 1..4 {
-        report(&ingest, (&format!("h-{commit}"), PLATFORM, "edge"), (commit, Status::Success)).await;
+        submit(&ingest, report(&format!("h-{commit}"), PLATFORM, "edge", commit)).await;
     }
-    report(&ingest, ("h-4", PLATFORM, "edge"), (2, Status::Failure)).await;
-    report(&ingest, ("h-5", PLATFORM, "edge/cart"), (2, Status::Success)).await;
+    submit(&ingest, Report { status: Status::Failure, ..report("h-4", PLATFORM, "edge", 2) }).await;
+    submit(&ingest, report("h-5", PLATFORM, "edge/cart", 2)).await;
     let of_type = async |workload| check(database, Some(workload), 100).await.remove(2);
     assert_eq!(of_type("cart").await, "edge edge/cart b: 3 succeeded 1 failed 1 outdated |");
     assert_eq!(of_type("portal").await, "edge edge/portal 15: 1 succeeded 3 outdated |");
@@ -144,7 +148,7 @@ async fn a_workload_is_where_its_content_is(ground: Ground) {
 /// The platform's reconciler applies a folder as a whole, and reports no workload: its message says what failed.
 async fn a_failure_of_a_folder_is_one_of_each_workload_in_it(ground: Ground) {
     let (database, ingest) = company(&ground).await;
-    let report = sample::report("a", "prod", "", (3, 100_000));
+    let report = sample::report("a", "prod", "", sample::Applied { commit: 3, at: 100_000 });
     let (reconciler, endpoint) = ("platform".to_owned(), Endpoint::new(PLATFORM, "prod", "a").ok());
     let (status, message) = (Status::Failure, "portal/values.yaml is invalid".to_owned());
     ingest.submit(vec![Report { reconciler, endpoint, status, message, ..report }]).await.unwrap();
@@ -166,7 +170,7 @@ async fn a_failure_of_a_folder_is_one_of_each_workload_in_it(ground: Ground) {
 async fn reconcilers_without_a_heartbeat_are_counted(ground: Ground) {
     let (database, ingest) = company(&ground).await;
     for (host, heartbeat) in [("h-1", None), ("h-2", None), ("h-3", Some(Duration::from_hours(24 * 31)))] {
-        let report = sample::report(host, "prod", "", (3, 100_003));
+        let report = sample::report(host, "prod", "", sample::Applied { commit: 3, at: 100_003 });
         let endpoint = Endpoint::new(PLATFORM, "prod", "edge").ok();
         ingest.submit(vec![Report { reconciler: "edge".into(), endpoint, heartbeat, ..report }]).await.unwrap();
     }
@@ -180,8 +184,8 @@ async fn reconcilers_without_a_heartbeat_are_counted(ground: Ground) {
 
 async fn clusters_are_counted_separately(ground: Ground) {
     let (database, ingest) = company(&ground).await;
-    report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
-    report(&ingest, ("b", PLATFORM, "b"), (2, Status::Success)).await;
+    submit(&ingest, report("a", PLATFORM, "a", 3)).await;
+    submit(&ingest, report("b", PLATFORM, "b", 2)).await;
     let expected = ["a a/portal 15: 1 succeeded |", "b b/portal 15: 1 outdated |", "edge edge/portal 15: |"];
     assert_eq!(check(database, Some("portal"), 100).await, expected);
     let expected = ["a a/cart b: 1 succeeded |", "b b/cart b: 1 succeeded |", "edge edge/cart b: |"];
@@ -198,21 +202,21 @@ async fn reconcilers_of_manifests_are_counted_beside_them(ground: Ground) {
     let manifests = DesiredPlace { role: Role::Application, ..place("x/cart", 30, None) };
     publish(&ingest, (SHOP, 1), vec![DesiredPlace { cluster_type: None, ..manifests }]).await;
     for (host, status) in [("a", Status::Failure), ("b", Status::Success)] {
-        report(&ingest, (host, PLATFORM, host), (3, Status::Success)).await;
-        report(&ingest, (host, SHOP, "x/cart"), (1, status)).await;
+        submit(&ingest, report(host, PLATFORM, host, 3)).await;
+        submit(&ingest, Report { status, ..report(host, SHOP, "x/cart", 1) }).await;
     }
     let expected =
         ["a a/cart b: 1 succeeded | 1 failed", "b b/cart b: 1 succeeded | 1 succeeded", "edge edge/cart b: |"];
     assert_eq!(check(database, Some("cart"), 100).await, expected);
     assert_eq!(check(database, Some("portal"), 100).await[0], "a a/portal 15: 1 succeeded |");
     // A host with a reconciler of the folder, and one of the folder around it, counts once.
-    report(&ingest, ("a", PLATFORM, "a/cart"), (3, Status::Success)).await;
+    submit(&ingest, report("a", PLATFORM, "a/cart", 3)).await;
     assert_eq!(check(database, Some("cart"), 100).await[0], "a a/cart b: 2 succeeded | 1 failed");
 }
 
 async fn pages_follow_each_other(ground: Ground) {
     let (database, ingest) = company(&ground).await;
-    report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
+    submit(&ingest, report("a", PLATFORM, "a", 3)).await;
     for workload in [None, Some("cart")] {
         let all = check(database, workload, 100).await;
         for limit in 1..5 {

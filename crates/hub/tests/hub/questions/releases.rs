@@ -203,7 +203,7 @@ impl Fleet {
                 revision: self.commit(reported.commit),
                 status: reported.status,
                 message: "portal/values.yaml".into(),
-                ..sample::report("", "prod", "", (1, reported.at))
+                ..sample::report("", "prod", "", sample::Applied { commit: 1, at: reported.at })
             }
         };
         let reports: Vec<_> = self

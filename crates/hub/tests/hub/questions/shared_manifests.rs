@@ -69,7 +69,7 @@ async fn with_shared_manifests(ingest: &Writer) {
                 endpoint: Endpoint::new(repository, branch, &path).ok(),
                 revision: sample::hash(commit),
                 status: Status::Success,
-                ..sample::report("", "prod", "", (1, 150_000))
+                ..sample::report("", "prod", "", sample::Applied { commit: 1, at: 150_000 })
             });
         }
     }
