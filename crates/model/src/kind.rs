@@ -9,6 +9,34 @@ pub const FLEET_GROUP: &str = "fleet.kalypso.io";
 /// The API group of the kinds that the hub reads.
 pub const HUB_GROUP: &str = "hub.kalypso.io";
 
+/// Calls a macro with all kinds: the one list of them. Each line has the type of the object's content in [`crate::object`], the API group, the version, and the name.
+macro_rules! with_kinds {
+    ($call:ident) => {
+        $call! {
+            BaseRepo: "scheduler.kalypso.io" "v1alpha1" "BaseRepo",
+            Cluster: "fleet.kalypso.io" "v1alpha1" "Cluster",
+            ClusterType: "scheduler.kalypso.io" "v1alpha1" "ClusterType",
+            ConfigMap: "" "v1" "ConfigMap",
+            ConfigSchema: "scheduler.kalypso.io" "v1alpha1" "ConfigSchema",
+            DeploymentDescriptor: "hub.kalypso.io" "v1alpha1" "DeploymentDescriptor",
+            DeploymentTarget: "scheduler.kalypso.io" "v1alpha1" "DeploymentTarget",
+            Environment: "scheduler.kalypso.io" "v1alpha1" "Environment",
+            GitOpsRepo: "scheduler.kalypso.io" "v1alpha1" "GitOpsRepo",
+            FluxGitRepository: "source.toolkit.fluxcd.io" "v1" "GitRepository",
+            FluxKustomization: "kustomize.toolkit.fluxcd.io" "v1" "Kustomization",
+            LabelMapping: "fleet.kalypso.io" "v1alpha1" "LabelMapping",
+            Promotion: "fleet.kalypso.io" "v1alpha1" "Promotion",
+            ReleasePin: "fleet.kalypso.io" "v1alpha1" "ReleasePin",
+            SchedulingPolicy: "scheduler.kalypso.io" "v1alpha1" "SchedulingPolicy",
+            Template: "scheduler.kalypso.io" "v1alpha1" "Template",
+            Workload: "scheduler.kalypso.io" "v1alpha1" "Workload",
+            WorkloadRegistration: "scheduler.kalypso.io" "v1alpha1" "WorkloadRegistration",
+        }
+    };
+}
+
+pub(crate) use with_kinds;
+
 macro_rules! kinds {
     ($($variant:ident: $group:literal $version:literal $kind:literal,)+) => {
         /// The kind of an object.
@@ -45,26 +73,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
-    BaseRepo: "scheduler.kalypso.io" "v1alpha1" "BaseRepo",
-    Cluster: "fleet.kalypso.io" "v1alpha1" "Cluster",
-    ClusterType: "scheduler.kalypso.io" "v1alpha1" "ClusterType",
-    ConfigMap: "" "v1" "ConfigMap",
-    ConfigSchema: "scheduler.kalypso.io" "v1alpha1" "ConfigSchema",
-    DeploymentDescriptor: "hub.kalypso.io" "v1alpha1" "DeploymentDescriptor",
-    DeploymentTarget: "scheduler.kalypso.io" "v1alpha1" "DeploymentTarget",
-    Environment: "scheduler.kalypso.io" "v1alpha1" "Environment",
-    GitOpsRepo: "scheduler.kalypso.io" "v1alpha1" "GitOpsRepo",
-    FluxGitRepository: "source.toolkit.fluxcd.io" "v1" "GitRepository",
-    FluxKustomization: "kustomize.toolkit.fluxcd.io" "v1" "Kustomization",
-    LabelMapping: "fleet.kalypso.io" "v1alpha1" "LabelMapping",
-    Promotion: "fleet.kalypso.io" "v1alpha1" "Promotion",
-    ReleasePin: "fleet.kalypso.io" "v1alpha1" "ReleasePin",
-    SchedulingPolicy: "scheduler.kalypso.io" "v1alpha1" "SchedulingPolicy",
-    Template: "scheduler.kalypso.io" "v1alpha1" "Template",
-    Workload: "scheduler.kalypso.io" "v1alpha1" "Workload",
-    WorkloadRegistration: "scheduler.kalypso.io" "v1alpha1" "WorkloadRegistration",
-}
+with_kinds!(kinds);
 
 impl Kind {
     /// The kind with this API group and name. None if there is no such kind.

@@ -28,7 +28,7 @@ pub mod workload_registration;
 
 use crate::decode::{Decoder, Header};
 use crate::digest::{Digest, DigestBuilder};
-use crate::kind::Kind;
+use crate::kind::{Kind, with_kinds};
 use crate::label::Labels;
 use crate::name::NameError;
 use crate::object_key::ObjectKey;
@@ -54,8 +54,8 @@ pub use template::Template;
 pub use workload::Workload;
 pub use workload_registration::WorkloadRegistration;
 
-macro_rules! kinds {
-    ($($variant:ident,)+) => {
+macro_rules! any_object {
+    ($($variant:ident: $group:literal $version:literal $kind:literal,)+) => {
         /// An object of any kind. Clones share its memory.
         #[derive(Clone, Debug)]
         pub enum AnyObject {
@@ -159,26 +159,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
-    BaseRepo,
-    Cluster,
-    ClusterType,
-    ConfigMap,
-    ConfigSchema,
-    DeploymentDescriptor,
-    DeploymentTarget,
-    Environment,
-    GitOpsRepo,
-    FluxGitRepository,
-    FluxKustomization,
-    LabelMapping,
-    Promotion,
-    ReleasePin,
-    SchedulingPolicy,
-    Template,
-    Workload,
-    WorkloadRegistration,
-}
+with_kinds!(any_object);
 
 /// The content of objects of one kind, without the metadata.
 pub trait Spec: Sized + Hash {

@@ -5,96 +5,57 @@ use model::similar;
 
 use crate::Failure;
 
-/// A kind that is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each has the name of its kind")]
-pub enum ListedKind {
-    Environment,
-    Promotion,
-    ClusterType,
-    Cluster,
-    Workload,
-    Target,
-    Policy,
-    Config,
-    Schema,
-    Template,
-    Assignment,
-    Pin,
-    Mapping,
-    Registration,
-    BaseRepo,
-    GitOpsRepo,
-    Value,
+macro_rules! listed_kinds {
+    ($($variant:ident: $one:literal $many:literal $kind:expr,)+) => {
+        /// A kind that is listed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum ListedKind {
+            $(#[doc = concat!("The kind that the command line calls `", $one, "`.")] $variant,)+
+        }
+
+        impl ListedKind {
+            /// All kinds, in the order of the help.
+            pub const ALL: [Self; [$($one),+].len()] = [$(Self::$variant),+];
+
+            /// The word of the command line, and the same in the plural.
+            pub fn words(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Self::$variant => ($one, $many),)+
+                }
+            }
+
+            /// The kind of the objects. None for assignments and values.
+            pub fn of_objects(self) -> Option<Kind> {
+                match self {
+                    $(Self::$variant => $kind,)+
+                }
+            }
+        }
+    };
+}
+
+// In the order of the help: the words of the command line, and the kind of the objects.
+listed_kinds! {
+    Environment: "environment" "environments" Some(Kind::Environment),
+    Promotion: "promotion" "promotions" Some(Kind::Promotion),
+    ClusterType: "cluster-type" "cluster-types" Some(Kind::ClusterType),
+    Cluster: "cluster" "clusters" Some(Kind::Cluster),
+    Workload: "workload" "workloads" Some(Kind::Workload),
+    Target: "target" "targets" Some(Kind::DeploymentTarget),
+    Policy: "policy" "policies" Some(Kind::SchedulingPolicy),
+    Config: "config" "configs" Some(Kind::ConfigMap),
+    Schema: "schema" "schemas" Some(Kind::ConfigSchema),
+    Template: "template" "templates" Some(Kind::Template),
+    Assignment: "assignment" "assignments" None,
+    Pin: "pin" "pins" Some(Kind::ReleasePin),
+    Mapping: "mapping" "mappings" Some(Kind::LabelMapping),
+    Registration: "registration" "registrations" Some(Kind::WorkloadRegistration),
+    BaseRepo: "base-repo" "base-repos" Some(Kind::BaseRepo),
+    GitOpsRepo: "gitops-repo" "gitops-repos" Some(Kind::GitOpsRepo),
+    Value: "value" "values" None,
 }
 
 impl ListedKind {
-    /// All kinds, in the order of the help.
-    pub const ALL: [Self; 17] = [
-        Self::Environment,
-        Self::Promotion,
-        Self::ClusterType,
-        Self::Cluster,
-        Self::Workload,
-        Self::Target,
-        Self::Policy,
-        Self::Config,
-        Self::Schema,
-        Self::Template,
-        Self::Assignment,
-        Self::Pin,
-        Self::Mapping,
-        Self::Registration,
-        Self::BaseRepo,
-        Self::GitOpsRepo,
-        Self::Value,
-    ];
-
-    /// The word of the command line, and the same in the plural.
-    pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Environment => ("environment", "environments"),
-            Self::Promotion => ("promotion", "promotions"),
-            Self::ClusterType => ("cluster-type", "cluster-types"),
-            Self::Cluster => ("cluster", "clusters"),
-            Self::Workload => ("workload", "workloads"),
-            Self::Target => ("target", "targets"),
-            Self::Policy => ("policy", "policies"),
-            Self::Config => ("config", "configs"),
-            Self::Schema => ("schema", "schemas"),
-            Self::Template => ("template", "templates"),
-            Self::Assignment => ("assignment", "assignments"),
-            Self::Pin => ("pin", "pins"),
-            Self::Mapping => ("mapping", "mappings"),
-            Self::Registration => ("registration", "registrations"),
-            Self::BaseRepo => ("base-repo", "base-repos"),
-            Self::GitOpsRepo => ("gitops-repo", "gitops-repos"),
-            Self::Value => ("value", "values"),
-        }
-    }
-
-    /// The kind of the objects. None for assignments and values.
-    pub fn of_objects(self) -> Option<Kind> {
-        Some(match self {
-            Self::Environment => Kind::Environment,
-            Self::Promotion => Kind::Promotion,
-            Self::ClusterType => Kind::ClusterType,
-            Self::Cluster => Kind::Cluster,
-            Self::Workload => Kind::Workload,
-            Self::Target => Kind::DeploymentTarget,
-            Self::Policy => Kind::SchedulingPolicy,
-            Self::Config => Kind::ConfigMap,
-            Self::Schema => Kind::ConfigSchema,
-            Self::Template => Kind::Template,
-            Self::Pin => Kind::ReleasePin,
-            Self::Mapping => Kind::LabelMapping,
-            Self::Registration => Kind::WorkloadRegistration,
-            Self::BaseRepo => Kind::BaseRepo,
-            Self::GitOpsRepo => Kind::GitOpsRepo,
-            Self::Assignment | Self::Value => return None,
-        })
-    }
-
     /// The kind with a name on the command line: a word, its plural, or the name of the kind.
     pub fn find(text: &str) -> Option<Self> {
         let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
