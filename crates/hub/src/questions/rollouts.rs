@@ -29,7 +29,8 @@ pub async fn rollouts(
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, ROLLOUTS)).transpose()?;
     let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| question::limit(page))?;
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let mut listed = listed(&mut transaction, &scope, (after.unwrap_or(Cursor([i64::MAX, 0])), limit + 1)).await?;
+    let part = ListPart { after: after.unwrap_or(Cursor([i64::MAX, 0])), limit: limit + 1 };
+    let mut listed = listed(&mut transaction, &scope, part).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), id.number()]).write(ROLLOUTS));
     let subject = Subject::of_commits(&transaction, listed.iter().map(|(id, _)| *id).collect());

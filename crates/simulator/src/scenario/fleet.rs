@@ -29,7 +29,7 @@ pub(super) struct Fleet {
     /// The first host of each cluster, and the number of all hosts.
     first_host: Vec<u32>,
     /// The hosts that are not healthy.
-    faults: BTreeMap<u32, HostFault>,
+    faults: BTreeMap<u32, CurrentFault>,
     /// Whether the next report of a host is overdue.
     overdue: Vec<bool>,
     /// Whether no host announces a heartbeat.
@@ -37,9 +37,9 @@ pub(super) struct Fleet {
     numbers: u32,
 }
 
-/// The fault of a host.
+/// A fault that a host has.
 #[derive(Clone, Debug)]
-pub(super) struct HostFault {
+pub(super) struct CurrentFault {
     /// The fault.
     pub(super) fault: HostFault,
     /// Since when, in seconds since 1970.
@@ -112,14 +112,14 @@ impl Fleet {
     }
 
     /// The fault of a host. None: it is healthy.
-    pub(super) fn fault(&self, host: u32) -> Option<&HostFault> {
+    pub(super) fn fault(&self, host: u32) -> Option<&CurrentFault> {
         self.faults.get(&host)
     }
 
     /// Sets the fault of a host, and returns its number.
     pub(super) fn set_fault(&mut self, host: u32, fault: HostFault, since: i64) -> u32 {
         self.numbers += 1;
-        self.faults.insert(host, HostFault { fault, since, number: self.numbers });
+        self.faults.insert(host, CurrentFault { fault, since, number: self.numbers });
         self.numbers
     }
 

@@ -17,7 +17,7 @@ use model::object::promotion::{Promotion, Ring};
 
 use super::World;
 use super::environment::{Environment, Newest};
-use super::subject::{KEPT, PLATFORM, UNRENDERED};
+use super::subject::{KEPT, PLATFORM, SubjectKey, UNRENDERED};
 use super::subjects::{published, settled};
 
 /// What the controller of a world knows of an environment.
@@ -137,7 +137,8 @@ impl Facts for WorldFacts<'_> {
     }
 
     fn reverts_to(&self, _: &AdvanceState) -> Option<Revision> {
-        self.world.reverts_to((self.number, PLATFORM), self.line.first()?)
+        let key = SubjectKey { environment: self.number, subject: PLATFORM };
+        self.world.reverts_to(key, self.line.first()?)
     }
 
     fn settled(&self) -> Settled {
