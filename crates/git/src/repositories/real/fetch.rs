@@ -139,7 +139,7 @@ impl GitRepositories {
         is_traced: bool,
     ) -> Result<RunOutput, RepositoryError> {
         let arguments: Vec<_> = iter::once(&"ls-remote").chain(arguments).collect();
-        let run = Run { is_traced, ..self.parameters(remote, &arguments, (Wait::References, None)) };
+        let run = Run { is_traced, ..self.parameters(remote, &arguments, Wait::References) };
         let mut result = self.execute(remote, &run)?;
         match result.failure.take() {
             None => Ok(result),
@@ -150,30 +150,15 @@ impl GitRepositories {
         }
     }
 
-    /// Runs git in the copy. With a lock, git holds it too.
-    pub(super) fn run(
-        &self,
-        remote: &Remote,
-        arguments: &[impl AsRef<OsStr>],
-        how: (Wait, Option<&Lock>),
-    ) -> Result<RunOutput, RepositoryError> {
-        self.execute(remote, &self.parameters(remote, arguments, how))
-    }
-
-    /// The parameters of a run in the copy.
-    fn parameters<'a>(
-        &'a self,
-        remote: &'a Remote,
-        arguments: &[impl AsRef<OsStr>],
-        (wait, lock): (Wait, Option<&'a Lock>),
-    ) -> Run<'a> {
+    /// The parameters of a run in the copy that does not change it.
+    fn parameters<'a>(&'a self, remote: &'a Remote, arguments: &[impl AsRef<OsStr>], wait: Wait) -> Run<'a> {
         Run {
             git_dir: Some(remote.copy.git_dir()),
             arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
             url: &remote.url,
             scheme: remote.scheme,
             connection_settings: self.connection_settings(remote.scheme),
-            lock: lock.map(Lock::file),
+            lock: None,
             wait,
             is_traced: false,
         }
@@ -261,8 +246,8 @@ enum Fetched {
 
 /// A copy with the exclusive right to change it.
 pub(super) struct Work<'a> {
-    repositories: &'a GitRepositories,
-    remote: &'a Remote,
+    pub(super) repositories: &'a GitRepositories,
+    pub(super) remote: &'a Remote,
     pub(super) lock: Lock,
     pub(super) opened: Opened,
 }
@@ -303,8 +288,7 @@ impl Work<'_> {
         if leftovers::packs(git_dir) <= PACKS_MAX {
             return;
         }
-        let how = (Wait::Maintenance, Some(&self.lock));
-        let _ = self.repositories.run(self.remote, &["repack", "--geometric=2", "-d", "-q"], how);
+        let _ = self.run(&["repack", "--geometric=2", "-d", "-q"], Wait::Maintenance);
         self.repositories.close(git_dir);
     }
 
@@ -337,7 +321,7 @@ impl Work<'_> {
     /// Fetches one commit, and ancestors up to `depth`. Returns the error message if it fails.
     fn fetch_commit(&self, id: GitId, marker: &str, depth: usize) -> Result<Option<String>, RepositoryError> {
         let (depth, refspec) = (format!("--depth={depth}"), format!("+{id}:{marker}"));
-        self.run(&[&depth, "--", &self.remote.url, &refspec])
+        self.run_fetch(&[&depth, "--", &self.remote.url, &refspec])
     }
 
     /// Fetches all branches and tags with their whole history. Returns the error message if it fails.
@@ -346,14 +330,19 @@ impl Work<'_> {
         let mut arguments: Vec<&str> = is_shallow.then_some("--unshallow").into_iter().collect();
         arguments.extend(["--", &self.remote.url, "+refs/heads/*:refs/kalypso/all/heads/*"]);
         arguments.push("+refs/tags/*:refs/kalypso/all/tags/*");
-        self.run(&arguments)
+        self.run_fetch(&arguments)
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
+    fn run_fetch(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let arguments: Vec<_> = fetch.iter().chain(arguments).collect();
-        let how = (Wait::Commits, Some(&self.lock));
-        self.repositories.run(self.remote, &arguments, how).map(|result| result.failure)
+        self.run(&arguments, Wait::Commits).map(|result| result.failure)
+    }
+
+    /// Runs git in the copy. Git holds the lock, too.
+    pub(super) fn run(&self, arguments: &[impl AsRef<OsStr>], wait: Wait) -> Result<RunOutput, RepositoryError> {
+        let run = self.repositories.parameters(self.remote, arguments, wait);
+        self.repositories.execute(self.remote, &Run { lock: Some(self.lock.file()), ..run })
     }
 }
 

@@ -7,11 +7,11 @@ use model::git_id::GitId;
 use model::progress::Phase;
 
 use super::cache::{Copy, Lock};
+use super::fetch::{self, Work};
 use super::journal::Journal;
 use super::read::{self, Fault};
 use super::write::Assumption;
-use super::{ATTEMPTS, GitRepositories, Opened, Remote};
-use super::{fetch, ownership};
+use super::{ATTEMPTS, GitRepositories, Opened, Remote, ownership};
 use crate::lock_file::LockFile;
 use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_name};
 use crate::url::{RepositoryUrl, Scheme};
@@ -20,7 +20,7 @@ impl GitRepositories {
     /// Pushes to a remote repository, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let work = self.locked(remote)?;
-        let sent = self.write_and_send(remote, (&work.opened, &work.lock), push)?;
+        let sent = work.write_and_send(push)?;
         let head = || Ok(self.remote_reference(remote, &format!("refs/heads/{}", push.branch))?.ok());
         let pushed = outcome(push, sent, head)?;
         if let Pushed::Moved(id) = pushed {
@@ -54,19 +54,23 @@ impl GitRepositories {
         let limit = self.settings.time_limit;
         let in_use = |holder| RepositoryError::InUse { url: url.clone(), holder, limit };
         let lock = remote.copy.lock(limit)?.map_err(in_use)?;
-        let mut attempt = 1;
-        let sent = loop {
+        let scratch = |lock: &Lock| {
             self.close(remote.copy.git_dir());
             remote.copy.remove()?;
-            remote.copy.prepare(&lock, Some(&objects))?;
+            remote.copy.prepare(lock, Some(&objects))?;
             let scratch = self.open(remote.copy.git_dir());
-            let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-            match self.write_and_send(&remote, (&scratch, &lock), push) {
+            scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
+        };
+        let mut work = Work { repositories: self, remote: &remote, opened: scratch(&lock)?, lock };
+        let mut attempt = 1;
+        let sent = loop {
+            match work.write_and_send(push) {
                 // Another process may repack the repository during the read.
                 Err(RepositoryError::Damaged { .. } | RepositoryError::NoBlob { .. }) if attempt < ATTEMPTS => {}
                 other => break other?,
             }
             attempt += 1;
+            work.opened = scratch(&work.lock)?;
         };
         let head = || {
             let revision = Revision::branch(push.branch);
@@ -77,33 +81,26 @@ impl GitRepositories {
         remote.copy.remove()?;
         Ok(pushed)
     }
+}
 
-    /// Writes the new objects into a copy, and pushes them.
-    fn write_and_send(
-        &self,
-        remote: &Remote,
-        at: (&Opened, &Lock),
-        push: &Push<'_>,
-    ) -> Result<PushRun, RepositoryError> {
-        let sent = self.write_and_send_once(remote, at, (push, Assumption::Folders))?;
-        if sent.failure.is_none() || self.is_complete(remote, at.1, (push, sent.id)) {
+impl Work<'_> {
+    /// Writes the new objects into the copy, and pushes them.
+    fn write_and_send(&self, push: &Push<'_>) -> Result<PushRun, RepositoryError> {
+        let sent = self.write_and_send_once(push, Assumption::Folders)?;
+        if sent.failure.is_none() || self.is_complete(push, sent.id) {
             return Ok(sent);
         }
-        self.write_and_send_once(remote, at, (push, Assumption::Parent))
+        self.write_and_send_once(push, Assumption::Parent)
     }
 
-    fn write_and_send_once(
-        &self,
-        remote: &Remote,
-        (copy, lock): (&Opened, &Lock),
-        (push, assumption): (&Push<'_>, Assumption),
-    ) -> Result<PushRun, RepositoryError> {
-        let write = |commit| self.write(remote, copy, (commit, push.progress, assumption));
+    fn write_and_send_once(&self, push: &Push<'_>, assumption: Assumption) -> Result<PushRun, RepositoryError> {
+        let remote = self.remote;
+        let write = |commit| self.write(commit, push.progress, assumption);
         let written = push.commit.as_ref().map(write).transpose()?;
         let writing = push.progress.begin(Phase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
-        let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
+        let failure = match self.run(&arguments(remote, push, written), Wait::Push) {
             Ok(result) => result.failure.map(|message| {
                 let (url, branch) = (remote.name.clone(), push.branch.to_owned());
                 match lock_file(remote, push.branch, &result.messages) {
@@ -118,12 +115,12 @@ impl GitRepositories {
     }
 
     /// Whether the copy contains all objects of the new commit that its parents do not have. True if this can't be determined.
-    fn is_complete(&self, remote: &Remote, lock: &Lock, (push, id): (&Push<'_>, Option<GitId>)) -> bool {
+    fn is_complete(&self, push: &Push<'_>, id: Option<GitId>) -> bool {
         let (Some(id), Some(commit)) = (id, &push.commit) else { return true };
         let mut arguments = vec!["rev-list".to_owned(), "--objects".to_owned(), "--quiet".to_owned(), id.to_string()];
         arguments.push("--not".to_owned());
         arguments.extend(commit.parents.iter().map(ToString::to_string));
-        let result = self.run(remote, &arguments, (Wait::Maintenance, Some(lock)));
+        let result = self.run(&arguments, Wait::Maintenance);
         result.map_or(true, |result| result.failure.is_none())
     }
 }

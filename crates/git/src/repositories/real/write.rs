@@ -9,9 +9,10 @@ use model::progress::{Phase, Progress};
 use model::tree::{Child, Mode, Open};
 use rayon::prelude::*;
 
+use super::Opened;
+use super::fetch::Work;
 use super::pack::{PackFile, Packed, Packer};
 use super::read::{self, Fault};
-use super::{GitRepositories, Opened, Remote};
 use crate::repositories::object::{commit_object, encode, from_gix, object_id, to_gix};
 use crate::repositories::{NewCommit, RepositoryError};
 use crate::url::RepositoryUrl;
@@ -19,22 +20,22 @@ use crate::url::RepositoryUrl;
 /// The number of folders in one batch: enough to use all processors, and few enough to keep their content in memory.
 const FOLDERS_AT_ONCE: usize = 512;
 
-impl GitRepositories {
-    /// Writes a commit and its new objects into the copy of a repository. Returns the id of the commit, and the number of new objects.
+impl Work<'_> {
+    /// Writes a commit and its new objects into the copy. Returns the id of the commit, and the number of new objects.
     pub(super) fn write(
         &self,
-        remote: &Remote,
-        opened: &Opened,
-        (commit, progress, assumption): (&NewCommit<'_>, &Progress, Assumption),
+        commit: &NewCommit<'_>,
+        progress: &Progress,
+        assumption: Assumption,
     ) -> Result<(GitId, usize), RepositoryError> {
-        let writing = progress.begin(Phase::Writing);
+        let (remote, writing) = (self.remote, progress.begin(Phase::Writing));
         let folder = remote.copy.git_dir().join("objects");
         let failed = |error: std::io::Error| RepositoryError::Cache { path: folder.clone(), reason: error.to_string() };
         let bytes = encode(&commit_object(commit));
         let id = from_gix(&object_id(Kind::Commit, &bytes));
         let id = id.ok_or_else(|| damaged(&remote.name, "it is not a SHA-1 repository"))?;
         let mut pack = PackFile::new(&folder).map_err(failed)?;
-        let walk = Walk { opened, url: &remote.name, open: commit.open, assumption };
+        let walk = Walk { opened: &self.opened, url: &remote.name, open: commit.open, assumption };
         let mut folders = vec![walk.root(commit)?];
         while !folders.is_empty() {
             let batch = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
@@ -57,7 +58,7 @@ impl GitRepositories {
         let count = pack.len();
         pack.finish().map_err(failed)?;
         // An open repository has a fixed number of pack slots, so it is opened again.
-        self.close(remote.copy.git_dir());
+        self.repositories.close(remote.copy.git_dir());
         Ok((id, count))
     }
 }
@@ -126,8 +127,9 @@ impl Walk<'_> {
         let after = folder.after.opened(self.open);
         let after = after.map_err(|error| RepositoryError::Unopened { url: self.url.clone(), error })?;
         let after = after.unwrap_or_default();
-        let mut made = FolderObjects::default();
-        self.pack(worker, (after.id(), Kind::Tree, &after.encode()), &mut made)?;
+        let failed = |error: std::io::Error| damaged(self.url, &error.to_string());
+        let (packer, mut made) = (&mut worker.packer, FolderObjects::default());
+        made.objects.push(packer.pack(after.id(), Kind::Tree, &after.encode()).map_err(failed)?);
         for (name, before, after) in before.changes(&after) {
             let Some(after) = after else { continue };
             let path = if folder.path.is_empty() { name.to_string() } else { format!("{}/{name}", folder.path) };
@@ -138,24 +140,13 @@ impl Walk<'_> {
             };
             match entry.blob.bytes() {
                 _ if entry.mode == Mode::Submodule => {}
-                Some(bytes) => self.pack(worker, (entry.blob.id(), Kind::Blob, bytes), &mut made)?,
+                Some(bytes) => made.objects.push(packer.pack(entry.blob.id(), Kind::Blob, bytes).map_err(failed)?),
                 // The blob may have been added after the last lookup.
                 None if self.opened.to_thread_local().has_object(to_gix(entry.blob.id())) => {}
                 None => return Err(RepositoryError::NoBlob { url: self.url.clone(), path, blob: entry.blob.id() }),
             }
         }
         Ok(made)
-    }
-
-    fn pack(
-        &self,
-        worker: &mut Worker,
-        (id, kind, content): (GitId, Kind, &[u8]),
-        made: &mut FolderObjects,
-    ) -> Result<(), RepositoryError> {
-        let packed = worker.packer.pack(id, kind, content);
-        made.objects.push(packed.map_err(|error| damaged(self.url, &error.to_string()))?);
-        Ok(())
     }
 }
 
