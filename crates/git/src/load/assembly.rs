@@ -25,11 +25,12 @@ use super::kept::{self, KeptVersion, KnownPaths, UnreadablePaths};
 use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
 use super::releases;
 use super::replay::{FileStatus, State, Version};
-use super::{BrokenFiles, Declarations, Loaded, Read, ReadRole, destinations, diagnostics};
+use super::view::View;
+use super::{Declarations, Loaded, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
 use crate::publications::{AdmittedReleases, KeptKey, KeptObject, Publications, SourceName};
-use crate::repositories::{Commit, Repositories, Revision};
+use crate::repositories::{Commit, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk::{self, ENVIRONMENTS};
 
@@ -156,12 +157,7 @@ impl Assembly {
     }
 
     /// Adds the files of a place. Returns the positions of its files in `contents`, also of those that were added with another place.
-    pub(super) fn add(
-        &mut self,
-        (repositories, broken): (&dyn Repositories, &BrokenFiles),
-        place: &SourcePlace,
-        loaded: LoadedPlace,
-    ) -> Vec<usize> {
+    pub(super) fn add(&mut self, view: &View<'_>, place: &SourcePlace, loaded: LoadedPlace) -> Vec<usize> {
         self.add_read(place, &loaded);
         let (role, first) = (place.author(), self.contents.len());
         if role == Role::Platform {
@@ -179,7 +175,12 @@ impl Assembly {
             });
         }
         let parsed = self.parse(&loaded.source, files);
-        let kept = self.find_kept((repositories, broken), &loaded, (&role, &parsed));
+        let kept = self.find_kept(view, &loaded, self.state(&loaded, &parsed));
+        if kept.is_none() {
+            // Objects may have existed before, but they are not known.
+            self.mark_incomplete(&role);
+        }
+        let kept = kept.unwrap_or_default();
         let is_partly_readable = |parsed: &&Parsed| !parsed.objects.is_good() && !parsed.objects.objects.is_empty();
         let paths = |is_one: &dyn Fn(&&Parsed) -> bool| {
             parsed.iter().filter(is_one).map(|parsed| Arc::clone(&parsed.raw.path)).collect()
@@ -203,7 +204,8 @@ impl Assembly {
             }
             self.add_file(place, (id, objects));
         }
-        positions.extend(self.add_kept(place, &loaded, (kept, known)));
+        let unreadable = UnreadablePaths { loaded: &loaded, files: BTreeMap::new(), known };
+        positions.extend(self.add_kept(place, kept, unreadable));
         self.add_chains(place, &positions);
         positions.extend(first..self.contents.len());
         positions
@@ -272,13 +274,8 @@ impl Assembly {
         self.mark_incomplete(role);
     }
 
-    /// Searches for the objects of a place that are kept because a path can't be read.
-    fn find_kept(
-        &mut self,
-        (repositories, broken): (&dyn Repositories, &BrokenFiles),
-        loaded: &LoadedPlace,
-        (role, parsed): (&Role, &[Parsed]),
-    ) -> Vec<KeptFile> {
+    /// The state of all paths of a place, whose new files are parsed.
+    fn state(&self, loaded: &LoadedPlace, parsed: &[Parsed]) -> State {
         let new: BTreeMap<_, _> =
             parsed.iter().map(|parsed| (&parsed.raw.path, history::status(&parsed.objects))).collect();
         let mut now = State::new();
@@ -295,27 +292,31 @@ impl Assembly {
         for (path, id) in &loaded.links {
             now.insert(Arc::clone(path), Version { id: *id, status: FileStatus::Other });
         }
+        now
+    }
+
+    /// Searches for the objects of a place that are kept because a path can't be read. None if this fails, which is reported.
+    fn find_kept(&mut self, view: &View<'_>, loaded: &LoadedPlace, now: State) -> Option<Vec<KeptFile>> {
         let unreadable = now.iter().find(|(_, version)| !version.status.is_readable());
-        let Some((first, _)) = unreadable else { return Vec::new() };
+        let Some((first, _)) = unreadable else { return Some(Vec::new()) };
         let first = Arc::clone(first);
         // A link alone is normal: most links replace no file.
         self.is_readable &= !now.values().any(|version| version.status.is_broken());
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
         let published: Vec<_> = published.into_iter().collect();
-        match PlaceHistory::of(repositories, loaded, broken).kept(now, &published) {
+        let history = PlaceHistory::of(view.repositories, loaded, view.control_plane.broken);
+        match history.kept(now, &published) {
             Ok(KeptFiles { files, only_published }) => {
                 self.is_readable &= files.is_empty();
                 self.only_published.extend(only_published.into_iter().map(|kept| (name.clone(), kept)));
-                files
+                Some(files)
             }
             Err(error) => {
                 let path = if let HistoryError::TooMuch { path, .. } = &error { path } else { &first };
                 let at = self.source_of(loaded, path);
                 self.diagnostics.push(history_unknown(&error, at));
-                // Objects may have existed before, but they are not known.
-                self.mark_incomplete(role);
-                Vec::new()
+                None
             }
         }
     }
@@ -324,11 +325,11 @@ impl Assembly {
     fn add_kept(
         &mut self,
         place: &SourcePlace,
-        loaded: &LoadedPlace,
-        (kept, known_paths): (Vec<KeptFile>, KnownPaths),
+        kept: Vec<KeptFile>,
+        mut unreadable: UnreadablePaths<'_>,
     ) -> BTreeSet<usize> {
-        let (role, mut known_files) = (place.author(), BTreeSet::new());
-        let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let (role, loaded, mut known_files) = (place.author(), unreadable.loaded, BTreeSet::new());
+        let (mut versions, mut targets) = (Vec::new(), Vec::new());
         for KeptFile { commit, file, mut keys, candidates } in kept {
             if role == Role::Platform {
                 keys.retain(|key| match self.kept.entry(kept_place(&commit, &file.path, key)) {
@@ -360,7 +361,7 @@ impl Assembly {
             let cause = |path: &Arc<str>| Arc::clone(loaded.kustomized.above(path).unwrap_or(path));
             let candidates: BTreeSet<_> = candidates.iter().map(cause).collect();
             for path in &candidates {
-                files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(loaded, path));
+                unreadable.files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(loaded, path));
             }
             if !objects.objects.is_empty() {
                 let position = Some(self.contents.len()).filter(|_| role == Role::Platform);
@@ -371,8 +372,6 @@ impl Assembly {
         }
         let of_place = self.contents.iter_mut().filter(|file| file.role == role);
         kept::add_targets(of_place.flat_map(|file| &mut file.objects.objects), targets);
-        let is_file = |path: &str| loaded.is_file(path);
-        let unreadable = UnreadablePaths { commit: loaded.commit.id, files, known: known_paths, is_file: &is_file };
         self.diagnostics.extend(kept::diagnostics(&unreadable, &versions));
         known_files
     }

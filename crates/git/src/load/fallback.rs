@@ -3,8 +3,7 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 
-use super::place::{PlaceError, SourcePlace};
-use super::reference::Reference;
+use super::place::SourcePlace;
 use crate::publications::{Publications, SourceName};
 use crate::repositories::RepositoryError;
 
@@ -51,14 +50,9 @@ fn is_subsequence<'a>(mut part: impl Iterator<Item = &'a GitId>, whole: &[GitId]
     part.all(|id| whole.any(|found| found == id))
 }
 
-/// The diagnostic for a repository that can't be reached, and whose cached commit is not used.
-pub(super) fn diagnostic(
-    (reference, place, error): (&Reference, &SourcePlace, &PlaceError),
-    commit: GitId,
-    refusal: &Refusal,
-) -> Diagnostic {
+/// The diagnostic for a repository that can't be reached, as `unreachable` says, and whose cached commit is not used.
+pub(super) fn diagnostic(unreachable: Diagnostic, place: &SourcePlace, commit: GitId, refusal: &Refusal) -> Diagnostic {
     let (label, revision, cached) = (place.url.label(), &place.revision, commit.short());
-    let unreachable = reference.diagnostic(error);
     let (problem, cause) = match refusal {
         Refusal::Published(published) => (
             format!("commit {} was published, and may be newer", published.short()),
@@ -68,14 +62,14 @@ pub(super) fn diagnostic(
     };
     let message =
         format!("`{label}` can't be reached, and the cached commit {cached} of {revision} is not used: {problem}");
-    let labels = unreachable.labels;
+    let (labels, object) = (unreachable.labels, unreachable.object);
     let mut diagnostic = Diagnostic::error(Code::CachedIsOlder, message)
         .note(unreachable.message)
         .note(cause)
         .note("the published output of its workloads stays")
         .help("try again when the repository can be reached, or publish from a machine that can reach it");
-    diagnostic.labels = labels;
-    diagnostic.about(&reference.key)
+    (diagnostic.labels, diagnostic.object) = (labels, object);
+    diagnostic
 }
 
 /// The name of a place in the trailers of publications.

@@ -144,7 +144,7 @@ impl<'a> Platform<'a> {
         }
         chains.push(chain.clone());
         visits.push(visit);
-        let positions = self.assembly.add(self.view.reader(), &place, loaded);
+        let positions = self.assembly.add(self.view, &place, loaded);
         let files = positions.iter().filter_map(|position| self.assembly.file(*position));
         let objects = files.flat_map(|file| &file.objects.objects);
         let allowed = objects.filter(|object| place.limits.granted(&Role::Platform, object).is_some());
@@ -158,8 +158,8 @@ impl<'a> Platform<'a> {
         self.known.entry(object.key()).or_default().push(from.clone());
         match object {
             AnyObject::BaseRepo(base) => {
-                let (reference, below) = (Reference::of_base_repo(base), chain.below(base));
-                return Some(self.new_step(reference, (visits.clone(), below), from));
+                let (reference, chain) = (Reference::of_base_repo(base), chain.below(base));
+                return Some(self.limited(Step { reference, visits: visits.clone(), chain, from, is_main: false }));
             }
             AnyObject::FluxGitRepository(found) => {
                 let known = self.repositories.get(&found.name);
@@ -176,12 +176,12 @@ impl<'a> Platform<'a> {
         None
     }
 
-    /// A step to the place of a reference. The limit of the environment does not apply to the main branch.
-    fn new_step(&self, reference: Reference, (visits, chain): (Visits, Chain), from: (Address, Chain)) -> Step {
-        let place = reference.place(&self.view.control_plane);
-        let is_main = chain.has_environment() && place.is_ok_and(|place| main_branch::is_named(self.view, &place));
-        let chain = if is_main { chain.without_environment() } else { chain };
-        Step { reference, visits, chain, from, is_main }
+    /// A step with the limits that apply to it: the limit of the environment does not apply to the main branch.
+    fn limited(&self, step: Step) -> Step {
+        let place = step.reference.place(&self.view.control_plane);
+        let is_main = step.chain.has_environment() && place.is_ok_and(|place| main_branch::is_named(self.view, &place));
+        let chain = if is_main { step.chain.without_environment() } else { step.chain };
+        Step { chain, is_main, ..step }
     }
 
     /// The steps of Kustomizations whose `GitRepository` is found.
@@ -191,7 +191,8 @@ impl<'a> Platform<'a> {
             match self.repositories.get(&*object.spec.repository) {
                 Some((repository, of_repository)) => {
                     let (reference, below) = (Reference::of_flux(repository, &object), chain.and(of_repository));
-                    steps.push(self.new_step(reference, (visits, below), (object.address, chain)));
+                    let from = (object.address, chain);
+                    steps.push(self.limited(Step { reference, visits, chain: below, from, is_main: false }));
                 }
                 None => self.waiting.push(Follower { object, visits, chain }),
             }

@@ -10,6 +10,7 @@ use model::object::AnyObject;
 use model::object::workload::WorkloadTarget;
 use model::source::FileId;
 
+use super::place::LoadedPlace;
 use crate::publications::KeptKey;
 
 /// The maximum number of names in one list of a message.
@@ -35,14 +36,12 @@ pub(super) struct KnownPaths {
 
 /// The unreadable paths of a place.
 pub(super) struct UnreadablePaths<'a> {
-    /// The commit of the place.
-    pub(super) commit: GitId,
+    /// The place.
+    pub(super) loaded: &'a LoadedPlace,
     /// The paths, with the files for the labels of diagnostics.
     pub(super) files: BTreeMap<Arc<str>, FileId>,
     /// What is known of them.
     pub(super) known: KnownPaths,
-    /// Whether a path is a file, and not a link.
-    pub(super) is_file: &'a dyn Fn(&str) -> bool,
 }
 
 /// Returns a diagnostic for each file that is replaced with its own earlier version, and one for each group of other paths that may contain objects.
@@ -60,13 +59,13 @@ pub(super) fn diagnostics(unreadable: &UnreadablePaths<'_>, kept: &[KeptVersion]
 impl UnreadablePaths<'_> {
     fn earlier_version(&self, version: &KeptVersion) -> Diagnostic {
         let KeptVersion { path, commit, file, keys, .. } = version;
-        let (now, then) = (self.commit.short(), commit.short());
+        let (now, then) = (self.loaded.commit.id.short(), commit.short());
         let message = if self.known.partly_readable.contains(path) {
             let keys = shortest_keys(keys);
             let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
             format!("a part of `{path}` is broken at {now}; {names} {stay} as at {then}")
         } else {
-            let what = match (self.is_file)(path) {
+            let what = match self.loaded.is_file(path) {
                 true if self.known.without_objects.contains(path) => "has no objects any more",
                 true => "is broken",
                 false => "is no longer a file",
@@ -92,7 +91,8 @@ impl UnreadablePaths<'_> {
             Some(commit) if commits.len() == 1 => format!(" at {}", commit.short()),
             _ => String::new(),
         };
-        let (unreadable, now) = (joined(candidates.iter().map(|path| format!("`{path}`"))), self.commit.short());
+        let (unreadable, now) =
+            (joined(candidates.iter().map(|path| format!("`{path}`"))), self.loaded.commit.id.short());
         let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
         let message =
             format!("{unreadable} can't be read at {now} and may contain {names}, which {stay} as before{then}");
@@ -108,7 +108,7 @@ impl UnreadablePaths<'_> {
 
     fn point_at(&self, diagnostic: Diagnostic, path: &Arc<str>, what: &str) -> Diagnostic {
         let Some(file) = self.files.get(path) else { return diagnostic };
-        diagnostic.at(Origin::File(*file), format!("{what} at commit {}", self.commit))
+        diagnostic.at(Origin::File(*file), format!("{what} at commit {}", self.loaded.commit.id))
     }
 }
 

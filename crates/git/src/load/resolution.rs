@@ -57,42 +57,39 @@ impl Resolvable {
     }
 }
 
-/// The admitted releases, with others that promotions move from or into the environment: those have the commits of their tags and branches now. If a repository can't be
-/// reached, its last published commit counts. A release without a commit is left out.
-pub(super) fn resolve(
-    view: &View<'_>,
-    (assembly, registrations): (&mut Assembly, &[Registration]),
-    (environment, published): (&EnvironmentName, ReadPublications<'_>),
-) -> AdmittedReleases {
-    let mut found = view.control_plane.releases.clone();
-    let all = Search { view, assembly, registrations, environment }.resolvable(&found);
-    let commits = view.in_parallel(&all, |release| view.resolve(&release.url, &release.revision()));
-    let mut publications = None;
-    for (release, commit) in all.iter().zip(commits) {
-        let commit = match commit {
-            Ok(commit) => Some(commit.id),
-            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => None,
-            Err(_) => {
-                let name = (release.url.as_str().to_owned(), release.name.to_string());
-                let known = publications.get_or_insert_with(|| published().unwrap_or_default());
-                known.iter().find_map(|published| published.last(&name)).map(|last| last.commit)
-            }
-        };
-        let Some(commit) = commit else { continue };
-        found.insert(Arc::clone(&release.workload), release.release(commit));
-        assembly.reads.push(release.read(commit));
+/// The resolution of the releases that promotions move from or into an environment.
+pub(super) struct Resolution<'a> {
+    pub(super) view: &'a View<'a>,
+    pub(super) assembly: &'a Assembly,
+    pub(super) registrations: &'a [Registration],
+    pub(super) environment: &'a EnvironmentName,
+}
+
+impl Resolution<'_> {
+    /// The admitted releases, with others that promotions move from or into the environment: those have the commits of their tags and branches now, which were
+    /// read. If a repository can't be reached, its last published commit counts. A release without a commit is left out.
+    pub(super) fn resolve(&self, published: ReadPublications<'_>) -> (AdmittedReleases, Vec<Read>) {
+        let mut found = self.view.control_plane.releases.clone();
+        let all = self.resolvable(&found);
+        let commits = self.view.in_parallel(&all, |release| self.view.resolve(&release.url, &release.revision()));
+        let (mut publications, mut reads) = (None, Vec::new());
+        for (release, commit) in all.iter().zip(commits) {
+            let commit = match commit {
+                Ok(commit) => Some(commit.id),
+                Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => None,
+                Err(_) => {
+                    let name = (release.url.as_str().to_owned(), release.name.to_string());
+                    let known = publications.get_or_insert_with(|| published().unwrap_or_default());
+                    known.iter().find_map(|published| published.last(&name)).map(|last| last.commit)
+                }
+            };
+            let Some(commit) = commit else { continue };
+            found.insert(Arc::clone(&release.workload), release.release(commit));
+            reads.push(release.read(commit));
+        }
+        (found, reads)
     }
-    found
-}
 
-struct Search<'a> {
-    view: &'a View<'a>,
-    assembly: &'a Assembly,
-    registrations: &'a [Registration],
-    environment: &'a EnvironmentName,
-}
-
-impl Search<'_> {
     /// The releases of the environment to resolve, by workload.
     fn resolvable(&self, admitted: &AdmittedReleases) -> Vec<Resolvable> {
         let promotions = self.promotions();

@@ -16,9 +16,9 @@ use super::fallback::{self, ReadPublications};
 use super::follow::Platform;
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::reference::Reference;
-use super::resolution::Registration;
+use super::resolution::{Registration, Resolution};
 use super::view::View;
-use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics, resolution};
+use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics};
 use crate::limits::PLACES_MAX;
 use crate::publications::Publications;
 use crate::repositories::{Repositories, RepositoryError, Revision};
@@ -117,7 +117,10 @@ impl<'a> Snapshot<'a> {
             assembly.check_destinations(&Sources { main: Some((url, branch)), rewrite }, &environment);
         }
         let registrations = registrations(&assembly, &environment);
-        let releases = resolution::resolve(&self.0, (&mut assembly, &registrations), (&environment, published));
+        let resolution =
+            Resolution { view: &self.0, assembly: &assembly, registrations: &registrations, environment: &environment };
+        let (releases, reads) = resolution.resolve(published);
+        assembly.reads.extend(reads);
         assembly.finish(environment, &releases)
     }
 
@@ -144,7 +147,7 @@ impl<'a> Snapshot<'a> {
             }
         };
         let mut earlier = Assembly::new(progress, None);
-        earlier.add(self.0.reader(), &place, loaded);
+        earlier.add(&self.0, &place, loaded);
         earlier.set_declarations();
         assembly.is_complete &= earlier.is_complete;
         if let Some(found) = earlier.declarations.environments.iter().find(|found| found.name == *name) {
@@ -169,7 +172,7 @@ impl<'a> Snapshot<'a> {
         let place = self.declarations_at(Revision::branch(self.0.control_plane.branch));
         match self.0.read(&place) {
             Ok(loaded) => {
-                assembly.add(self.0.reader(), &place, loaded);
+                assembly.add(&self.0, &place, loaded);
                 assembly.set_declarations();
                 true
             }
@@ -226,7 +229,7 @@ impl<'a> Snapshot<'a> {
         for ((object, _), ((loaded, diagnostic), place)) in registrations.iter().zip(results) {
             assembly.diagnostics.extend(diagnostic);
             match (loaded, place) {
-                (Some(loaded), Some(place)) => drop(assembly.add(self.0.reader(), &place, loaded)),
+                (Some(loaded), Some(place)) => drop(assembly.add(&self.0, &place, loaded)),
                 _ => drop(assembly.unavailable.insert(object.name.clone())),
             }
         }
@@ -251,7 +254,7 @@ impl<'a> Snapshot<'a> {
         let Some(commit) = cached else { return (None, Some(reference.diagnostic(&error).note(unknown))) };
         let seen = self.0.repositories.seen(&place.url, &place.revision);
         if let Err(refusal) = fallback::check(commit.id, &seen, published(), &fallback::name(place)) {
-            return (None, Some(fallback::diagnostic((reference, place, &error), commit.id, &refusal)));
+            return (None, Some(fallback::diagnostic(reference.diagnostic(&error), place, commit.id, &refusal)));
         }
         let cached = read_place(self.0.repositories, commit, place).ok();
         let note = match &cached {

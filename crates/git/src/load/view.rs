@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::progress::Phase;
 
+use super::ControlPlane;
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::threads::RequestThreads;
-use super::{BrokenFiles, ControlPlane};
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
 use crate::url::RepositoryUrl;
 
@@ -43,11 +43,6 @@ impl<'a> View<'a> {
             self.repositories.resolve(&commit.url, &commit.revision).is_ok_and(|now| now.id == commit.id)
         };
         self.in_parallel(&commits, is_unchanged).into_iter().all(|is_unchanged| is_unchanged)
-    }
-
-    /// The arguments for the search for earlier versions of files.
-    pub(super) fn reader(&self) -> (&'a dyn Repositories, &'a BrokenFiles) {
-        (self.repositories, self.control_plane.broken)
     }
 
     /// Reads the files of a place.

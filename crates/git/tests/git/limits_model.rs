@@ -182,28 +182,38 @@ fn is_outranked(granted: &Granted, (kind, name, repository, at): &Place, limits:
     })
 }
 
-/// Follows all ways from a repository. `known` holds what counts by fewer limits.
-fn walk(world: &World, known: &Granted, (way, limits): (&mut Vec<usize>, &Limits), granted: &mut Granted) {
-    let repository = way[way.len() - 1];
-    for (at, item) in world.repositories[repository].iter().enumerate() {
-        let place = (item.kind, item.name.clone(), repository, at);
-        if !is_allowed(world, limits, item) {
-            continue;
+/// A walk along all ways through the repositories.
+struct Walk<'w> {
+    world: &'w World,
+    /// What counts by fewer limits.
+    known: &'w Granted,
+    granted: Granted,
+}
+
+impl Walk<'_> {
+    /// Follows all ways from the last repository of a way.
+    fn follow(&mut self, way: &mut Vec<usize>, limits: &Limits) {
+        let repository = way[way.len() - 1];
+        for (at, item) in self.world.repositories[repository].iter().enumerate() {
+            let place = (item.kind, item.name.clone(), repository, at);
+            if !is_allowed(self.world, limits, item) {
+                continue;
+            }
+            self.granted.entry(place.clone()).or_default().push(limits.clone());
+            if item.kind != "BaseRepo" || way.contains(&item.leads_to) || is_outranked(self.known, &place, limits) {
+                continue;
+            }
+            let mut below = limits.clone();
+            if item.allow.is_some() {
+                below.insert(Some((repository, at)));
+            }
+            if item.leads_to == 1 {
+                below.remove(&None);
+            }
+            way.push(item.leads_to);
+            self.follow(way, &below);
+            way.pop();
         }
-        granted.entry(place.clone()).or_default().push(limits.clone());
-        if item.kind != "BaseRepo" || way.contains(&item.leads_to) || is_outranked(known, &place, limits) {
-            continue;
-        }
-        let mut below = limits.clone();
-        if item.allow.is_some() {
-            below.insert(Some((repository, at)));
-        }
-        if item.leads_to == 1 {
-            below.remove(&None);
-        }
-        way.push(item.leads_to);
-        walk(world, known, (&mut *way, &below), granted);
-        way.pop();
     }
 }
 
@@ -212,8 +222,9 @@ fn expected(world: &World) -> BTreeSet<Place> {
     let mut known = Granted::new();
     let start: Limits = world.environment.iter().map(|_| None).collect();
     for _ in 0..20 {
-        let mut granted = Granted::new();
-        walk(world, &known, (&mut vec![0], &start), &mut granted);
+        let mut walk = Walk { world, known: &known, granted: Granted::new() };
+        walk.follow(&mut vec![0], &start);
+        let granted = walk.granted;
         if granted == known {
             break;
         }

@@ -30,12 +30,18 @@ fn push(
     expected: Option<GitId>,
     tree: &Tree,
 ) -> Result<Pushed, RepositoryError> {
-    push_opening(repositories, (branch, expected), tree, &closed)
+    push_opening(repositories, Expected { branch, head: expected }, tree, &closed)
+}
+
+/// Where a branch is expected to be.
+struct Expected<'e> {
+    branch: &'e str,
+    head: Option<GitId>,
 }
 
 fn push_opening(
     repositories: &dyn Repositories,
-    (branch, expected): (&str, Option<GitId>),
+    Expected { branch, head: expected }: Expected<'_>,
     tree: &Tree,
     open: &Open<'_>,
 ) -> Result<Pushed, RepositoryError> {
@@ -79,7 +85,7 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
         for path in ["a", "b/c", "x/z"] {
             new.put(path, Child::File(Entry::file(*b"5")), &open).unwrap();
         }
-        push_opening(repositories, ("main", Some(before.id)), &new, &open).unwrap();
+        push_opening(repositories, Expected { branch: "main", head: Some(before.id) }, &new, &open).unwrap();
         let after = repositories.tree(&head(repositories, "main")).unwrap();
         assert_eq!(after.child(latin), repositories.tree(&before).unwrap().child(latin));
         let files = [("a", "5"), ("b/c", "5"), (&below, "2"), (&deep, "3"), ("café", "4"), ("x/z", "5")];
@@ -222,7 +228,7 @@ fn folders_are_made_when_the_repository_lacks_them() {
         for (name, id, by) in [("known", known.id(), 1), ("new", tree(&[("y", "2")]).id(), 2)] {
             expected.set(name, Child::Sealed(Sealed { id, by: SealedBy::Generator(by) }));
         }
-        push_opening(repositories, ("main", Some(main.id)), &expected, &open).unwrap();
+        push_opening(repositories, Expected { branch: "main", head: Some(main.id) }, &expected, &open).unwrap();
         assert_eq!(*opened.lock().unwrap(), [SealedBy::Generator(2)]);
         let main = head(repositories, "main");
         let open = git::opener(repositories, &main);
@@ -236,7 +242,8 @@ fn opened_folders_are_compared_with_their_id() {
     check(|repositories| {
         let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(0) };
         let expected = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
-        let pushed = push_opening(repositories, ("main", None), &expected, &|_| Ok(Tree::default()));
+        let nowhere = Expected { branch: "main", head: None };
+        let pushed = push_opening(repositories, nowhere, &expected, &|_| Ok(Tree::default()));
         assert!(matches!(pushed, Err(RepositoryError::Unopened { .. })), "{pushed:?}");
     });
 }
