@@ -247,7 +247,7 @@ fn publication(branch: &Branch<'_>, commit: Read<'_>, environment: &EnvironmentN
     if !environments.contains(&environment.as_str()) {
         return None;
     }
-    let Publication { promoted, override_reason, .. } = Publication::of(id, &info.message);
+    let Publication { promoted, override_reason, .. } = Publication::from_message(id, &info.message);
     let text = match override_reason {
         Some(reason) => format!("{}; past its gates: {reason}", title(commit)),
         None => title(commit),

@@ -161,7 +161,7 @@ impl Publications {
         let ancestry = repositories.ancestry(head, reach)?;
         let publication = |(commit, info): (GitId, crate::repositories::CommitInfo)| {
             let is_ours = trailer::trailers(&info.message, trailer::ENVIRONMENT).contains(&environment.as_str());
-            is_ours.then(|| Publication::of(commit, &info.message))
+            is_ours.then(|| Publication::from_message(commit, &info.message))
         };
         Ok(Self { publications: ancestry.into_iter().filter_map(publication).collect() })
     }
@@ -206,7 +206,7 @@ impl Publication {
     }
 
     /// Parses the trailers of a commit message.
-    pub fn of(commit: GitId, message: &str) -> Self {
+    pub fn from_message(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
         let text = |key| trailer::trailers(message, key).first().map(|text| Box::from(*text));
         let (renderer, override_reason) = (text(RENDERER), text(OVERRIDE));
@@ -384,7 +384,8 @@ mod tests {
         let trailers = held_trailers(&held);
         assert_eq!(trailers.len(), 5);
         let lines: String = trailers.iter().map(|value| format!("{HELD}: {value}\n")).collect();
-        let publication = Publication::of(one, &format!("x\n\n{lines}{HELD}: nonsense\n{HELD}: {one} ../x y\n"));
+        let publication =
+            Publication::from_message(one, &format!("x\n\n{lines}{HELD}: nonsense\n{HELD}: {one} ../x y\n"));
         assert_eq!(publication.held(), held);
     }
 
@@ -394,7 +395,7 @@ mod tests {
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
-            let publication = Publication { sources, ..Publication::of(one, "") };
+            let publication = Publication { sources, ..Publication::from_message(one, "") };
             let published = Publications { publications: vec![publication] };
             assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
@@ -412,7 +413,7 @@ mod tests {
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
         let publication = |source: Option<GitId>| Publication {
             sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
-            ..Publication::of(one, "")
+            ..Publication::from_message(one, "")
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
         assert_eq!(Publications { publications: published.into() }.commits(&name), [two, one, two]);
@@ -423,7 +424,8 @@ mod tests {
         let main = |url: &str| (url.to_owned(), "main".to_owned());
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
-        let published = Publications { publications: vec![Publication { sources, ..Publication::of(commit, "") }] };
+        let published =
+            Publications { publications: vec![Publication { sources, ..Publication::from_message(commit, "") }] };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
     }

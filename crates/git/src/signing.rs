@@ -88,7 +88,7 @@ impl PublicKey {
 
 impl CommitSignature {
     /// Finds the signature of an encoded commit. None: it has none.
-    pub(crate) fn of(commit: &[u8]) -> Option<Self> {
+    pub(crate) fn from_commit(commit: &[u8]) -> Option<Self> {
         let (text, signed) = CommitRefIter::signature(commit, gix::hash::Kind::Sha1).ok()??;
         Some(Self { text: text.to_vec(), signed: signed.to_bstring().into() })
     }
@@ -154,7 +154,7 @@ mod tests {
         let id = repositories.commit(&url, "main", &commit).unwrap();
         assert_eq!(id.to_string(), "82953d044e9dcf24fcc1ea525c2b733f6107f1b1");
         let head = repositories.resolve(&url, &Revision::branch("main")).unwrap();
-        assert_eq!(repositories.info(&head).unwrap().signature, CommitSignature::of(BY_GIT.as_bytes()));
+        assert_eq!(repositories.info(&head).unwrap().signature, CommitSignature::from_commit(BY_GIT.as_bytes()));
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let (signer, own, other) = keys();
         assert_eq!(signer.public(), own);
         let by = |text: &str, keys: &[PublicKey]| {
-            CommitSignature::of(text.as_bytes()).map(|signature| signature.is_by_one_of(keys))
+            CommitSignature::from_commit(text.as_bytes()).map(|signature| signature.is_by_one_of(keys))
         };
         assert_eq!(by(BY_GIT, &[other.clone(), own.clone()]), Some(true));
         assert_eq!(by(BY_GIT, &[other]), Some(false));

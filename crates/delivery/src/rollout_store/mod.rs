@@ -475,7 +475,7 @@ impl RevisionSources {
         kept: impl IntoIterator<Item = &'t str>,
     ) -> Self {
         let trailers: Vec<_> = sources.into_iter().map(|value| (SOURCE, value)).collect();
-        let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
+        let publication = Publication::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
         let kept = kept.into_iter().map(Arc::from).collect();
         Self { sources: publication.sources, promoted: None, releases: AdmittedReleases::new(), kept }
     }
@@ -483,7 +483,7 @@ impl RevisionSources {
     /// The sources as a publication, which can be loaded. It has no commit.
     pub fn publication(&self) -> Publication {
         let trailers: Vec<_> = self.kept.iter().map(|value| (KEPT, &**value)).collect();
-        let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
+        let publication = Publication::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
         let (promoted, releases) = (self.promoted, self.releases.clone());
         Publication { sources: self.sources.clone(), promoted, releases, ..publication }
     }

@@ -68,7 +68,7 @@ fn checkout(root: &Path, repository: &gix::Repository) -> Option<Checkout> {
     let branch = repository.head_name().ok().flatten();
     let branch = branch.and_then(|name| Some(Arc::from(name.as_bstr().to_string().strip_prefix("refs/heads/")?)));
     let head = branch.map_or(Head::Detached(id), |branch| Head::Branch(branch, id));
-    let operation = Operation::of(&git_dir);
+    let operation = Operation::from_git_dir(&git_dir);
     Some(Checkout { root, head, operation })
 }
 

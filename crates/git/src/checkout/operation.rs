@@ -43,7 +43,7 @@ impl OperationKind {
 
 impl Operation {
     /// The operation in the git folder of a working tree.
-    pub(super) fn of(git_dir: &Path) -> Option<Self> {
+    pub(super) fn from_git_dir(git_dir: &Path) -> Option<Self> {
         let is_there = |name: &str| git_dir.join(name).exists();
         let (kind, folder) = match () {
             () if is_there("rebase-merge") => (OperationKind::Rebase, Some("rebase-merge")),

@@ -90,7 +90,7 @@ impl Assembly {
 
     /// Sets the declarations from the files so far, and removes all other objects: they belong to no environment.
     pub(super) fn set_declarations(&mut self) {
-        self.declarations = Declarations::of(&self.contents, self.is_complete);
+        self.declarations = Declarations::from_files(&self.contents, self.is_complete);
         for file in &mut self.contents {
             file.keep(Scope::Environments);
         }
@@ -305,7 +305,7 @@ impl Assembly {
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
         let published: Vec<_> = published.into_iter().collect();
-        let history = PlaceHistory::of(view.repositories, loaded, view.control_plane.broken);
+        let history = PlaceHistory::new(view.repositories, loaded, view.control_plane.broken);
         match history.kept(now, &published) {
             Ok(KeptFiles { files, only_published }) => {
                 self.is_readable &= files.is_empty();
@@ -425,7 +425,7 @@ impl Assembly {
             let (scope, limits) = Default::default();
             self.contents.push(FleetFile { role: Role::Platform, scope, limits, file: id, objects });
         }
-        self.declarations = Declarations::of(&self.contents, self.is_complete);
+        self.declarations = Declarations::from_files(&self.contents, self.is_complete);
     }
 
     fn parse(&mut self, source: &Arc<Source>, files: Vec<RawFile>) -> Vec<Parsed> {

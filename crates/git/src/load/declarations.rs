@@ -22,7 +22,7 @@ pub struct Declarations {
 
 impl Declarations {
     /// The declarations in these files.
-    pub(super) fn of(files: &[FleetFile], is_complete: bool) -> Self {
+    pub(super) fn from_files(files: &[FleetFile], is_complete: bool) -> Self {
         let mut found = Self { is_complete, ..Self::default() };
         for object in files.iter().flat_map(|file| &file.objects.objects) {
             match object {

@@ -38,7 +38,7 @@ pub(super) enum EarlierError {
 }
 
 impl<'a> Earlier<'a> {
-    pub(super) fn of(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
+    pub(super) fn new(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
         let LoadedPlace { commit, budget, .. } = loaded;
         Self { repositories, commit, budget, broken, histories: Default::default() }
     }
@@ -169,7 +169,7 @@ mod tests {
         let (mut files, raw) = (Files::default(), &loaded.files[0]);
         let (source, path) = (Arc::clone(&loaded.source), Arc::clone(&raw.path));
         let id = files.add(File { source, path, id: raw.id, content: Arc::default() });
-        let found = Earlier::of(&repositories, &loaded, broken).good_version(raw, id);
+        let found = Earlier::new(&repositories, &loaded, broken).good_version(raw, id);
         found.map(|found| found.is_some()).map_err(|error| error.to_string())
     }
 

@@ -91,7 +91,7 @@ mod tests {
         let name = ("u".to_owned(), "main".to_owned());
         let publication = |letter: char| Publication {
             sources: BTreeMap::from([(name.clone(), id(letter))]),
-            ..Publication::of(id('x'), "")
+            ..Publication::from_message(id('x'), "")
         };
         let published = published
             .iter()

@@ -66,7 +66,7 @@ pub(super) struct PlaceHistory<'a> {
 }
 
 impl<'a> PlaceHistory<'a> {
-    pub(super) fn of(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
+    pub(super) fn new(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
         let nothing =
             File { source: Arc::clone(&loaded.source), path: "".into(), id: loaded.commit.id, content: [].into() };
         Self {
@@ -111,7 +111,7 @@ impl<'a> PlaceHistory<'a> {
 
     /// Searches for good versions of the files that were already broken at the oldest commit that was read as a whole. Each file is searched separately.
     fn older_versions(&self, replay: &Replay<Commit>, now: &State) -> Result<Vec<KeptFile>, HistoryError> {
-        let earlier = Earlier::of(self.repositories, self.loaded, self.broken);
+        let earlier = Earlier::new(self.repositories, self.loaded, self.broken);
         let is_known =
             |path: &Arc<str>| replay.kept.values().any(|kept| kept.last_versions.iter().any(|last| last.path == *path));
         let broken = now.iter().filter(|(path, version)| version.status.is_broken() && !is_known(path));

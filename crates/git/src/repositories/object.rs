@@ -98,6 +98,6 @@ pub(super) fn commit_info(bytes: &[u8]) -> Option<CommitInfo> {
         committer: person(commit.committer().ok()),
         seconds: commit.committer().ok().and_then(|signature| signature.time().ok()).map_or(0, |time| time.seconds),
         message: commit.message.to_str_lossy().into_owned(),
-        signature: CommitSignature::of(bytes),
+        signature: CommitSignature::from_commit(bytes),
     })
 }

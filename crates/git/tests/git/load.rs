@@ -255,7 +255,7 @@ fn unreachable_application_never_returns_behind_the_publication() {
         let platform = control_plane(url, (progress, broken));
         let snapshot = Snapshot::new(&repositories, platform);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
-        let publication = Publication { sources: source.into_iter().collect(), ..Publication::of(read, "") };
+        let publication = Publication { sources: source.into_iter().collect(), ..Publication::from_message(read, "") };
         let published = Publications { publications: vec![publication] };
         summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))
     };

@@ -133,7 +133,7 @@ fn the_published_commit_counts_while_the_repository_cannot_be_reached() {
     world.repositories.tag(&url("manifests"), "v1", second);
     let name = (url("manifests").as_str().to_owned(), "v1".to_owned());
     let message = format!("Publish\n\nKalypso-Source: {}\n", source_trailer(&name, first));
-    let published = [Publications { publications: vec![Publication::of(first, &message)] }];
+    let published = [Publications { publications: vec![Publication::from_message(first, &message)] }];
     world.repositories.set_broken(&url("manifests"), Some("it is down"));
     assert_eq!(found(&world.load("dev", (&NO_RELEASES, &published))), at("tag", "v1", first));
     assert_eq!(world.release("dev"), (None, None));

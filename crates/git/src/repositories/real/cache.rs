@@ -41,7 +41,7 @@ impl Lock {
 
 impl Copy {
     /// The copy of the repository at `url`. It may not exist yet.
-    pub(super) fn of(cache: &Path, url: &str) -> Self {
+    pub(super) fn new(cache: &Path, url: &str) -> Self {
         let key = GitId::of_blob(url.as_bytes());
         let path = |ending: &str| cache.join(format!("{key}.{ending}"));
         Self { git_dir: path("git"), lock: path("lock"), journal: path("seen") }

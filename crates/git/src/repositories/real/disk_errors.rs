@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn check(messages: &str, expected: Option<&str>) {
-        let found = cache_error(messages, &Copy::of(Path::new("cache"), "url"));
+        let found = cache_error(messages, &Copy::new(Path::new("cache"), "url"));
         let reason = found.map(|error| match error {
             RepositoryError::Cache { reason, .. } => reason,
             other => panic!("{other}"),

@@ -139,7 +139,7 @@ impl GitRepositories {
         match self.settings.locate(url).map_err(refused)? {
             Location::Local(path) => self.open_local(url, &path).map(Store::Local),
             Location::Remote { url: real, scheme } => {
-                let copy = Copy::of(self.cache()?, &real);
+                let copy = Copy::new(self.cache()?, &real);
                 Ok(Store::Remote(Remote { name: url.clone(), url: real, scheme, copy }))
             }
         }

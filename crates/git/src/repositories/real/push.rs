@@ -49,7 +49,7 @@ impl GitRepositories {
         let (path, objects) = (absolute(target.git_dir())?, absolute(target.objects_dir())?);
         let real = path.display().to_string();
         ownership::check(url, target)?;
-        let copy = Copy::of(self.cache()?, &format!("push to {real}"));
+        let copy = Copy::new(self.cache()?, &format!("push to {real}"));
         let remote = Remote { name: url.clone(), url: real, scheme: Scheme::Local, copy };
         let limit = self.settings.time_limit;
         let in_use = |holder| RepositoryError::InUse { url: url.clone(), holder, limit };
