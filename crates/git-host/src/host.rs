@@ -12,8 +12,7 @@ use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
-    PullRequestQuery,
+    AutoMerge, Comment, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges, PullRequestQuery,
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
@@ -175,16 +174,11 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// As in [`Self::account`], and if the pull request does not exist.
     fn create_comment(&self, repository: &HostRepository, number: u64, body: &str) -> Result<Comment, HostError>;
 
-    /// Replaces the text of a comment.
+    /// Replaces the text of the comment with the same id by the text of this one.
     ///
     /// # Errors
     /// As in [`Self::account`], and if the comment does not exist.
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        comment: (&CommentId, &str),
-    ) -> Result<(), HostError>;
+    fn update_comment(&self, repository: &HostRepository, number: u64, comment: &Comment) -> Result<(), HostError>;
 
     /// Sets the status of a commit. A status with the same context is replaced.
     ///

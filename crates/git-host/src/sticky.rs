@@ -22,101 +22,94 @@ pub enum Put {
     Unchanged,
 }
 
-/// Writes the one comment with a marker on a pull request. Comments of other accounts never count, even with the marker.
-///
-/// # Errors
-/// As the methods of [`GitHost`].
-pub fn put_comment(
-    host: &dyn GitHost,
-    repository: &HostRepository,
-    number: u64,
-    (marker, body): (&Marker, &str),
-) -> Result<Put, HostError> {
-    let body = marker.added_to(body);
-    let find = || -> Result<Option<Comment>, HostError> {
-        let comments = host.comments(repository, number)?;
-        Ok(comments.into_iter().find(|comment| comment.is_own && marker.is_in(&comment.body)))
-    };
-    match find()? {
-        Some(comment) if is_same(&comment.body, &body) => Ok(Put::Unchanged),
-        Some(comment) => host.update_comment(repository, number, (&comment.id, &body)).map(|()| Put::Updated),
-        None => once(find, || host.create_comment(repository, number, &body)).map(|_| Put::Created),
-    }
+/// What has a marker in a repository: one comment on each pull request, and one issue. What other accounts wrote never counts, even with the marker.
+#[derive(Clone, Copy, Debug)]
+pub struct Sticky<'a> {
+    /// The host of the repository.
+    pub host: &'a dyn GitHost,
+    /// The repository.
+    pub repository: &'a HostRepository,
+    /// The marker.
+    pub marker: &'a Marker,
 }
 
-/// Removes the text of the one comment with a marker, if it exists: replaces it by a short text.
-///
-/// # Errors
-/// As the methods of [`GitHost`].
-pub fn retract_comment(
-    host: &dyn GitHost,
-    repository: &HostRepository,
-    number: u64,
-    (marker, body): (&Marker, &str),
-) -> Result<(), HostError> {
-    let comments = host.comments(repository, number)?;
-    let body = marker.added_to(body);
-    let own = comments.iter().find(|comment| comment.is_own && marker.is_in(&comment.body));
-    match own.filter(|comment| !is_same(&comment.body, &body)) {
-        Some(comment) => host.update_comment(repository, number, (&comment.id, &body)),
-        None => Ok(()),
-    }
-}
-
-/// Writes the one issue with a marker. An issue that a person closed stays closed until its text changes.
-///
-/// `new` needs a label: the issue is searched among the issues with its first label.
-///
-/// # Errors
-/// As the methods of [`GitHost`].
-pub fn put_issue(
-    host: &dyn GitHost,
-    repository: &HostRepository,
-    (marker, new): (&Marker, &NewIssue),
-) -> Result<Put, HostError> {
-    let body = marker.added_to(&new.body);
-    let Some(issue) = find_issue(host, repository, (marker, new))? else {
-        let new = NewIssue { body, ..new.clone() };
-        let find = || find_issue(host, repository, (marker, &new));
-        return once(find, || host.create_issue(repository, &new)).map(|_| Put::Created);
-    };
-    if issue.title == new.title && is_same(&issue.body, &body) {
-        return Ok(Put::Unchanged);
-    }
-    let changes = IssueChanges { title: Some(new.title.clone()), body: Some(body), is_open: Some(true) };
-    host.update_issue(repository, issue.number, &changes).map(|()| Put::Updated)
-}
-
-/// Closes the one issue with a marker, if it is open. A later [`put_issue`] opens it again, whatever its text is.
-///
-/// # Errors
-/// As the methods of [`GitHost`].
-pub fn close_issue(
-    host: &dyn GitHost,
-    repository: &HostRepository,
-    (marker, label): (&Marker, &str),
-) -> Result<(), HostError> {
-    let new = NewIssue { labels: [label.to_owned()].into(), ..NewIssue::default() };
-    match find_issue(host, repository, (marker, &new))?.filter(|issue| issue.is_open) {
-        Some(issue) => {
-            let body = format!("{RESOLVED}\n\n{}", issue.body.trim_end());
-            let changes = IssueChanges { title: None, body: Some(body), is_open: Some(false) };
-            host.update_issue(repository, issue.number, &changes)
+impl Sticky<'_> {
+    /// Writes the comment on a pull request.
+    ///
+    /// # Errors
+    /// As the methods of [`GitHost`].
+    pub fn put_comment(&self, number: u64, body: &str) -> Result<Put, HostError> {
+        let body = self.marker.added_to(body);
+        let find = || self.find_comment(number);
+        match find()? {
+            Some(comment) if is_same(&comment.body, &body) => Ok(Put::Unchanged),
+            Some(comment) => {
+                let comment = Comment { body, ..comment };
+                self.host.update_comment(self.repository, number, &comment).map(|()| Put::Updated)
+            }
+            None => once(find, || self.host.create_comment(self.repository, number, &body)).map(|_| Put::Created),
         }
-        None => Ok(()),
     }
-}
 
-/// The issue with a marker: the open one, else the newest one.
-fn find_issue(
-    host: &dyn GitHost,
-    repository: &HostRepository,
-    (marker, new): (&Marker, &NewIssue),
-) -> Result<Option<Issue>, HostError> {
-    let label = new.labels.first().map_or("", String::as_str);
-    let issues = host.issues(repository, label)?;
-    let own = issues.into_iter().filter(|issue| issue.is_own && marker.is_in(&issue.body));
-    Ok(own.max_by_key(|issue| (issue.is_open, issue.number)))
+    /// Removes the text of the comment on a pull request, if it exists: replaces it by a short text.
+    ///
+    /// # Errors
+    /// As the methods of [`GitHost`].
+    pub fn retract_comment(&self, number: u64, body: &str) -> Result<(), HostError> {
+        let body = self.marker.added_to(body);
+        match self.find_comment(number)?.filter(|comment| !is_same(&comment.body, &body)) {
+            Some(comment) => self.host.update_comment(self.repository, number, &Comment { body, ..comment }),
+            None => Ok(()),
+        }
+    }
+
+    fn find_comment(&self, number: u64) -> Result<Option<Comment>, HostError> {
+        let comments = self.host.comments(self.repository, number)?;
+        Ok(comments.into_iter().find(|comment| comment.is_own && self.marker.is_in(&comment.body)))
+    }
+
+    /// Writes the issue. An issue that a person closed stays closed until its text changes.
+    ///
+    /// `new` needs a label: the issue is searched among the issues with its first label.
+    ///
+    /// # Errors
+    /// As the methods of [`GitHost`].
+    pub fn put_issue(&self, new: &NewIssue) -> Result<Put, HostError> {
+        let body = self.marker.added_to(&new.body);
+        let label = new.labels.first().map_or("", String::as_str);
+        let Some(issue) = self.find_issue(label)? else {
+            let new = NewIssue { body, ..new.clone() };
+            let create = || self.host.create_issue(self.repository, &new);
+            return once(|| self.find_issue(label), create).map(|_| Put::Created);
+        };
+        if issue.title == new.title && is_same(&issue.body, &body) {
+            return Ok(Put::Unchanged);
+        }
+        let changes = IssueChanges { title: Some(new.title.clone()), body: Some(body), is_open: Some(true) };
+        self.host.update_issue(self.repository, issue.number, &changes).map(|()| Put::Updated)
+    }
+
+    /// Closes the issue, if it is open. It is searched among the issues with a label. A later [`Self::put_issue`] opens it again, whatever its text is.
+    ///
+    /// # Errors
+    /// As the methods of [`GitHost`].
+    pub fn close_issue(&self, label: &str) -> Result<(), HostError> {
+        match self.find_issue(label)?.filter(|issue| issue.is_open) {
+            Some(issue) => {
+                let body = format!("{RESOLVED}\n\n{}", issue.body.trim_end());
+                let changes = IssueChanges { title: None, body: Some(body), is_open: Some(false) };
+                self.host.update_issue(self.repository, issue.number, &changes)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The issue: the open one, else the newest one.
+    fn find_issue(&self, label: &str) -> Result<Option<Issue>, HostError> {
+        let issues = self.host.issues(self.repository, label)?;
+        let own = issues.into_iter().filter(|issue| issue.is_own && self.marker.is_in(&issue.body));
+        Ok(own.max_by_key(|issue| (issue.is_open, issue.number)))
+    }
 }
 
 /// Whether two texts are the same for people. Hosts change line ends and blanks at the end.

@@ -4,7 +4,7 @@ use git::publish::PublishError;
 use git_host::error::HostError;
 use git_host::marker::Marker;
 use git_host::pull_request::PullRequest;
-use git_host::sticky::{Put, put_comment, retract_comment};
+use git_host::sticky::{Put, Sticky};
 use git_host::{GitHost, HostRepository};
 use model::excerpt;
 
@@ -66,7 +66,7 @@ pub(crate) fn comment(
         code(&found.author)
     );
     let text = excerpt::first(&text, host.text_limits().comment.saturating_sub(MARKER_CHARACTERS));
-    put_comment(host, repository, found.number, (&marker, &text))
+    Sticky { host, repository, marker: &marker }.put_comment(found.number, &text)
 }
 
 /// What the result of a publication says about a pull request that a person opened.
@@ -91,7 +91,7 @@ pub(super) fn comment_foreign(
     let found = error.diagnostic();
     let lines: Vec<_> = found.notes.iter().chain(&found.help).map(|line| format!("- {line}\n")).collect();
     let text = format!("**Kalypso does not update this pull request:** {}.\n\n{}", found.message, lines.concat());
-    put_comment(host, repository, number, (&marker, &text)).map(drop)
+    Sticky { host, repository, marker: &marker }.put_comment(number, &text).map(drop)
 }
 
 /// Replaces the text of [`comment_foreign`], because the commit is gone.
@@ -103,5 +103,6 @@ pub(super) fn retract_foreign(
     number: u64,
 ) -> Result<(), HostError> {
     let Some(marker) = foreign_marker() else { return Ok(()) };
-    retract_comment(host, repository, number, (&marker, "Kalypso updates this pull request again."))
+    let sticky = Sticky { host, repository, marker: &marker };
+    sticky.retract_comment(number, "Kalypso updates this pull request again.")
 }

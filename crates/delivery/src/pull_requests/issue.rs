@@ -3,7 +3,7 @@
 use git_host::error::HostError;
 use git_host::issue::NewIssue;
 use git_host::marker::Marker;
-use git_host::sticky::{Put, close_issue, put_issue};
+use git_host::sticky::{Put, Sticky};
 use hub_api::promotions::Wait;
 use model::count::count;
 use model::diagnostic::Diagnostic;
@@ -35,11 +35,12 @@ pub(crate) fn report_problems(
     let environment = loaded.fleet.environment.as_str();
     let marker = Marker::new(&format!("kalypso problems {environment}")).ok()?;
     let errors: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
+    let sticky = Sticky { host: &*settings.host, repository: &repository, marker: &marker };
     let result = if errors.is_empty() && known.promotions.is_empty() {
-        close_issue(&*settings.host, &repository, (&marker, LABEL)).map(|()| Put::Unchanged)
+        sticky.close_issue(LABEL).map(|()| Put::Unchanged)
     } else {
         let new = issue(loaded, (known, &errors), settings.host.text_limits().comment);
-        put_issue(&*settings.host, &repository, (&marker, &new))
+        sticky.put_issue(&new)
     };
     match result {
         // Some hosts, and some repositories, have no issues. The pull request lists the errors, too.

@@ -8,8 +8,7 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
-    PullRequestQuery,
+    AutoMerge, Comment, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges, PullRequestQuery,
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
@@ -97,7 +96,7 @@ impl GitHost for PlainGit {
         no("comments")
     }
 
-    fn update_comment(&self, _: &HostRepository, _: u64, _: (&CommentId, &str)) -> Result<(), HostError> {
+    fn update_comment(&self, _: &HostRepository, _: u64, _: &Comment) -> Result<(), HostError> {
         no("comments")
     }
 

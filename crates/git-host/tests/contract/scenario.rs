@@ -15,7 +15,8 @@ use git_host::review::ReviewVerdict;
 use git_host::secret::Secret;
 use git_host::settings::HostSettings;
 use git_host::status::{CommitStatus, StatusState};
-use git_host::{GitHost, HostKind, HostRepository, sticky};
+use git_host::sticky::Sticky;
+use git_host::{GitHost, HostKind, HostRepository};
 
 /// The key of the tests of apps.
 const KEY: &str = include_str!("../github_app/key.pem");
@@ -93,13 +94,13 @@ fn write(client: &dyn GitHost, repository: &HostRepository) {
     let label = Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Kalypso".to_owned() };
     client.ensure_label(repository, &label).unwrap();
     client.ensure_label(repository, &label).unwrap();
-    let marker = Marker::new("kalypso issue dev").unwrap();
+    let sticky = Sticky { host: client, repository, marker: &Marker::new("kalypso issue dev").unwrap() };
     for body in ["line 3", "line 4"] {
         let labels = ["kalypso".to_owned()].into();
         let issue = NewIssue { title: "dev fails".to_owned(), body: body.to_owned(), labels };
-        sticky::put_issue(client, repository, (&marker, &issue)).unwrap();
+        sticky.put_issue(&issue).unwrap();
     }
-    sticky::close_issue(client, repository, (&marker, "kalypso")).unwrap();
+    sticky.close_issue("kalypso").unwrap();
 }
 
 /// The life of a pull request.
@@ -118,9 +119,9 @@ fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
     // Azure DevOps does not say who added a label.
     let knows_authors = client.kind() != HostKind::AzureDevOps;
     assert!(!knows_authors || client.label_author(repository, number, "promoted").unwrap().is_some());
-    let marker = Marker::new("kalypso plan dev").unwrap();
+    let sticky = Sticky { host: client, repository, marker: &Marker::new("kalypso plan dev").unwrap() };
     for body in ["first", "second"] {
-        sticky::put_comment(client, repository, number, (&marker, body)).unwrap();
+        sticky.put_comment(number, body).unwrap();
     }
     let request = MergeRequest::of(commit);
     client.set_auto_merge(repository, number, &request).unwrap();

@@ -12,7 +12,8 @@ use git_host::pull_request::{
     AutoMerge, Merge, MergeRefusal, MergeRequest, NewPullRequest, PullRequestQuery, Reviewer,
 };
 use git_host::settings::{HostSettings, Patience, Wait};
-use git_host::{HostError, HostKind, HostRepository, sticky};
+use git_host::sticky::Sticky;
+use git_host::{HostError, HostKind, HostRepository};
 
 use crate::world::{TOKEN, Way, World, new};
 
@@ -125,7 +126,8 @@ fn one_comment_is_created_whatever_happens() {
             };
             let (target, answer) = (target.to_owned(), failure);
             double(&world).fail_next(DoubleFault { method: "POST", target, is_done: true, answer, times: 1 });
-            sticky::put_comment(&*world.client, &world.repository, number, (&marker, "plan")).unwrap();
+            let sticky = Sticky { host: &*world.client, repository: &world.repository, marker: &marker };
+            sticky.put_comment(number, "plan").unwrap();
             assert_eq!(world.client.comments(&world.repository, number).unwrap().len(), 1, "{kind}");
         }
     }

@@ -2,8 +2,9 @@
 
 use git_host::issue::{Label, NewIssue};
 use git_host::marker::Marker;
+use git_host::pull_request::Comment;
 use git_host::status::{CommitStatus, StatusState};
-use git_host::sticky::{self, Put};
+use git_host::sticky::{Put, Sticky};
 use git_host::{GitHost as _, HostKind};
 
 use crate::world::{ACCOUNT, World};
@@ -12,8 +13,12 @@ fn marker() -> Marker {
     Marker::new("kalypso plan dev").unwrap()
 }
 
+fn sticky<'a>(world: &'a World, marker: &'a Marker) -> Sticky<'a> {
+    Sticky { host: &*world.client, repository: &world.repository, marker }
+}
+
 fn put(world: &World, number: u64, body: &str) -> Put {
-    sticky::put_comment(&*world.client, &world.repository, number, (&marker(), body)).unwrap()
+    sticky(world, &marker()).put_comment(number, body).unwrap()
 }
 
 fn comments(world: &World, number: u64) -> Vec<String> {
@@ -27,7 +32,7 @@ pub(crate) fn one_comment_is_updated_in_place(world: &World) {
     assert_eq!(put(world, number, "first"), Put::Unchanged);
     assert_eq!(put(world, number, "second"), Put::Updated);
     assert_eq!(comments(world, number), ["second\n\n<!-- kalypso plan dev -->"]);
-    sticky::retract_comment(&*world.client, &world.repository, number, (&marker(), "No changes.")).unwrap();
+    sticky(world, &marker()).retract_comment(number, "No changes.").unwrap();
     assert_eq!(comments(world, number), ["No changes.\n\n<!-- kalypso plan dev -->"]);
 }
 
@@ -41,7 +46,8 @@ pub(crate) fn comments_of_others_never_count(world: &World) {
     assert_eq!(comments(world, number), [body, "second\n\n<!-- kalypso plan dev -->".to_owned()]);
     let foreign = world.client.comments(&world.repository, number).unwrap().remove(0);
     assert!(!foreign.is_own && foreign.author == "mallory");
-    let error = world.client.update_comment(&world.repository, number, (&foreign.id, "mine")).unwrap_err();
+    let changed = Comment { body: "mine".to_owned(), ..foreign };
+    let error = world.client.update_comment(&world.repository, number, &changed).unwrap_err();
     assert!(error.is_denied(), "{error}");
 }
 
@@ -79,7 +85,7 @@ fn issue(body: &str) -> NewIssue {
 }
 
 fn put_issue(world: &World, body: &str) -> Put {
-    sticky::put_issue(&*world.client, &world.repository, (&marker(), &issue(body))).unwrap()
+    sticky(world, &marker()).put_issue(&issue(body)).unwrap()
 }
 
 /// The issues: whether they are open, and their bodies without the marker.
@@ -98,7 +104,7 @@ pub(crate) fn one_issue_is_opened_updated_and_closed(world: &World) {
     assert_eq!(puts, [Put::Created, Put::Unchanged, Put::Updated]);
     assert_eq!(issues(world), [(true, "line 4".to_owned())]);
     for _ in 0..2 {
-        sticky::close_issue(&*world.client, &world.repository, (&marker(), "kalypso")).unwrap();
+        sticky(world, &marker()).close_issue("kalypso").unwrap();
         assert_eq!(issues(world), [(false, "*Resolved.*\n\nline 4".to_owned())]);
     }
     assert_eq!(put_issue(world, "line 4"), Put::Updated);

@@ -3,7 +3,7 @@
 use git_host::double::{DoubleFault, FaultAnswer};
 use git_host::issue::NewIssue;
 use git_host::marker::Marker;
-use git_host::sticky::{self, Put};
+use git_host::sticky::{Put, Sticky};
 use git_host::{HostError, HostKind, HostRepository};
 
 use crate::world::{Way, World};
@@ -16,7 +16,7 @@ fn put(world: &World, repository: &HostRepository, body: &str) -> Result<Put, Ho
     let marker = Marker::new("kalypso problems dev").unwrap();
     let labels = ["kalypso".to_owned()].into();
     let new = NewIssue { title: "dev: 1 error".to_owned(), body: body.to_owned(), labels };
-    sticky::put_issue(&*world.client, repository, (&marker, &new))
+    Sticky { host: &*world.client, repository, marker: &marker }.put_issue(&new)
 }
 
 #[test]

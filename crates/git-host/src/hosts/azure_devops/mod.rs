@@ -29,7 +29,7 @@ use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
+    AutoMerge, Comment, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
 use crate::rate_limit::RateLimit;
@@ -396,15 +396,11 @@ impl GitHost for AzureDevOps {
         comment.ok_or_else(|| answer.unexpected("the new thread has no comment"))
     }
 
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        (id, body): (&CommentId, &str),
-    ) -> Result<(), HostError> {
-        let (thread, comment) = id.0.split_once('/').unwrap_or((&id.0, "1"));
-        let rest = ["pullrequests", &number.to_string(), "threads", thread, "comments", comment];
-        self.send(&patch(repository, &rest, json!({ "content": body }))).map(drop)
+    fn update_comment(&self, repository: &HostRepository, number: u64, comment: &Comment) -> Result<(), HostError> {
+        let id = &comment.id.0;
+        let (thread, id) = id.split_once('/').unwrap_or((id, "1"));
+        let rest = ["pullrequests", &number.to_string(), "threads", thread, "comments", id];
+        self.send(&patch(repository, &rest, json!({ "content": comment.body }))).map(drop)
     }
 
     fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError> {

@@ -26,7 +26,7 @@ use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
+    AutoMerge, Comment, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
 use crate::rate_limit::RateLimit;
@@ -352,13 +352,8 @@ impl GitHost for Gitea {
         self.read(&call).map(|comment: CommentJson| comment.into_comment(&account))
     }
 
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        _: u64,
-        (id, body): (&CommentId, &str),
-    ) -> Result<(), HostError> {
-        self.send(&patch(repository, &["issues", "comments", &id.0], json!({ "body": body }))).map(drop)
+    fn update_comment(&self, repository: &HostRepository, _: u64, comment: &Comment) -> Result<(), HostError> {
+        self.send(&patch(repository, &["issues", "comments", &comment.id.0], json!({ "body": comment.body }))).map(drop)
     }
 
     fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError> {

@@ -29,7 +29,7 @@ use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
+    AutoMerge, Comment, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
 use crate::rate_limit::RateLimit;
@@ -363,13 +363,9 @@ impl GitHost for GitHub {
         self.read(repository, call).map(|comment: CommentJson| comment.into_comment(&account))
     }
 
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        _: u64,
-        (id, body): (&CommentId, &str),
-    ) -> Result<(), HostError> {
-        let call = Call::patch(&path(repository, &["issues", "comments", &id.0]), json!({ "body": body }));
+    fn update_comment(&self, repository: &HostRepository, _: u64, comment: &Comment) -> Result<(), HostError> {
+        let call =
+            Call::patch(&path(repository, &["issues", "comments", &comment.id.0]), json!({ "body": comment.body }));
         self.send(repository, call).map(drop)
     }
 

@@ -25,7 +25,7 @@ use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
+    AutoMerge, Comment, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
 use crate::rate_limit::RateLimit;
@@ -375,13 +375,9 @@ impl GitHost for GitLab {
         self.read(&call).map(|note: NoteJson| note.into_comment(&account))
     }
 
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        (id, body): (&CommentId, &str),
-    ) -> Result<(), HostError> {
-        let call = Resource::of_merge_request(repository, number, &["notes", &id.0]).put(json!({ "body": body }));
+    fn update_comment(&self, repository: &HostRepository, number: u64, comment: &Comment) -> Result<(), HostError> {
+        let call = Resource::of_merge_request(repository, number, &["notes", &comment.id.0])
+            .put(json!({ "body": comment.body }));
         self.send(&call).map(drop)
     }
 

@@ -21,8 +21,8 @@ use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, CommentId, Merge, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
-    PullRequestChanges, PullRequestQuery, PullRequestState,
+    AutoMerge, Comment, Merge, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
+    PullRequestQuery, PullRequestState,
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
@@ -265,12 +265,8 @@ impl GitHost for MemoryHost {
         self.call("create_comment", repository, |state| state.create_comment(number, (&self.account, body)))
     }
 
-    fn update_comment(
-        &self,
-        repository: &HostRepository,
-        _: u64,
-        (id, body): (&CommentId, &str),
-    ) -> Result<(), HostError> {
+    fn update_comment(&self, repository: &HostRepository, _: u64, comment: &Comment) -> Result<(), HostError> {
+        let Comment { id, body, .. } = comment;
         self.call("update_comment", repository, |state| state.update_comment(&id.0, (&self.account, body)).map(drop))
     }
 

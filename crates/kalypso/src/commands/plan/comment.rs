@@ -2,7 +2,7 @@
 
 use delivery::loaded::Loaded;
 use git_host::marker::Marker;
-use git_host::sticky::{Put, put_comment};
+use git_host::sticky::{Put, Sticky};
 
 use crate::arguments;
 use crate::configuration::Settings;
@@ -39,7 +39,8 @@ pub(super) fn write(options: &arguments::Plan, number: u64, (loaded, text): (&Lo
     }
     let environment = &loaded.fleet.environment;
     let marker = Marker::new(&format!("kalypso plan {environment}"))?;
-    let put = put_comment(host, &repository, number, (&marker, text)).map_err(outside)?;
+    let sticky = Sticky { host, repository: &repository, marker: &marker };
+    let put = sticky.put_comment(number, text).map_err(outside)?;
     let done = match put {
         Put::Created => "wrote",
         Put::Updated => "updated",
