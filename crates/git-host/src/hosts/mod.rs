@@ -20,7 +20,7 @@ use crate::credential::Credential;
 use crate::error::HostError;
 use crate::host::GitHost;
 use crate::kind::HostKind;
-use crate::pull_request::{PullRequest, PullRequestState};
+use crate::pull_request::{Merge, MergeRefusal, MergeRequest, PullRequest, PullRequestState};
 use crate::repository::HostRepository;
 use crate::settings::HostSettings;
 use crate::transport::Answer;
@@ -112,6 +112,18 @@ fn closed(
         }
         result => result,
     }
+}
+
+/// The result of a merge that was requested, by the state of the pull request afterwards. `message` is what the host says if it is not merged.
+fn merge_result(request: &MergeRequest, found: &PullRequest, is_conflicting: bool, message: String) -> Merge {
+    let reason = match found.state {
+        PullRequestState::Merged { commit } => return Merge::Merged { commit },
+        PullRequestState::Closed => MergeRefusal::Closed,
+        PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
+        PullRequestState::Open if is_conflicting => MergeRefusal::Conflict,
+        PullRequestState::Open => MergeRefusal::Blocked,
+    };
+    Merge::Refused { reason, message }
 }
 
 /// Whether a link in the answer names another page.

@@ -168,39 +168,6 @@ impl AzureDevOps {
             self.send(&call).map(drop)
         })
     }
-
-    /// The result of a merge, which runs in the background.
-    fn after_merge(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        (request, result): (&MergeRequest, Result<PullRequestJson, HostError>),
-    ) -> Result<Merge, HostError> {
-        let refusal = match &result {
-            Ok(_) => None,
-            Err(HostError::Refused { status: 400 | 403 | 409, message, .. }) => Some(message.clone()),
-            Err(error) if error.may_be_done() => None,
-            Err(error) => return Err(error.clone()),
-        };
-        let is_settled = |json: &PullRequestJson| {
-            let is_final = matches!(json.merge_status.as_deref(), Some("conflicts" | "rejectedByPolicy"));
-            refusal.is_some() || is_final || !json.is_active() || json.head_commit() != Some(request.head_commit)
-        };
-        let json = self.transport.read_settled(|| self.read_pull_request(repository, number), is_settled)?;
-        let status = json.merge_status.clone().unwrap_or_default();
-        let found = json.into_pull_request("");
-        let reason = match found.state {
-            PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
-            PullRequestState::Closed => MergeRefusal::Closed,
-            PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
-            PullRequestState::Open if status == "conflicts" => MergeRefusal::Conflict,
-            PullRequestState::Open => match result {
-                Err(error) if error.may_be_done() => return Err(error),
-                _ => MergeRefusal::Blocked,
-            },
-        };
-        Ok(Merge::Refused { reason, message: refusal.unwrap_or(status) })
-    }
 }
 
 impl GitHost for AzureDevOps {
@@ -321,8 +288,24 @@ impl GitHost for AzureDevOps {
             "lastMergeSourceCommit": { "commitId": request.head_commit.to_string() },
             "completionOptions": merge_options(request.method),
         });
-        let result = self.change(repository, number, body);
-        self.after_merge(repository, number, (request, result))
+        let (refusal, lost) = match self.change(repository, number, body) {
+            Ok(_) => (None, None),
+            Err(HostError::Refused { status: 400 | 403 | 409, message, .. }) => (Some(message), None),
+            Err(error) if error.may_be_done() => (None, Some(error)),
+            Err(error) => return Err(error),
+        };
+        // The merge runs in the background.
+        let is_settled = |json: &PullRequestJson| {
+            let is_final = matches!(json.merge_status.as_deref(), Some("conflicts" | "rejectedByPolicy"));
+            refusal.is_some() || is_final || !json.is_active() || json.head_commit() != Some(request.head_commit)
+        };
+        let json = self.transport.read_settled(|| self.read_pull_request(repository, number), is_settled)?;
+        let status = json.merge_status.clone().unwrap_or_default();
+        let (found, is_conflicting) = (json.into_pull_request(""), status == "conflicts");
+        match (super::merge_result(request, &found, is_conflicting, refusal.unwrap_or(status)), lost) {
+            (Merge::Refused { reason: MergeRefusal::Blocked, .. }, Some(error)) => Err(error),
+            (merge, _) => Ok(merge),
+        }
     }
 
     fn label_author(&self, _: &HostRepository, _: u64, _: &str) -> Result<Option<String>, HostError> {

@@ -161,7 +161,10 @@ pub(super) fn issues(host: &AzureDevOps, repository: &HostRepository, label: &st
     let mut issues = Vec::new();
     for ids in ids.chunks(BATCH_ITEMS) {
         let items = work_items(host, repository, ids)?;
-        issues.extend(items.into_iter().map(|item| issue(host, (repository, &account, &kind), item)));
+        issues.extend(items.into_iter().map(|item| {
+            let url = host.page_of_work_item(repository, item.id);
+            item.into_issue(url, &account, &kind)
+        }));
     }
     Ok(issues)
 }
@@ -174,19 +177,17 @@ fn work_items(host: &AzureDevOps, repository: &HostRepository, ids: &[u64]) -> R
     Ok(items.value.into_iter().flatten().collect())
 }
 
-fn issue(
-    host: &AzureDevOps,
-    (repository, account, kind): (&HostRepository, &str, &IssueType),
-    item: WorkItemJson,
-) -> Issue {
-    let author = item.fields.created_by.map_or_else(String::new, |identity| identity.id);
-    Issue {
-        number: item.id,
-        url: host.page_of_work_item(repository, item.id),
-        title: item.fields.title,
-        body: html::to_text(&item.fields.description),
-        is_open: kind.is_open(&item.fields.state),
-        is_own: !account.is_empty() && author == *account,
+impl WorkItemJson {
+    fn into_issue(self, url: String, account: &str, kind: &IssueType) -> Issue {
+        let author = self.fields.created_by.map_or_else(String::new, |identity| identity.id);
+        Issue {
+            number: self.id,
+            url,
+            title: self.fields.title,
+            body: html::to_text(&self.fields.description),
+            is_open: kind.is_open(&self.fields.state),
+            is_own: !account.is_empty() && author == *account,
+        }
     }
 }
 
@@ -202,7 +203,8 @@ pub(super) fn create(host: &AzureDevOps, repository: &HostRepository, new: &NewI
     let rest = ["workitems", &format!("${}", kind.name)];
     let call = with_path(repository, &rest, |path| Call::post(path, json!(changes)));
     let item: WorkItemJson = permitted(host.read(&call.header("content-type", "application/json-patch+json")))?;
-    Ok(issue(host, (repository, &account, &kind), item))
+    let url = host.page_of_work_item(repository, item.id);
+    Ok(item.into_issue(url, &account, &kind))
 }
 
 /// Changes an issue. Its state changes only if it is opened or closed: an open work item keeps its state.

@@ -28,8 +28,7 @@ struct StatusJson {
 
 impl Gitea {
     pub(super) fn read_approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
-        let pull_request: PullRequestJson = self.read(&get(repository, &["pulls", &number.to_string()]))?;
-        let head = pull_request.into_pull_request().head_commit;
+        let head = self.read_pull_request(repository, number)?.into_pull_request().head_commit;
         let found: Vec<ReviewJson> =
             self.list_to_the_end(&get(repository, &["pulls", &number.to_string(), "reviews"]))?;
         Ok(review::approvals(found.into_iter().filter_map(|found| found.into_review(verdict)).collect(), head))

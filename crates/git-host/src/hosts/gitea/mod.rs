@@ -147,57 +147,54 @@ impl Gitea {
         self.send(&call.repeatable()).map(drop)
     }
 
-    /// Merges now or later. The commit in the request makes a repetition harmless.
+    fn read_pull_request(&self, repository: &HostRepository, number: u64) -> Result<PullRequestJson, HostError> {
+        self.read(&get(repository, &["pulls", &number.to_string()]))
+    }
+
+    /// Merges now or later. The commit in the request makes a repetition harmless. An error that says that it can't be merged is an answer here.
     fn request_merge(
         &self,
         repository: &HostRepository,
-        (number, request): (u64, &MergeRequest),
-        is_automatic: bool,
-    ) -> Result<Answer, HostError> {
-        let method = match request.method {
-            MergeMethod::Merge => "merge",
-            MergeMethod::Squash => "squash",
-            MergeMethod::Rebase => "rebase",
-        };
-        let body = json!({
-            "Do": method,
-            "head_commit_id": request.head_commit.to_string(),
-            "merge_when_checks_succeed": is_automatic,
-        });
-        self.send(&post(repository, &["pulls", &number.to_string(), "merge"], body).repeatable())
-    }
-
-    /// The state after a request of a merge, whether it succeeded or not.
-    fn after_merge(
-        &self,
-        repository: &HostRepository,
         number: u64,
-        (request, result): (&MergeRequest, Result<(), HostError>),
-    ) -> Result<Merge, HostError> {
-        if let Err(error) = &result
-            && !error.may_be_done()
+        body: Value,
+    ) -> Result<Result<Answer, HostError>, HostError> {
+        let call = post(repository, &["pulls", &number.to_string(), "merge"], body);
+        match self.send(&call.repeatable()) {
             // 404: it is closed.
-            && !matches!(error.status(), Some(404 | 405 | 409 | 422))
-        {
-            return Err(error.clone());
+            Err(error) if !error.may_be_done() && !matches!(error.status(), Some(404 | 405 | 409 | 422)) => Err(error),
+            result => Ok(result),
         }
-        let json: PullRequestJson = self.read(&get(repository, &["pulls", &number.to_string()]))?;
-        let is_conflicting = json.is_conflicting();
-        let found = json.into_pull_request();
-        let message = match result {
-            Err(HostError::Refused { message, .. }) => message,
-            Err(error) if !matches!(found.state, PullRequestState::Merged { .. }) => return Err(error),
-            _ => "not merged yet".to_owned(),
-        };
-        let reason = match found.state {
-            PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
-            PullRequestState::Closed => MergeRefusal::Closed,
-            PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
-            PullRequestState::Open if is_conflicting => MergeRefusal::Conflict,
-            PullRequestState::Open => MergeRefusal::Blocked,
-        };
-        Ok(Merge::Refused { reason, message })
     }
+}
+
+/// The body of a request to merge now, or later.
+fn merge_body(request: &MergeRequest, is_automatic: bool) -> Value {
+    let method = match request.method {
+        MergeMethod::Merge => "merge",
+        MergeMethod::Squash => "squash",
+        MergeMethod::Rebase => "rebase",
+    };
+    json!({
+        "Do": method,
+        "head_commit_id": request.head_commit.to_string(),
+        "merge_when_checks_succeed": is_automatic,
+    })
+}
+
+/// The result of a request to merge, whether it succeeded or not, by the state afterwards.
+fn after_merge(
+    json: PullRequestJson,
+    request: &MergeRequest,
+    result: Result<(), HostError>,
+) -> Result<Merge, HostError> {
+    let is_conflicting = json.is_conflicting();
+    let found = json.into_pull_request();
+    let message = match result {
+        Err(HostError::Refused { message, .. }) => message,
+        Err(error) if !matches!(found.state, PullRequestState::Merged { .. }) => return Err(error),
+        _ => "not merged yet".to_owned(),
+    };
+    Ok(super::merge_result(request, &found, is_conflicting, message))
 }
 
 impl GitHost for Gitea {
@@ -247,7 +244,7 @@ impl GitHost for Gitea {
     }
 
     fn pull_request(&self, repository: &HostRepository, number: u64) -> Result<PullRequest, HostError> {
-        self.read(&get(repository, &["pulls", &number.to_string()])).map(PullRequestJson::into_pull_request)
+        self.read_pull_request(repository, number).map(PullRequestJson::into_pull_request)
     }
 
     fn open(&self, repository: &HostRepository, new: &NewPullRequest) -> Result<Opened, HostError> {
@@ -290,8 +287,8 @@ impl GitHost for Gitea {
     }
 
     fn merge(&self, repository: &HostRepository, number: u64, request: &MergeRequest) -> Result<Merge, HostError> {
-        let result = self.request_merge(repository, (number, request), false).map(drop);
-        self.after_merge(repository, number, (request, result))
+        let result = self.request_merge(repository, number, merge_body(request, false))?.map(drop);
+        after_merge(self.read_pull_request(repository, number)?, request, result)
     }
 
     fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
@@ -319,13 +316,13 @@ impl GitHost for Gitea {
         number: u64,
         request: &MergeRequest,
     ) -> Result<AutoMerge, HostError> {
-        let result = match self.request_merge(repository, (number, request), true) {
+        let result = match self.request_merge(repository, number, merge_body(request, true))? {
             // 201: it waits for the checks. 200: it is merged.
             Ok(Answer { status: 201, .. }) => return Ok(AutoMerge::Enabled),
             result => result.map(drop),
         };
         let is_conflict = matches!(result, Err(HostError::Refused { status: 409, .. }));
-        Ok(match self.after_merge(repository, number, (request, result))? {
+        Ok(match after_merge(self.read_pull_request(repository, number)?, request, result)? {
             Merge::Merged { commit } => AutoMerge::Merged { commit },
             // It waits for the checks already.
             Merge::Refused { reason: MergeRefusal::Blocked, .. } if is_conflict => AutoMerge::Enabled,

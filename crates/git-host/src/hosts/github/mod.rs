@@ -29,8 +29,8 @@ use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
 use crate::pull_request::{
-    AutoMerge, Comment, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
-    PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
+    AutoMerge, Comment, Merge, MergeMethod, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
+    PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
@@ -155,32 +155,6 @@ impl GitHub {
         let body = json!({ "reviewers": users, "team_reviewers": teams });
         let call = Call::post(&path(repository, &["pulls", &number.to_string(), "requested_reviewers"]), body);
         self.send(repository, call.repeatable()).map(drop)
-    }
-
-    /// The result of a merge that the host refused, or whose answer was lost.
-    fn after_merge(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        (request, error): (&MergeRequest, HostError),
-    ) -> Result<Merge, HostError> {
-        let HostError::Refused { message, .. } = &error else {
-            return match self.pull_request(repository, number)?.state {
-                PullRequestState::Merged { commit } => Ok(Merge::Merged { commit }),
-                _ => Err(error),
-            };
-        };
-        let found = self.read_settled(repository, number)?;
-        let is_dirty = found.mergeable_state.as_deref() == Some("dirty");
-        let found = found.into_pull_request();
-        let reason = match found.state {
-            PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
-            PullRequestState::Closed => MergeRefusal::Closed,
-            PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
-            PullRequestState::Open if is_dirty => MergeRefusal::Conflict,
-            PullRequestState::Open => MergeRefusal::Blocked,
-        };
-        Ok(Merge::Refused { reason, message: message.clone() })
     }
 
     /// The account, or an empty text without a credential.
@@ -310,8 +284,16 @@ impl GitHost for GitHub {
         let call = Call::put(&path(repository, &["pulls", &number.to_string(), "merge"]), body);
         match self.read(repository, call) {
             Ok(MergeJson { sha }) => Ok(Merge::Merged { commit: commit(sha.as_deref()) }),
+            Err(HostError::Refused { status: 405 | 409 | 422, message, .. }) => {
+                let found = self.read_settled(repository, number)?;
+                let is_dirty = found.mergeable_state.as_deref() == Some("dirty");
+                Ok(super::merge_result(request, &found.into_pull_request(), is_dirty, message))
+            }
             Err(error) if error.may_be_done() || matches!(error.status(), Some(405 | 409 | 422)) => {
-                self.after_merge(repository, number, (request, error))
+                match self.pull_request(repository, number)?.state {
+                    PullRequestState::Merged { commit } => Ok(Merge::Merged { commit }),
+                    _ => Err(error),
+                }
             }
             Err(error) => Err(error),
         }

@@ -151,18 +151,9 @@ impl GitLab {
     fn request_merge(
         &self,
         repository: &HostRepository,
-        (number, request): (u64, &MergeRequest),
-        is_automatic: bool,
+        number: u64,
+        body: Value,
     ) -> Result<Result<PullRequest, HostError>, HostError> {
-        let mut body = json!({
-            "sha": request.head_commit.to_string(),
-            "squash": request.method == MergeMethod::Squash,
-        });
-        if is_automatic {
-            // The second name is that of GitLab 17.11 and later.
-            body["merge_when_pipeline_succeeds"] = json!(true);
-            body["auto_merge"] = json!(true);
-        }
         // GitLab refuses to merge what it has not checked yet.
         self.read_settled(repository, number)?;
         let resource = Resource::of_merge_request(repository, number, &["merge"]);
@@ -174,25 +165,28 @@ impl GitLab {
             Err(error) => Err(error),
         }
     }
+}
 
-    fn after_merge(
-        &self,
-        repository: &HostRepository,
-        number: u64,
-        (request, error): (&MergeRequest, HostError),
-    ) -> Result<Merge, HostError> {
-        let json = self.read_settled(repository, number)?;
-        let has_conflicts = json.has_conflicts;
-        let found = json.into_pull_request();
-        let reason = match found.state {
-            PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
-            _ if error.may_be_done() => return Err(error),
-            PullRequestState::Closed => MergeRefusal::Closed,
-            PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
-            PullRequestState::Open if has_conflicts => MergeRefusal::Conflict,
-            PullRequestState::Open => MergeRefusal::Blocked,
-        };
-        Ok(Merge::Refused { reason, message: refusal_message(&error) })
+/// The body of a request to merge now, or later.
+fn merge_body(request: &MergeRequest, is_automatic: bool) -> Value {
+    let mut body = json!({
+        "sha": request.head_commit.to_string(),
+        "squash": request.method == MergeMethod::Squash,
+    });
+    if is_automatic {
+        // The second name is that of GitLab 17.11 and later.
+        body["merge_when_pipeline_succeeds"] = json!(true);
+        body["auto_merge"] = json!(true);
+    }
+    body
+}
+
+/// The result of a merge that the host refused, or whose answer was lost, by the state afterwards.
+fn after_merge(json: MergeRequestJson, request: &MergeRequest, error: HostError) -> Result<Merge, HostError> {
+    let has_conflicts = json.has_conflicts;
+    match super::merge_result(request, &json.into_pull_request(), has_conflicts, refusal_message(&error)) {
+        Merge::Refused { .. } if error.may_be_done() => Err(error),
+        merge => Ok(merge),
     }
 }
 
@@ -299,10 +293,10 @@ impl GitHost for GitLab {
     }
 
     fn merge(&self, repository: &HostRepository, number: u64, request: &MergeRequest) -> Result<Merge, HostError> {
-        match self.request_merge(repository, (number, request), false)? {
+        match self.request_merge(repository, number, merge_body(request, false))? {
             Ok(PullRequest { state: PullRequestState::Merged { commit }, .. }) => Ok(Merge::Merged { commit }),
             Ok(_) => Ok(Merge::Refused { reason: MergeRefusal::Blocked, message: "not merged yet".to_owned() }),
-            Err(error) => self.after_merge(repository, number, (request, error)),
+            Err(error) => after_merge(self.read_settled(repository, number)?, request, error),
         }
     }
 
@@ -331,13 +325,13 @@ impl GitHost for GitLab {
         number: u64,
         request: &MergeRequest,
     ) -> Result<AutoMerge, HostError> {
-        let refusal = match self.request_merge(repository, (number, request), true)? {
+        let refusal = match self.request_merge(repository, number, merge_body(request, true))? {
             Ok(PullRequest { state: PullRequestState::Merged { commit }, .. }) => {
                 return Ok(AutoMerge::Merged { commit });
             }
             Ok(found) if found.is_auto_merge => return Ok(AutoMerge::Enabled),
             Ok(_) => "GitLab did not accept it".to_owned(),
-            Err(error) => match self.after_merge(repository, number, (request, error))? {
+            Err(error) => match after_merge(self.read_settled(repository, number)?, request, error)? {
                 Merge::Merged { commit } => return Ok(AutoMerge::Merged { commit }),
                 Merge::Refused { message, .. } => message,
             },
