@@ -41,7 +41,8 @@ pub(super) fn answer(context: Context<'_>) -> Response {
     let answered = match path.as_slice() {
         [_, "_apis", "connectionData"] => Ok(Response::json(200, &json!({ "authenticatedUser": identity(account) }))),
         [organization, project, "_apis", "wit", rest @ ..] => {
-            work_items::answer((state, account, request), &format!("{organization}/{project}"), rest)
+            let project = &format!("{organization}/{project}");
+            work_items::Route { state, account, request, project }.answer(rest)
         }
         [organization, project, "_apis", "git", "repositories"] if request.method == "POST" => {
             create((state, request), (organization, project))

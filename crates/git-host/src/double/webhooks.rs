@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::secret::Secret;
 use reqwest::Url;
 
-use super::events::{self, SentWebhook};
+use super::events::{RepositoryWebhooks, SentWebhook};
 use super::lock;
 use crate::kind::HostKind;
 use crate::pull_request::{PullRequest, PullRequestState};
@@ -62,10 +62,11 @@ impl Webhooks {
     /// Announces that a pull request changed. If it was merged, also that its target branch did.
     pub(super) fn announce(&self, repository: &str, pull_request: &PullRequest) {
         let url = format!("{}/{repository}.git", self.repositories_url);
+        let webhooks = RepositoryWebhooks { kind: self.kind, secret: &self.secret, url: &url };
         if let PullRequestState::Merged { commit } = pull_request.state {
-            self.enqueue(events::push(self.kind, &self.secret, (&url, &pull_request.base, commit)));
+            self.enqueue(webhooks.push(&pull_request.base, commit));
         }
-        self.enqueue(events::pull_request(self.kind, &self.secret, (&url, pull_request)));
+        self.enqueue(webhooks.pull_request(pull_request));
     }
 
     /// The reasons why webhooks were lost, the last ones only.

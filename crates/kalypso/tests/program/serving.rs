@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use git_host::HostKind;
-use git_host::double::{BareRepository, DoubleFault, FaultAnswer, HostDouble, events};
+use git_host::double::events::RepositoryWebhooks;
+use git_host::double::{BareRepository, DoubleFault, FaultAnswer, HostDouble};
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::secret::Secret;
@@ -146,7 +147,8 @@ impl Serving {
 
     pub(crate) fn push_event(&self, repository: &str, branch: &str, secret: &str) -> String {
         let url = format!("https://git.example/acme/{repository}.git");
-        let sent = events::push(HostKind::GitHub, &Secret::new(secret), (&url, branch, None));
+        let webhooks = RepositoryWebhooks { kind: HostKind::GitHub, secret: &Secret::new(secret), url: &url };
+        let sent = webhooks.push(branch, None);
         let headers: Vec<_> = sent.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
         self.request("POST /webhooks/github", &headers, &sent.body)
     }

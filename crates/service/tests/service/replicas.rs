@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use git_host::HostKind;
-use git_host::double::events;
+use git_host::double::events::RepositoryWebhooks;
 use git_host::secret::Secret;
 use hub_api::leases::Leases;
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncRequest, SyncService as _};
@@ -66,7 +66,9 @@ fn the_other_replica_shows_the_state_and_passes_requests_on() {
     eventually("the end of the request", || other.leases.waiting() == 0);
 
     let send = |commit| {
-        let sent = events::push(HostKind::GitHub, &Secret::new(SECRET), (CONTROL_PLANE, ENVIRONMENT, Some(commit)));
+        let secret = Secret::new(SECRET);
+        let webhooks = RepositoryWebhooks { kind: HostKind::GitHub, secret: &secret, url: CONTROL_PLANE };
+        let sent = webhooks.push(ENVIRONMENT, Some(commit));
         let header =
             |name: &str| sent.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, v)| v.clone());
         other.service.receive_webhook("github", &header, sent.body.as_bytes()).unwrap().environments

@@ -26,14 +26,22 @@ pub(super) struct Pressed {
     pub(super) pull_request: PullRequest,
 }
 
+/// A button of a pull request.
+struct Button<'p> {
+    /// The repository.
+    path: String,
+    /// The pull request.
+    number: u64,
+    name: &'p str,
+}
+
 /// What a page shows.
 enum Page<'p> {
     Start,
     PullRequests(String),
     PullRequest(String, u64),
     Issue(String, u64),
-    /// A button of a pull request.
-    Button(String, u64, &'p str),
+    Button(Button<'p>),
     /// The button that opens a pull request.
     Open(String),
     /// The button that makes the visitor another account.
@@ -57,9 +65,7 @@ pub(super) fn answer(state: &mut HostState, request: &Request, accounts: &[Strin
         ("POST", Some(Page::Button(..) | Page::Open(_) | Page::Account(_))) if !has_own_origin(request) => {
             Ok((refused("This request came from another site."), None))
         }
-        ("POST", Some(Page::Button(path, number, button))) => {
-            press(state, (&path, number), (button, visitor), request).map(pressed)
-        }
+        ("POST", Some(Page::Button(button))) => press(state, &button, visitor, request).map(pressed),
         ("POST", Some(Page::Open(path))) => open(state, &path, visitor, request).map(pressed),
         ("POST", Some(Page::Account(account))) => {
             visitor.changed(request, account).ok_or(Denial::NotFound).map(|response| (response, None))
@@ -84,7 +90,7 @@ fn page_of(path: &[String]) -> Option<Page<'_>> {
         ["pulls", "open"] => Some(Page::Open(repository)),
         ["pull" | "pulls", at] => Some(Page::PullRequest(repository, number(at)?)),
         ["issues", at] => Some(Page::Issue(repository, number(at)?)),
-        ["pull" | "pulls", at, button] => Some(Page::Button(repository, number(at)?, button)),
+        ["pull" | "pulls", at, name] => Some(Page::Button(Button { path: repository, number: number(at)?, name })),
         _ => None,
     }
 }
@@ -103,13 +109,14 @@ fn shown(state: &mut HostState, page: &Page<'_>, visitor: Visitor<'_>) -> Result
 /// Does what a button says, and returns to the page of the pull request.
 fn press(
     state: &mut HostState,
-    (path, number): (&str, u64),
-    (button, visitor): (&str, Visitor<'_>),
+    button: &Button<'_>,
+    visitor: Visitor<'_>,
     request: &Request,
 ) -> Result<(Response, Pressed), Denial> {
+    let (path, number) = (&button.path, button.number);
     let repository = state.repository(path)?;
     let is_author = repository.pull_request(number)?.author == visitor.account;
-    match button {
+    match button.name {
         "approve" if is_author => return Err(Denial::Invalid("You can't approve your own pull request.".to_owned())),
         "approve" => repository.review(visitor.account, number, ReviewVerdict::Approved)?,
         "withdraw" => repository.review(visitor.account, number, ReviewVerdict::Dismissed)?,

@@ -19,9 +19,8 @@ pub(super) fn page(
 ) -> Result<(String, Html), Denial> {
     let repository = state.repository(path)?;
     let found = repository.pull_request(number)?.clone();
-    let html = statuses(head(&found, path), repository, &found);
-    let html = reviews(html, repository, (&found, path), visitor)?;
-    let html = buttons(html, repository, &found, path)?;
+    let page = Page { repository, path, found: &found };
+    let html = page.buttons(page.reviews(page.statuses(page.head()), visitor)?)?;
     let html = html.tag("<div class=\"box\">").html(&markdown::rendered(&found.body)).tag("</div>");
     let html = html.each(repository.comments.iter().filter(|row| row.pull_request == number), |html, row| {
         let html = html.tag("<div class=\"box\"><p class=\"muted\">").text(&row.shown.author).tag("</p>");
@@ -41,73 +40,81 @@ pub(super) fn page(
     Ok((found.title, html))
 }
 
-fn head(found: &PullRequest, path: &str) -> Html {
-    let html = Html::new().tag("<h1>").text(&found.title).tag("</h1><p>");
-    let html = lists::state(html, found.state).tag(" ").link(&format!("/{path}/pulls"), path);
-    let html = html.text(&format!(" #{} by {}: ", found.number, found.author));
-    let html = html.code(&found.head).tag(" into ").code(&found.base).tag("</p><p>");
-    let label = |html: Html, label: &String| html.tag("<span class=\"label\">").text(label).tag("</span> ");
-    html.each(&found.labels, label).tag("</p>")
+/// A pull request on its page.
+#[derive(Clone, Copy)]
+struct Page<'p> {
+    repository: &'p RepositoryState,
+    /// The path of the repository.
+    path: &'p str,
+    found: &'p PullRequest,
 }
 
-/// The statuses of the head.
-fn statuses(html: Html, repository: &RepositoryState, found: &PullRequest) -> Html {
-    let statuses = found.head_commit.map(|head| repository.statuses(head)).unwrap_or_default();
-    if statuses.is_empty() {
-        return html;
+impl Page<'_> {
+    fn head(&self) -> Html {
+        let Self { path, found, .. } = *self;
+        let html = Html::new().tag("<h1>").text(&found.title).tag("</h1><p>");
+        let html = lists::state(html, found.state).tag(" ").link(&format!("/{path}/pulls"), path);
+        let html = html.text(&format!(" #{} by {}: ", found.number, found.author));
+        let html = html.code(&found.head).tag(" into ").code(&found.base).tag("</p><p>");
+        let label = |html: Html, label: &String| html.tag("<span class=\"label\">").text(label).tag("</span> ");
+        html.each(&found.labels, label).tag("</p>")
     }
-    let row = |html: Html, status: &CommitStatus| {
-        let state = match status.state {
-            StatusState::Pending => "<span class=\"label\">pending</span> ",
-            StatusState::Success => "<span class=\"state open\">success</span> ",
-            StatusState::Failure | StatusState::Error => "<span class=\"state closed\">failure</span> ",
+
+    /// The statuses of the head.
+    fn statuses(&self, html: Html) -> Html {
+        let statuses = self.found.head_commit.map(|head| self.repository.statuses(head)).unwrap_or_default();
+        if statuses.is_empty() {
+            return html;
+        }
+        let row = |html: Html, status: &CommitStatus| {
+            let state = match status.state {
+                StatusState::Pending => "<span class=\"label\">pending</span> ",
+                StatusState::Success => "<span class=\"state open\">success</span> ",
+                StatusState::Failure | StatusState::Error => "<span class=\"state closed\">failure</span> ",
+            };
+            html.tag("<li>").tag(state).code(&status.context).tag(" ").text(&status.description).tag("</li>")
         };
-        html.tag("<li>").tag(state).code(&status.context).tag(" ").text(&status.description).tag("</li>")
-    };
-    html.tag("<ul class=\"plain\">").each(&statuses, row).tag("</ul>")
-}
+        html.tag("<ul class=\"plain\">").each(&statuses, row).tag("</ul>")
+    }
 
-/// Who approved the head, and the button of the visitor.
-fn reviews(
-    html: Html,
-    repository: &RepositoryState,
-    (found, path): (&PullRequest, &str),
-    visitor: Visitor<'_>,
-) -> Result<Html, Denial> {
-    let approvals = repository.approvals(found.number)?;
-    let accounts: Vec<_> = approvals.iter().map(|approval| approval.account.as_str()).collect();
-    let html = match accounts.as_slice() {
-        [] => html,
-        accounts => html.tag("<p>Approved by <strong>").text(&accounts.join(", ")).tag("</strong></p>"),
-    };
-    let (action, name) = match accounts.contains(&visitor.account) {
-        _ if !found.is_open() || found.author == visitor.account => return Ok(html),
-        true => ("withdraw", "Withdraw the approval"),
-        false => ("approve", "Approve"),
-    };
-    Ok(form(html, (found, path), action).tag("<button>").text(name).tag("</button></form>"))
-}
+    /// Who approved the head, and the button of the visitor.
+    fn reviews(&self, html: Html, visitor: Visitor<'_>) -> Result<Html, Denial> {
+        let found = self.found;
+        let approvals = self.repository.approvals(found.number)?;
+        let accounts: Vec<_> = approvals.iter().map(|approval| approval.account.as_str()).collect();
+        let html = match accounts.as_slice() {
+            [] => html,
+            accounts => html.tag("<p>Approved by <strong>").text(&accounts.join(", ")).tag("</strong></p>"),
+        };
+        let (action, name) = match accounts.contains(&visitor.account) {
+            _ if !found.is_open() || found.author == visitor.account => return Ok(html),
+            true => ("withdraw", "Withdraw the approval"),
+            false => ("approve", "Approve"),
+        };
+        Ok(self.form(html, action).tag("<button>").text(name).tag("</button></form>"))
+    }
 
-/// The beginning of the form of a button.
-fn form(html: Html, (found, path): (&PullRequest, &str), action: &str) -> Html {
-    html.form(&format!("/{path}/pulls/{}/{action}", found.number))
-}
+    /// The beginning of the form of a button.
+    fn form(&self, html: Html, action: &str) -> Html {
+        html.form(&format!("/{}/pulls/{}/{action}", self.path, self.found.number))
+    }
 
-fn buttons(html: Html, repository: &RepositoryState, found: &PullRequest, path: &str) -> Result<Html, Denial> {
-    let form = |html: Html, action: &str| form(html, (found, path), action);
-    let html = match (found.state, repository.merge_refusal(found.number)?) {
-        (PullRequestState::Merged { .. }, _) => return Ok(html),
-        (PullRequestState::Closed, _) => {
-            return Ok(form(html, "reopen").tag("<button>Reopen</button></form>"));
-        }
-        (PullRequestState::Open, None) => {
-            let head = found.head_commit.map(|commit| commit.to_string()).unwrap_or_default();
-            let html = form(html, "merge").tag("<input type=\"hidden\" name=\"head\" value=\"").text(&head);
-            html.tag("\"><button class=\"merge\">Merge</button></form>")
-        }
-        (PullRequestState::Open, Some(refusal)) => html.tag("<p>").text(reason(refusal)).tag("</p>"),
-    };
-    Ok(form(html, "close").tag("<button>Close</button></form>"))
+    fn buttons(&self, html: Html) -> Result<Html, Denial> {
+        let (found, form) = (self.found, |html: Html, action: &str| self.form(html, action));
+        let html = match (found.state, self.repository.merge_refusal(found.number)?) {
+            (PullRequestState::Merged { .. }, _) => return Ok(html),
+            (PullRequestState::Closed, _) => {
+                return Ok(form(html, "reopen").tag("<button>Reopen</button></form>"));
+            }
+            (PullRequestState::Open, None) => {
+                let head = found.head_commit.map(|commit| commit.to_string()).unwrap_or_default();
+                let html = form(html, "merge").tag("<input type=\"hidden\" name=\"head\" value=\"").text(&head);
+                html.tag("\"><button class=\"merge\">Merge</button></form>")
+            }
+            (PullRequestState::Open, Some(refusal)) => html.tag("<p>").text(reason(refusal)).tag("</p>"),
+        };
+        Ok(form(html, "close").tag("<button>Close</button></form>"))
+    }
 }
 
 fn reason(refusal: MergeRefusal) -> &'static str {

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use git_host::credential::Credential;
-use git_host::double::{BareRepository, HostDouble, events};
+use git_host::double::events::RepositoryWebhooks;
+use git_host::double::{BareRepository, HostDouble};
 use git_host::hosts::{self, memory::MemoryHost};
 use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::secret::Secret;
@@ -144,7 +145,7 @@ impl Hosted {
         let (repository, branch) = at.split_once('@').unwrap();
         let url = kind::webhook_repository_url(self.kind, repository);
         let secret = Secret::new(if is_signed { WEBHOOK_SECRET } else { "wrong" });
-        let sent = events::push(self.kind, &secret, (&url, branch, None));
+        let sent = RepositoryWebhooks { kind: self.kind, secret: &secret, url: &url }.push(branch, None);
         let target = format!("POST /webhooks/{}", self.kind.as_str());
         self.ask(&target, &sent.headers, &sent.body).map(|(status, _)| status)
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use git_host::HostKind;
-use git_host::double::events;
+use git_host::double::events::RepositoryWebhooks;
 use git_host::secret::Secret;
 
 use super::hosted::{Hosted, eventually};
@@ -112,7 +112,7 @@ fn send((counts, is_over): (&Counts, &AtomicBool), address: &str, number: usize)
     let secret = Secret::new(if number.is_multiple_of(4) { "wrong" } else { super::hosted::WEBHOOK_SECRET });
     let name = if number.is_multiple_of(2) { "control-plane".to_owned() } else { "x".repeat(LARGE) };
     let url = format!("{HOST}{name}.git");
-    let sent = events::push(HostKind::GitHub, &secret, (&url, "dev", None));
+    let sent = RepositoryWebhooks { kind: HostKind::GitHub, secret: &secret, url: &url }.push("dev", None);
     let headers: String = sent.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let head = format!(
         "POST /webhooks/github HTTP/1.1\r\nhost: {address}\r\n{headers}content-length: {}\r\n\r\n",
