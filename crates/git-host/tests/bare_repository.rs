@@ -20,10 +20,10 @@ mod tests {
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// Commits a file on a branch that begins at another one, and pushes it.
-    fn push(work: &Path, (branch, start): (&str, &str), (file, text): (&str, &str)) {
+    /// Commits a text as file `a.yaml` on a branch that begins at another one, and pushes it.
+    fn push(work: &Path, branch: &str, start: &str, text: &str) {
         git(work, &["checkout", "--quiet", "-B", branch, start]);
-        std::fs::write(work.join(file), text).unwrap();
+        std::fs::write(work.join("a.yaml"), text).unwrap();
         git(work, &["add", "--all"]);
         git(work, &["commit", "--quiet", "-m", text]);
         git(work, &["push", "--quiet", "origin", branch]);
@@ -36,9 +36,9 @@ mod tests {
         git(folder.path(), &["init", "--quiet", "--bare", "gitops.git"]);
         git(folder.path(), &["clone", "--quiet", "gitops.git", "work"]);
         git(&work, &["commit", "--quiet", "--allow-empty", "-m", "begin"]);
-        push(&work, ("main", "HEAD"), ("a.yaml", "a: 1\n"));
-        push(&work, ("kalypso/dev", "main"), ("a.yaml", "a: 2\n"));
-        push(&work, ("kalypso/prod", "main"), ("a.yaml", "a: 3\n"));
+        push(&work, "main", "HEAD", "a: 1\n");
+        push(&work, "kalypso/dev", "main", "a: 2\n");
+        push(&work, "kalypso/prod", "main", "a: 3\n");
         let host = MemoryHost::new(HostKind::Gitea);
         host.add_repository("acme/gitops", Box::new(BareRepository::open(&bare).unwrap()));
         let double = HostDouble::start(&host).unwrap();

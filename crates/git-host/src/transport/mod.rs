@@ -243,19 +243,20 @@ impl Transport {
                 HostError::Unexpected { call: shown.clone(), status, reason }
             }
         })?;
+        let answer = Answer { call: shown, status, headers, body };
         if (200..300).contains(&status) {
-            return Ok(Answer { call: shown, status, headers, body });
+            return Ok(answer);
         }
-        let message = answer::message(&body);
+        let message = answer::message(&answer.body);
         let message = header.map_or(message.clone(), |header| header.secret.removed_from(&message));
-        Err(self.refusal(shown, (status, &headers), message))
+        Err(self.refusal(answer, message))
     }
 
     /// The error of an answer without success.
-    fn refusal(&self, call: String, (status, headers): (u16, &HeaderMap), message: String) -> HostError {
-        if gate::is_limited(status, headers, &message) {
+    fn refusal(&self, Answer { call, status, headers, .. }: Answer, message: String) -> HostError {
+        if gate::is_limited(status, &headers, &message) {
             let (mut gate, now) = (self.gate(), Now::read());
-            gate.refuse(headers, now);
+            gate.refuse(&headers, now);
             return HostError::RateLimited { call, retry_at: now.after(gate.pause(now).unwrap_or_default()) };
         }
         if status >= 500 {

@@ -83,92 +83,85 @@ impl RepositoryMatcher<'_> {
 mod tests {
     use super::*;
 
-    /// Checks which of the URLs name a repository.
-    fn check(
-        kind: HostKind,
-        (urls, path): (&[&str], &str),
-        (root, others): (&str, &[&str]),
-        found: (&[&str], &[&str]),
-    ) {
+    /// The repository of an event with these URLs and this path.
+    fn repository(kind: HostKind, urls: &[&str], path: &str) -> EventRepository {
         let urls = [0, 1, 2].map(|at| urls.get(at).map(|url| (*url).to_owned()));
         let path: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
         let path = (!path.is_empty()).then(|| HostRepository::from_path(&path));
-        let repository = EventRepository::new(kind, urls, path);
-        let others = others.iter().map(|other| (*other).to_owned()).collect();
-        let sender = Sender { kind, roots: vec![root.to_owned()], others };
-        let matcher = repository.matcher(&sender);
-        found.0.iter().for_each(|url| assert!(matcher.is_match(url), "{url} is not found"));
-        found.1.iter().for_each(|url| assert!(!matcher.is_match(url), "{url} is found"));
+        EventRepository::new(kind, urls, path)
+    }
+
+    fn sender(kind: HostKind, root: &str, others: &[&str]) -> Sender {
+        Sender { kind, roots: vec![root.to_owned()], others: others.iter().map(|other| (*other).to_owned()).collect() }
+    }
+
+    /// Checks which of the URLs name a repository.
+    fn check(repository: &EventRepository, sender: &Sender, found: &[&str], not_found: &[&str]) {
+        let matcher = repository.matcher(sender);
+        found.iter().for_each(|url| assert!(matcher.is_match(url), "{url} is not found"));
+        not_found.iter().for_each(|url| assert!(!matcher.is_match(url), "{url} is found"));
     }
 
     #[test]
     fn the_address_in_the_configuration_of_the_host_does_not_matter() {
         check(
-            HostKind::Gitea,
-            (&["http://gitea:3000/Acme/Fleet.git", "ssh://git@gitea:2222/Acme/Fleet.git"], "Acme/Fleet"),
-            ("https://git.example", &["https://other.example"]),
-            (
-                &[
-                    "https://git.example/acme/fleet",
-                    "https://GIT.example/acme/FLEET.git/",
-                    "https://git.example:3000/acme/fleet",
-                    "http://user@git.example/acme/fleet",
-                    "git@git.example:acme/fleet.git",
-                    "ssh://git@ssh.git.example:2222/acme/fleet.git",
-                    "http://gitea:3000/acme/fleet",
-                    "https://gitea/acme/fleet",
-                ],
-                &[
-                    "https://git.example/acme/fleet2",
-                    "https://git.example/acme2/fleet",
-                    "https://git.example/x/acme/fleet",
-                    "https://unknown.example/acme/fleet",
-                    "https://other.example/acme/fleet",
-                    "git@other.example:acme/fleet.git",
-                    "/srv/git/acme/fleet",
-                    "",
-                ],
+            &repository(
+                HostKind::Gitea,
+                &["http://gitea:3000/Acme/Fleet.git", "ssh://git@gitea:2222/Acme/Fleet.git"],
+                "Acme/Fleet",
             ),
+            &sender(HostKind::Gitea, "https://git.example", &["https://other.example"]),
+            &[
+                "https://git.example/acme/fleet",
+                "https://GIT.example/acme/FLEET.git/",
+                "https://git.example:3000/acme/fleet",
+                "http://user@git.example/acme/fleet",
+                "git@git.example:acme/fleet.git",
+                "ssh://git@ssh.git.example:2222/acme/fleet.git",
+                "http://gitea:3000/acme/fleet",
+                "https://gitea/acme/fleet",
+            ],
+            &[
+                "https://git.example/acme/fleet2",
+                "https://git.example/acme2/fleet",
+                "https://git.example/x/acme/fleet",
+                "https://unknown.example/acme/fleet",
+                "https://other.example/acme/fleet",
+                "git@other.example:acme/fleet.git",
+                "/srv/git/acme/fleet",
+                "",
+            ],
         );
     }
 
     #[test]
     fn hosts_below_a_path_are_compared_without_it() {
         check(
-            HostKind::GitLab,
-            (&["http://localhost/acme/Team/fleet.git"], "acme/Team/fleet"),
-            ("https://git.example/gitlab", &[]),
-            (
-                &["https://git.example/gitlab/acme/team/fleet.git", "git@git.example:acme/team/fleet.git"],
-                &["https://git.example/acme/team/fleet", "https://git.example/gitlab/acme/fleet"],
-            ),
+            &repository(HostKind::GitLab, &["http://localhost/acme/Team/fleet.git"], "acme/Team/fleet"),
+            &sender(HostKind::GitLab, "https://git.example/gitlab", &[]),
+            &["https://git.example/gitlab/acme/team/fleet.git", "git@git.example:acme/team/fleet.git"],
+            &["https://git.example/acme/team/fleet", "https://git.example/gitlab/acme/fleet"],
         );
     }
 
     #[test]
     fn the_public_hosts_have_several_names() {
         check(
-            HostKind::GitHub,
-            (&["https://github.com/acme/fleet.git"], ""),
-            ("https://github.com", &[]),
-            (
-                &["ssh://git@ssh.github.com:443/acme/fleet.git", "git@github.com:Acme/Fleet"],
-                &["https://github.com/acme"],
-            ),
+            &repository(HostKind::GitHub, &["https://github.com/acme/fleet.git"], ""),
+            &sender(HostKind::GitHub, "https://github.com", &[]),
+            &["ssh://git@ssh.github.com:443/acme/fleet.git", "git@github.com:Acme/Fleet"],
+            &["https://github.com/acme"],
         );
         check(
-            HostKind::AzureDevOps,
-            (&["https://acme@dev.azure.com/acme/My%20fleet/_git/gitops"], ""),
-            ("https://dev.azure.com", &[]),
-            (
-                &[
-                    "https://acme.visualstudio.com/My%20Fleet/_git/GitOps",
-                    "https://acme.visualstudio.com/DefaultCollection/My%20fleet/_git/gitops",
-                    "git@ssh.dev.azure.com:v3/acme/My%20fleet/gitops",
-                    "https://dev.azure.com/ACME/my%20fleet/_git/gitops",
-                ],
-                &["https://dev.azure.com/acme/_git/gitops", "https://dev.azure.com/other/My%20fleet/_git/gitops"],
-            ),
+            &repository(HostKind::AzureDevOps, &["https://acme@dev.azure.com/acme/My%20fleet/_git/gitops"], ""),
+            &sender(HostKind::AzureDevOps, "https://dev.azure.com", &[]),
+            &[
+                "https://acme.visualstudio.com/My%20Fleet/_git/GitOps",
+                "https://acme.visualstudio.com/DefaultCollection/My%20fleet/_git/gitops",
+                "git@ssh.dev.azure.com:v3/acme/My%20fleet/gitops",
+                "https://dev.azure.com/ACME/my%20fleet/_git/gitops",
+            ],
+            &["https://dev.azure.com/acme/_git/gitops", "https://dev.azure.com/other/My%20fleet/_git/gitops"],
         );
     }
 }

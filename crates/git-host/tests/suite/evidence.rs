@@ -52,9 +52,11 @@ pub(crate) fn a_withdrawal_on_a_later_page_counts(world: &World) {
     assert_eq!(approvals(world, number), [""; 0]);
 }
 
-fn set_status(world: &World, account: &str, commit: GitId, (context, state): (&str, StatusState)) {
-    let (context, description) = (context.to_owned(), "3 assignments".to_owned());
-    let status = CommitStatus { context, state, description, target_url: None };
+fn status(context: &str, state: StatusState) -> CommitStatus {
+    CommitStatus { context: context.to_owned(), state, description: "3 assignments".to_owned(), target_url: None }
+}
+
+fn set_status(world: &World, account: &str, commit: GitId, status: CommitStatus) {
     world.state.state().repository(&world.path()).unwrap().set_status_as(account, commit, status).unwrap();
 }
 
@@ -66,10 +68,10 @@ fn statuses(world: &World, commit: GitId) -> Vec<(String, String, StatusState)> 
 
 pub(crate) fn the_last_status_of_each_account_is_read(world: &World) {
     let commit = world.open().head_commit.unwrap();
-    set_status(world, "bot", commit, ("proved/dev", StatusState::Failure));
-    (0..120).for_each(|number| set_status(world, "ci", commit, (&format!("ci/{number}"), StatusState::Pending)));
-    set_status(world, "bot", commit, ("proved/dev", StatusState::Success));
-    set_status(world, "mallory", commit, ("proved/dev", StatusState::Failure));
+    set_status(world, "bot", commit, status("proved/dev", StatusState::Failure));
+    (0..120).for_each(|number| set_status(world, "ci", commit, status(&format!("ci/{number}"), StatusState::Pending)));
+    set_status(world, "bot", commit, status("proved/dev", StatusState::Success));
+    set_status(world, "mallory", commit, status("proved/dev", StatusState::Failure));
     let found = statuses(world, commit);
     assert_eq!(found.len(), 122);
     let proved = |account: &str, state| ("proved/dev".to_owned(), account.to_owned(), state);

@@ -261,16 +261,21 @@ impl RepositoryState {
         if self.pull_requests.iter().any(|row| is_same(&row)) {
             return Err(Denial::Exists(format!("A pull request already exists for {}.", new.head)));
         }
-        Ok(self.insert((account, None), new, head))
+        let row = self.row_of(account, new, head);
+        Ok(self.insert(row))
     }
 
     /// Opens a pull request as an account from a branch of its fork.
     pub fn open_from_fork(&mut self, account: &str, new: &NewPullRequest) -> u64 {
         let commit = GitId::of_object("commit", format!("{account} {}", new.head).as_bytes());
-        self.insert((account, Some(format!("{account}/fork"))), new, commit)
+        let mut row = self.row_of(account, new, commit);
+        row.fork = Some(format!("{account}/fork"));
+        row.shown.is_from_fork = true;
+        self.insert(row)
     }
 
-    fn insert(&mut self, (account, fork): (&str, Option<String>), new: &NewPullRequest, head_commit: GitId) -> u64 {
+    /// The row of a new pull request, from a branch of the repository itself.
+    fn row_of(&self, account: &str, new: &NewPullRequest, head_commit: GitId) -> PullRequestRow {
         let number = self.next_number();
         let shown = PullRequest {
             number,
@@ -282,19 +287,23 @@ impl RepositoryState {
             body: new.body.clone(),
             labels: BTreeSet::new(),
             state: PullRequestState::Open,
-            is_from_fork: fork.is_some(),
+            is_from_fork: false,
             author: account.to_owned(),
             is_auto_merge: false,
         };
-        let row = PullRequestRow {
+        PullRequestRow {
             shown,
             reviewers: Vec::new(),
-            fork,
+            fork: None,
             is_approved: false,
             reviews: Vec::new(),
             auto_merge: None,
             labelled: Vec::new(),
-        };
+        }
+    }
+
+    fn insert(&mut self, row: PullRequestRow) -> u64 {
+        let number = row.shown.number;
         self.pull_requests.push(row);
         number
     }
