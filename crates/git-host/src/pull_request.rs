@@ -214,6 +214,13 @@ impl Reviewer {
     }
 }
 
+impl MergeRequest {
+    /// A merge of a commit with a merge commit.
+    pub fn new(head_commit: GitId) -> Self {
+        Self { head_commit, method: MergeMethod::Merge }
+    }
+}
+
 impl PullRequest {
     /// Whether it is open.
     pub fn is_open(&self) -> bool {

@@ -161,7 +161,7 @@ pub(crate) struct Location {
 
 impl Location {
     /// The location of a repository. None if the text is not a URL.
-    pub(crate) fn of(url: &str) -> Option<Self> {
+    pub(crate) fn parse(url: &str) -> Option<Self> {
         let parts = Parts::parse(url).ok()?;
         let mut path: Vec<_> = parts.names().ok()?.iter().map(|name| name.to_lowercase()).collect();
         let last = path.last_mut()?;

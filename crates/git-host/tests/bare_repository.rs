@@ -50,7 +50,7 @@ mod tests {
             let (head, base, title) = (head.to_owned(), "main".to_owned(), "title".to_owned());
             let new = NewPullRequest { head, base, title, ..NewPullRequest::default() };
             let opened = client.open(&repository, &new).unwrap().pull_request;
-            client.merge(&repository, opened.number, &MergeRequest::of(opened.head_commit.unwrap())).unwrap()
+            client.merge(&repository, opened.number, &MergeRequest::new(opened.head_commit.unwrap())).unwrap()
         };
         let Merge::Merged { commit: Some(commit) } = merge("kalypso/dev") else { panic!("not merged") };
         assert_eq!(git(&bare, &["rev-parse", "main"]), commit.to_string());

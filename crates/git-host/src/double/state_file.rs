@@ -115,7 +115,7 @@ pub(super) fn load(state: &mut HostState, path: &Path) -> io::Result<()> {
 /// The state of all repositories.
 pub(super) fn text(state: &mut HostState) -> Vec<u8> {
     let paths: Vec<String> = state.paths().map(str::to_owned).collect();
-    let saved = |path: String| Some((path.clone(), SavedRepository::of(state.repository(&path).ok()?)));
+    let saved = |path: String| Some((path.clone(), SavedRepository::from_state(state.repository(&path).ok()?)));
     let host = SavedHost { version: VERSION, repositories: paths.into_iter().filter_map(saved).collect() };
     serde_json::to_vec_pretty(&host).unwrap_or_default()
 }
@@ -130,7 +130,7 @@ pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 impl SavedRepository {
-    fn of(state: &RepositoryState) -> Self {
+    fn from_state(state: &RepositoryState) -> Self {
         let label = |label: &Label| {
             let Label { name, color, description } = label.clone();
             SavedLabel { name, color, description }
@@ -151,7 +151,7 @@ impl SavedRepository {
         };
         Self {
             labels: state.labels.iter().map(label).collect(),
-            pull_requests: own.map(SavedPullRequest::of).collect(),
+            pull_requests: own.map(SavedPullRequest::from_row).collect(),
             issues: state.issues.iter().map(issue).collect(),
             comments: state.comments.iter().map(comment).collect(),
         }
@@ -189,7 +189,7 @@ impl SavedRepository {
 }
 
 impl SavedPullRequest {
-    fn of(row: &PullRequestRow) -> Self {
+    fn from_row(row: &PullRequestRow) -> Self {
         let shown = &row.shown;
         let (state, merge_commit) = match shown.state {
             PullRequestState::Open => (SavedState::Open, None),
@@ -209,7 +209,7 @@ impl SavedPullRequest {
             author: shown.author.clone(),
             auto_merge: row.auto_merge.clone(),
             labelled: row.labelled.clone(),
-            reviews: row.reviews.iter().map(SavedReview::of).collect(),
+            reviews: row.reviews.iter().map(SavedReview::from_review).collect(),
         }
     }
 
@@ -242,7 +242,7 @@ impl SavedPullRequest {
 }
 
 impl SavedReview {
-    fn of(review: &Review) -> Self {
+    fn from_review(review: &Review) -> Self {
         let commit = review.commit.map(|commit| commit.to_string());
         Self { account: review.account.clone(), is_approved: review.verdict == ReviewVerdict::Approved, commit }
     }

@@ -45,7 +45,7 @@ impl EventRepository {
 
     /// The matcher for the URLs of this repository.
     pub fn matcher<'s>(&self, sender: &'s Sender) -> RepositoryMatcher<'s> {
-        let locations = self.urls.iter().filter_map(|url| Location::of(url)).collect();
+        let locations = self.urls.iter().filter_map(|url| Location::parse(url)).collect();
         RepositoryMatcher { sender, locations, path: self.path.as_ref().map(HostRepository::folded) }
     }
 }
@@ -65,7 +65,7 @@ impl RepositoryMatcher<'_> {
     /// Whether a URL names the repository: it is one of the URLs of the event, or has the same path on the host that sent the event. Neither the protocol, the
     /// user, the port nor upper and lower case matter. Git over ssh often has another host name, so an ssh URL counts unless it is on another configured host.
     pub fn is_match(&self, url: &str) -> bool {
-        let Some(location) = Location::of(url) else { return false };
+        let Some(location) = Location::parse(url) else { return false };
         if self.locations.contains(&location) {
             return true;
         }

@@ -125,7 +125,7 @@ fn merge_requests(examples: &Examples, repository: &HostRepository) -> Result<()
     assert!(statuses.len() == 1 && statuses[0].account == "anna" && statuses[0].status == status, "{statuses:?}");
     examples.answer(("GET", one), "/merge_requests/133");
     examples.answer(("PUT", &format!("{one}/merge")), "/133/merge");
-    let merge = client.merge(repository, 133, &MergeRequest::of(commit))?;
+    let merge = client.merge(repository, 133, &MergeRequest::new(commit))?;
     assert!(matches!(merge, Merge::Merged { commit: Some(merged) } if merged != commit), "{merge:?}");
     Ok(())
 }

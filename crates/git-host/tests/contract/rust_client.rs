@@ -61,7 +61,7 @@ impl Models<'_> {
     fn object(&self, fields: &syn::Fields) -> Value {
         let (mut properties, mut required, mut flattened) = (Map::new(), Vec::new(), Vec::new());
         for field in fields {
-            let attributes = Attributes::of(&field.attrs);
+            let attributes = Attributes::from_attributes(&field.attrs);
             let schema = schema(self.module, &field.ty);
             if attributes.is_flat {
                 flattened.push(schema);
@@ -94,7 +94,7 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn of(attributes: &[syn::Attribute]) -> Self {
+    fn from_attributes(attributes: &[syn::Attribute]) -> Self {
         let mut found = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
             attribute
@@ -121,7 +121,7 @@ impl Attributes {
 
 /// The values of an enumeration.
 fn values(item: &syn::ItemEnum) -> Value {
-    let variants = item.variants.iter().map(|variant| (variant, Attributes::of(&variant.attrs)));
+    let variants = item.variants.iter().map(|variant| (variant, Attributes::from_attributes(&variant.attrs)));
     let read = variants.filter(|(_, attributes)| !attributes.is_never_read);
     let names = read.map(|(variant, attributes)| attributes.name.unwrap_or_else(|| variant.ident.to_string()));
     json!({ "type": "string", "enum": names.collect::<Vec<_>>() })

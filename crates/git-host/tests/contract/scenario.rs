@@ -123,7 +123,7 @@ fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
     for body in ["first", "second"] {
         sticky.put_comment(number, body).unwrap();
     }
-    let request = MergeRequest::of(commit);
+    let request = MergeRequest::new(commit);
     client.set_auto_merge(repository, number, &request).unwrap();
     client.pull_requests(repository, &PullRequestQuery::default()).unwrap();
     client.cancel_auto_merge(repository, number).unwrap();

@@ -90,7 +90,7 @@ pub(crate) fn a_status_has_the_account_of_the_client(world: &World) {
 
 /// Merges a pull request, and returns the commit of the target branch.
 fn merge(world: &World, open: &PullRequest) -> GitId {
-    let request = MergeRequest::of(open.head_commit.unwrap());
+    let request = MergeRequest::new(open.head_commit.unwrap());
     world.client.merge(&world.repository, open.number, &request).unwrap();
     world.state.state().repository(&world.path()).unwrap().head(&open.base).unwrap()
 }

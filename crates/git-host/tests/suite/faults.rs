@@ -145,7 +145,7 @@ fn merge_with_a_lost_answer_counts() {
                 _ => "PUT",
             };
             fail(&world, method, (true, failure.clone()));
-            let request = MergeRequest::of(open.head_commit.unwrap());
+            let request = MergeRequest::new(open.head_commit.unwrap());
             let merged = world.client.merge(&world.repository, open.number, &request).unwrap();
             let head = world.state.state().repository(&world.path()).unwrap().head("main");
             assert_eq!(merged, Merge::Merged { commit: head }, "{kind} {failure:?}");
@@ -358,7 +358,7 @@ fn a_host_may_need_time_to_know_whether_it_can_merge() {
         let world = World::new(kind, Way::Http);
         unknown_for(&world, 3);
         let open = world.client.pull_requests(&world.repository, &PullRequestQuery::default()).unwrap().remove(0);
-        let request = MergeRequest::of(open.head_commit.unwrap());
+        let request = MergeRequest::new(open.head_commit.unwrap());
         let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
         assert!(matches!(auto, AutoMerge::Merged { .. }), "{kind} {auto:?}");
         assert_eq!(*world.pauses.lock().unwrap(), [LOOK_PAUSE; 3]);
@@ -406,7 +406,7 @@ fn github_merges_at_once_if_only_checks_fail_that_are_not_required() {
     let answer = answer(200, &[], &clean.replace("\"clean\"", "\"unstable\""));
     let (method, target) = ("GET", format!("pulls/{}", open.number));
     double(&world).fail_next(DoubleFault { method, target, is_done: true, answer, times: 2 });
-    let request = MergeRequest::of(open.head_commit.unwrap());
+    let request = MergeRequest::new(open.head_commit.unwrap());
     let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
     assert!(matches!(auto, AutoMerge::Merged { .. }), "{auto:?}");
 }
@@ -422,7 +422,7 @@ fn gitlab_without_a_pipeline_merges_at_once() {
     for refusal in [answer(405, &[], r#"{"message":"405 Method Not Allowed"}"#), answer(200, &[], &unchanged)] {
         let open = world.open();
         fail(&world, "PUT", (false, refusal));
-        let request = MergeRequest::of(open.head_commit.unwrap());
+        let request = MergeRequest::new(open.head_commit.unwrap());
         let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
         assert!(matches!(auto, AutoMerge::Merged { .. }), "{auto:?}");
         world.branches.push("kalypso/dev");
@@ -436,7 +436,7 @@ fn unknown_mergeability_is_polled_a_limited_number_of_times() {
     world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);
     unknown_for(&world, 999);
     let open = world.client.pull_requests(&world.repository, &PullRequestQuery::default()).unwrap().remove(0);
-    let request = MergeRequest::of(open.head_commit.unwrap());
+    let request = MergeRequest::new(open.head_commit.unwrap());
     let merged = world.client.merge(&world.repository, open.number, &request).unwrap();
     assert!(matches!(merged, Merge::Refused { reason: MergeRefusal::Blocked, .. }), "{merged:?}");
     assert_eq!(world.pauses.lock().unwrap().len(), LOOKS_MAX as usize - 1);
@@ -457,7 +457,7 @@ fn graphql_rate_limits_are_recognized() {
         ("X-RateLimit-Reset", &*reset.to_string()),
     ];
     fail(&world, "POST", (false, answer(200, &headers, body)));
-    let request = MergeRequest::of(open.head_commit.unwrap());
+    let request = MergeRequest::new(open.head_commit.unwrap());
     let error = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap_err();
     assert!(matches!(error, HostError::RateLimited { retry_at, .. } if retry_at.as_second() == reset), "{error}");
     // The REST API has its own limit.

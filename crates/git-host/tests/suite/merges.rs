@@ -24,7 +24,7 @@ fn check_succeeds(world: &World, commit: GitId) {
 }
 
 fn request(pull_request: &PullRequest) -> MergeRequest {
-    MergeRequest::of(pull_request.head_commit.unwrap())
+    MergeRequest::new(pull_request.head_commit.unwrap())
 }
 
 /// The reason why a merge is refused.

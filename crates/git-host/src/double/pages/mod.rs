@@ -58,7 +58,7 @@ pub(super) fn answer(state: &mut HostState, request: &Request, accounts: &[Strin
     if !is_local(request) {
         return (refused("This page is only for browsers on this machine, at its address on loopback."), None);
     }
-    let visitor = Visitor::of(request, accounts);
+    let visitor = Visitor::new(request, accounts);
     let pressed = |(response, pressed)| (response, Some(pressed));
     let answered = match (request.method.as_str(), page_of(&request.path)) {
         ("GET" | "HEAD", Some(page)) => shown(state, &page, visitor).map(|response| (response, None)),

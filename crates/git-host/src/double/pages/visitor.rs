@@ -19,7 +19,7 @@ pub(super) struct Visitor<'p> {
 
 impl<'p> Visitor<'p> {
     /// The visitor of a request: the account of its cookie, or else the first one.
-    pub(super) fn of(request: &Request, accounts: &'p [String]) -> Self {
+    pub(super) fn new(request: &Request, accounts: &'p [String]) -> Self {
         let cookies = request.header("cookie").unwrap_or_default().split(';');
         let mut named = cookies.filter_map(|cookie| cookie.trim().split_once('=')).filter(|(name, _)| *name == COOKIE);
         let chosen = named.find_map(|(_, value)| accounts.iter().find(|account| **account == *value));

@@ -67,7 +67,7 @@ impl GitLab {
         base: &str,
     ) -> Result<Option<PullRequest>, HostError> {
         let rest = ["repository", "commits", &commit.to_string(), "merge_requests"];
-        let listed: Option<Vec<MergeRequestJson>> = found(self.list(&Resource::of(repository, &rest).get()))?;
+        let listed: Option<Vec<MergeRequestJson>> = found(self.list(&Resource::new(repository, &rest).get()))?;
         let listed = listed.unwrap_or_default().into_iter().map(MergeRequestJson::into_pull_request);
         Ok(merged(listed.collect(), commit, base))
     }
@@ -77,7 +77,7 @@ impl GitLab {
         repository: &HostRepository,
         commit: GitId,
     ) -> Result<Vec<ReportedStatus>, HostError> {
-        let call = Resource::of(repository, &["repository", "commits", &commit.to_string(), "statuses"]).get();
+        let call = Resource::new(repository, &["repository", "commits", &commit.to_string(), "statuses"]).get();
         // Otherwise, the status of another account with the same name hides one.
         let found: Vec<StatusJson> = self.list(&call.query("all", "true"))?;
         Ok(status::latest(found.into_iter().map(|found| (found.id.unwrap_or_default(), reported(found)))))

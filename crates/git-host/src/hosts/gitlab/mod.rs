@@ -49,7 +49,7 @@ struct Resource {
 }
 
 impl Resource {
-    fn of(repository: &HostRepository, rest: &[&str]) -> Self {
+    fn new(repository: &HostRepository, rest: &[&str]) -> Self {
         // GitLab takes the path of a project as one part, instead of its id.
         let project = repository.to_string();
         let path = ["projects", &project].into_iter().chain(rest.iter().copied()).map(str::to_owned).collect();
@@ -59,7 +59,7 @@ impl Resource {
     /// A part of a merge request.
     fn of_merge_request(repository: &HostRepository, number: u64, rest: &[&str]) -> Self {
         let number = number.to_string();
-        Self::of(repository, &[&["merge_requests", number.as_str()], rest].concat())
+        Self::new(repository, &[&["merge_requests", number.as_str()], rest].concat())
     }
 
     fn call(&self, call: impl FnOnce(&[&str]) -> Call) -> Call {
@@ -220,7 +220,7 @@ impl GitHost for GitLab {
     }
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
-        let answer = self.send(&Resource::of(repository, &[]).get())?;
+        let answer = self.send(&Resource::new(repository, &[]).get())?;
         let project: ProjectJson = answer.json()?;
         project.default_branch.ok_or_else(|| answer.unexpected("the repository is empty"))
     }
@@ -243,7 +243,7 @@ impl GitHost for GitLab {
         query: &PullRequestQuery,
     ) -> Result<Vec<PullRequest>, HostError> {
         let state = if query.states == PullRequestStates::All { "all" } else { "opened" };
-        let call = Resource::of(repository, &["merge_requests"]).get().query("state", state);
+        let call = Resource::new(repository, &["merge_requests"]).get().query("state", state);
         let call = call.optional("source_branch", query.head.clone()).optional("target_branch", query.base.clone());
         let found: Vec<MergeRequestJson> = self.list(&call.query("order_by", "created_at").query("sort", "asc"))?;
         let found = found.into_iter().map(MergeRequestJson::into_pull_request);
@@ -265,7 +265,7 @@ impl GitHost for GitLab {
             "description": new.body,
             "labels": joined(&new.labels),
         });
-        let call = Resource::of(repository, &["merge_requests"]).post(body);
+        let call = Resource::new(repository, &["merge_requests"]).post(body);
         match or_existing(find, || self.read(&call).map(MergeRequestJson::into_pull_request))? {
             Creation::New(pull_request) => {
                 let requested = self.request_reviews(repository, pull_request.number, &new.reviewers);
@@ -383,7 +383,7 @@ impl GitHost for GitLab {
             StatusState::Failure | StatusState::Error => "failed",
         };
         // GitLab refuses to set a state that a status already has.
-        let call = Resource::of(repository, &["repository", "commits", &commit, "statuses"]).get();
+        let call = Resource::new(repository, &["repository", "commits", &commit, "statuses"]).get();
         let existing: Vec<StatusJson> = self.list(&call.query("name", &status.context))?;
         let is_set = |existing: &StatusJson| {
             existing.name == status.context
@@ -398,7 +398,7 @@ impl GitHost for GitLab {
         if let Some(url) = &status.target_url {
             body["target_url"] = json!(url);
         }
-        self.send(&Resource::of(repository, &["statuses", &commit]).post(body).repeatable()).map(drop)
+        self.send(&Resource::new(repository, &["statuses", &commit]).post(body).repeatable()).map(drop)
     }
 
     fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
@@ -407,7 +407,7 @@ impl GitHost for GitLab {
 
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {
         let account = self.account_or_none(repository)?;
-        let call = Resource::of(repository, &["issues"]).get().query("labels", label).query("state", "all");
+        let call = Resource::new(repository, &["issues"]).get().query("labels", label).query("state", "all");
         let found: Vec<IssueJson> = self.list(&call.query("order_by", "created_at").query("sort", "asc"))?;
         Ok(found.into_iter().map(|issue| issue.into_issue(&account)).collect())
     }
@@ -415,24 +415,24 @@ impl GitHost for GitLab {
     fn create_issue(&self, repository: &HostRepository, new: &NewIssue) -> Result<Issue, HostError> {
         let account = self.account_or_none(repository)?;
         let body = json!({ "title": new.title, "description": new.body, "labels": joined(&new.labels) });
-        self.read(&Resource::of(repository, &["issues"]).post(body)).map(|issue: IssueJson| issue.into_issue(&account))
+        self.read(&Resource::new(repository, &["issues"]).post(body)).map(|issue: IssueJson| issue.into_issue(&account))
     }
 
     fn update_issue(&self, repository: &HostRepository, number: u64, changes: &IssueChanges) -> Result<(), HostError> {
         let event = changes.is_open.map(|is_open| if is_open { "reopen" } else { "close" }.to_owned());
         let fields = [("title", changes.title.clone()), ("description", changes.body.clone()), ("state_event", event)];
         let Some(body) = super::changed(fields) else { return Ok(()) };
-        self.send(&Resource::of(repository, &["issues", &number.to_string()]).put(body)).map(drop)
+        self.send(&Resource::new(repository, &["issues", &number.to_string()]).put(body)).map(drop)
     }
 
     fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError> {
-        let find = || found(self.send(&Resource::of(repository, &["labels", &label.name]).get()).map(drop));
+        let find = || found(self.send(&Resource::new(repository, &["labels", &label.name]).get()).map(drop));
         if find()?.is_some() {
             return Ok(());
         }
         let body =
             json!({ "name": label.name, "color": format!("#{}", label.color), "description": label.description });
-        let call = Resource::of(repository, &["labels"]).post(body);
+        let call = Resource::new(repository, &["labels"]).post(body);
         or_existing(find, || self.send(&call).map(drop)).map(drop)
     }
 

@@ -29,9 +29,9 @@ impl GitLab {
         repository: &HostRepository,
         branch: &str,
     ) -> Result<Option<BranchProtection>, HostError> {
-        let call = Resource::of(repository, &["repository", "branches", branch]).get();
+        let call = Resource::new(repository, &["repository", "branches", branch]).get();
         let Some(branch) = told(self.read(&call))? else { return Ok(None) };
-        let project = told(self.read(&Resource::of(repository, &[]).get()))?;
+        let project = told(self.read(&Resource::new(repository, &[]).get()))?;
         Ok(Some(protection(&branch, project.as_ref())))
     }
 }

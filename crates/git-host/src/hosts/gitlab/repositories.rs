@@ -23,7 +23,7 @@ impl GitLab {
         repository: &HostRepository,
         new: &NewRepository,
     ) -> Result<RepositoryCreation, HostError> {
-        let read = || self.read(&Resource::of(repository, &[]).get()).map(|_: ProjectJson| ());
+        let read = || self.read(&Resource::new(repository, &[]).get()).map(|_: ProjectJson| ());
         let create = || {
             // GitLab takes the path of a namespace as one part, instead of its id.
             let owner = repository.owner();

@@ -9,8 +9,7 @@ use super::branches::{Branches, MemoryBranches};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::pull_request::{
-    Comment, CommentId, MergeRefusal, MergeRequest, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState,
-    Reviewer,
+    Comment, CommentId, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
 use crate::review::Review;
 use crate::status::{ReportedStatus, StatusState};
@@ -594,12 +593,5 @@ impl Denial {
             Self::Forbidden => (403, "Forbidden".to_owned()),
             Self::Merge(refusal) => (405, refusal.message().to_owned()),
         }
-    }
-}
-
-impl MergeRequest {
-    /// A merge of a commit with a merge commit.
-    pub fn of(head_commit: GitId) -> Self {
-        Self { head_commit, method: crate::pull_request::MergeMethod::Merge }
     }
 }
