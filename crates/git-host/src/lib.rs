@@ -1,6 +1,6 @@
 //! Git hosts: pull requests, comments, issues, labels and commit statuses on GitHub, GitLab, Gitea, Forgejo and Azure DevOps.
 //!
-//! [`GitHost`] is the seam. [`hosts::connect`] creates the real implementations, which send requests over HTTP, and [`hosts::memory::MemoryHost`] has the same
+//! [`GitHost`] is the seam, with a trait for each topic. [`hosts::connect`] creates the real implementations, which send requests over HTTP, and [`hosts::memory::MemoryHost`] has the same
 //! semantics in memory. All calls block. [`webhook`] verifies and parses the events that hosts send.
 //!
 //! This crate decides nothing: it contains no rule about which pull request is opened, updated or merged.

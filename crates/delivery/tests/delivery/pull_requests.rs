@@ -9,11 +9,12 @@ use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_C
 use engine::promotion::step::Subject;
 use git::RepositoryUrl;
 use git::publish::ForeignCommits;
+use git_host::HostKind;
 use git_host::error::HostError;
+use git_host::host::{Issues as _, Reviews as _};
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{NewPullRequest, PullRequest, PullRequestState};
 use git_host::status::StatusState;
-use git_host::{GitHost, HostKind};
 use hub_api::promotions::Wait;
 use jiff::Timestamp;
 use model::diagnostic::Diagnostic;

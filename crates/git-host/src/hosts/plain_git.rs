@@ -3,7 +3,7 @@
 use model::git_id::GitId;
 
 use crate::error::HostError;
-use crate::host::{GitHost, TextLimits};
+use crate::host::{GitHost, Issues, Merges, PullRequests, Reviews, Statuses, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
@@ -44,20 +44,18 @@ impl GitHost for PlainGit {
         no("API to create repositories")
     }
 
+    fn rate_limit(&self) -> Option<RateLimit> {
+        None
+    }
+}
+
+impl PullRequests for PlainGit {
     fn pull_requests(&self, _: &HostRepository, _: &PullRequestQuery) -> Result<Vec<PullRequest>, HostError> {
         Ok(Vec::new())
     }
 
     fn pull_request(&self, _: &HostRepository, _: u64) -> Result<PullRequest, HostError> {
         no("pull requests")
-    }
-
-    fn label_author(&self, _: &HostRepository, _: u64, _: &str) -> Result<Option<String>, HostError> {
-        no("labels")
-    }
-
-    fn approvals(&self, _: &HostRepository, _: u64) -> Result<Vec<Approval>, HostError> {
-        no("reviews")
     }
 
     fn merged_pull_request(&self, _: &HostRepository, _: GitId, _: &str) -> Result<Option<PullRequest>, HostError> {
@@ -76,6 +74,12 @@ impl GitHost for PlainGit {
         no("pull requests")
     }
 
+    fn label_author(&self, _: &HostRepository, _: u64, _: &str) -> Result<Option<String>, HostError> {
+        no("labels")
+    }
+}
+
+impl Merges for PlainGit {
     fn merge(&self, _: &HostRepository, _: u64, _: &MergeRequest) -> Result<Merge, HostError> {
         no("pull requests")
     }
@@ -86,6 +90,12 @@ impl GitHost for PlainGit {
 
     fn cancel_auto_merge(&self, _: &HostRepository, _: u64) -> Result<(), HostError> {
         no("pull requests")
+    }
+}
+
+impl Reviews for PlainGit {
+    fn approvals(&self, _: &HostRepository, _: u64) -> Result<Vec<Approval>, HostError> {
+        no("reviews")
     }
 
     fn comments(&self, _: &HostRepository, _: u64) -> Result<Vec<Comment>, HostError> {
@@ -99,7 +109,9 @@ impl GitHost for PlainGit {
     fn update_comment(&self, _: &HostRepository, _: u64, _: &Comment) -> Result<(), HostError> {
         no("comments")
     }
+}
 
+impl Statuses for PlainGit {
     fn set_status(&self, _: &HostRepository, _: GitId, _: &CommitStatus) -> Result<(), HostError> {
         no("commit statuses")
     }
@@ -107,7 +119,9 @@ impl GitHost for PlainGit {
     fn commit_statuses(&self, _: &HostRepository, _: GitId) -> Result<Vec<ReportedStatus>, HostError> {
         no("commit statuses")
     }
+}
 
+impl Issues for PlainGit {
     fn issues(&self, _: &HostRepository, _: &str) -> Result<Vec<Issue>, HostError> {
         no("issues")
     }
@@ -122,9 +136,5 @@ impl GitHost for PlainGit {
 
     fn ensure_label(&self, _: &HostRepository, _: &Label) -> Result<(), HostError> {
         no("labels")
-    }
-
-    fn rate_limit(&self) -> Option<RateLimit> {
-        None
     }
 }

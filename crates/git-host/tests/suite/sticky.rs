@@ -1,11 +1,12 @@
 //! Comments, issues, labels and statuses that are written again and again.
 
+use git_host::HostKind;
+use git_host::host::Reviews as _;
 use git_host::issue::{Label, NewIssue};
 use git_host::marker::Marker;
 use git_host::pull_request::Comment;
 use git_host::status::{CommitStatus, StatusState};
 use git_host::sticky::{Put, Sticky};
-use git_host::{GitHost as _, HostKind};
 
 use crate::world::{ACCOUNT, World};
 

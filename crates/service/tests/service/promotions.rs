@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use git::RepositoryUrl;
-use git_host::{GitHost as _, HostKind, HostRepository};
+use git_host::host::Issues as _;
+use git_host::{HostKind, HostRepository};
 use hub_api::promotions::PromotionService as _;
 use service::{Service, Timing};
 use testkit::company::{CONTROL_PLANE, HOST};

@@ -5,13 +5,7 @@
 
 use serde::Deserialize;
 
-use super::json::{BRANCH_PREFIX, ListJson};
-use super::{AzureDevOps, VERSION, get};
-use crate::error::HostError;
-use crate::hosts::told;
 use crate::protection::{BranchProtection, PushLimit, RequiredStatuses};
-use crate::repository::HostRepository;
-use crate::transport::Call;
 
 /// The types of branch policies: reviewers by number and by name, linked work items, resolved comments, merge types, builds and statuses. Other policies are about the
 /// content of pushes.
@@ -26,13 +20,13 @@ const BRANCH_POLICIES: [&str; 7] = [
 ];
 
 #[derive(Debug, Deserialize)]
-struct IdJson {
-    id: String,
+pub(super) struct IdJson {
+    pub(super) id: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct PolicyJson {
+pub(super) struct PolicyJson {
     is_enabled: bool,
     is_blocking: bool,
     is_deleted: bool,
@@ -40,24 +34,7 @@ struct PolicyJson {
     kind: Option<IdJson>,
 }
 
-impl AzureDevOps {
-    pub(super) fn read_protection(
-        &self,
-        repository: &HostRepository,
-        branch: &str,
-    ) -> Result<Option<BranchProtection>, HostError> {
-        // Policies name repositories by their ids.
-        let Some(IdJson { id }) = told(self.read(&get(repository, &[])))? else { return Ok(None) };
-        let project = repository.path().split_last().map_or(&[][..], |(_, project)| project);
-        let project = project.iter().map(String::as_str);
-        let path: Vec<&str> = project.chain(["_apis", "git", "policy", "configurations"]).collect();
-        let call = Call::get(&path).query("repositoryId", id).query("refName", format!("{BRANCH_PREFIX}{branch}"));
-        let found: Option<ListJson<PolicyJson>> = told(self.read(&call.query("api-version", VERSION)))?;
-        Ok(found.map(|found| protection(&found.value)))
-    }
-}
-
-fn protection(policies: &[PolicyJson]) -> BranchProtection {
+pub(super) fn protection(policies: &[PolicyJson]) -> BranchProtection {
     let requires_pull_requests = |policy: &PolicyJson| {
         let kind = policy.kind.as_ref().map(|kind| kind.id.to_ascii_lowercase());
         let is_of_branch = kind.is_some_and(|kind| BRANCH_POLICIES.contains(&kind.as_str()));

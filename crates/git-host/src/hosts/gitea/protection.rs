@@ -3,34 +3,17 @@
 
 use serde::Deserialize;
 
-use super::{Gitea, get};
-use crate::error::HostError;
-use crate::hosts::told;
 use crate::protection::{BranchProtection, PushLimit, RequiredStatuses};
-use crate::repository::HostRepository;
 
 #[derive(Debug, Deserialize)]
-struct BranchJson {
+pub(super) struct BranchJson {
     protected: bool,
     #[serde(default)]
     enable_status_check: bool,
     status_check_contexts: Option<Vec<String>>,
 }
 
-impl Gitea {
-    pub(super) fn read_protection(
-        &self,
-        repository: &HostRepository,
-        branch: &str,
-    ) -> Result<Option<BranchProtection>, HostError> {
-        // The name is the rest of the path. Some proxies refuse a slash in another form.
-        let rest: Vec<&str> = ["branches"].into_iter().chain(branch.split('/')).collect();
-        let found: Option<BranchJson> = told(self.read(&get(repository, &rest)))?;
-        Ok(found.map(protection))
-    }
-}
-
-fn protection(branch: BranchJson) -> BranchProtection {
+pub(super) fn protection(branch: BranchJson) -> BranchProtection {
     let patterns = branch.status_check_contexts.unwrap_or_default();
     let required = match (branch.protected && branch.enable_status_check, patterns.is_empty()) {
         (false, _) => RequiredStatuses::Named(Vec::new()),

@@ -6,18 +6,13 @@
 
 use serde::Deserialize;
 
-use super::{GitHub, path};
-use crate::error::HostError;
-use crate::hosts::told;
 use crate::protection::{BranchProtection, PushLimit, RequiredStatuses};
-use crate::repository::HostRepository;
-use crate::transport::Call;
 
 /// The rules that limit how the head of a branch moves. Others are about creations, deletions, or the content of commits.
 const PUSH_RULES: [&str; 5] = ["update", "pull_request", "required_status_checks", "merge_queue", "non_fast_forward"];
 
 #[derive(Debug, Deserialize)]
-struct BranchJson {
+pub(super) struct BranchJson {
     protected: bool,
     protection: Option<ProtectionJson>,
 }
@@ -34,7 +29,7 @@ struct ChecksJson {
 }
 
 #[derive(Debug, Deserialize)]
-struct RuleJson {
+pub(super) struct RuleJson {
     #[serde(rename = "type")]
     kind: String,
     parameters: Option<ParametersJson>,
@@ -51,20 +46,8 @@ struct CheckJson {
     context: String,
 }
 
-impl GitHub {
-    pub(super) fn read_protection(
-        &self,
-        repository: &HostRepository,
-        branch: &str,
-    ) -> Result<Option<BranchProtection>, HostError> {
-        let rules = told(self.list(repository, &Call::get(&path(repository, &["rules", "branches", branch]))))?;
-        let branch = told(self.read(repository, Call::get(&path(repository, &["branches", branch]))))?;
-        Ok(protection(branch, rules))
-    }
-}
-
 /// The protection of a branch. None for what the host does not tell: an Enterprise Server may have no rulesets, and a branch that does not exist has no answer of its own.
-fn protection(branch: Option<BranchJson>, rules: Option<Vec<RuleJson>>) -> Option<BranchProtection> {
+pub(super) fn protection(branch: Option<BranchJson>, rules: Option<Vec<RuleJson>>) -> Option<BranchProtection> {
     let is_complete = branch.is_some() && rules.is_some();
     let (branch, rules) = (branch.into_iter(), rules.unwrap_or_default());
     let (mut is_limited, mut contexts) = (false, Vec::new());

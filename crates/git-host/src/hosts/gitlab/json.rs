@@ -63,6 +63,12 @@ pub(super) struct ProjectJson {
     pub(super) default_branch: Option<String>,
 }
 
+/// A group or an account that owns projects.
+#[derive(Debug, Deserialize)]
+pub(super) struct NamespaceJson {
+    pub(super) id: u64,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct NoteJson {
     id: u64,

@@ -6,37 +6,20 @@
 
 use serde::Deserialize;
 
-use super::{GitLab, Resource};
-use crate::error::HostError;
-use crate::hosts::told;
 use crate::protection::{BranchProtection, PushLimit, RequiredStatuses};
-use crate::repository::HostRepository;
 
 #[derive(Debug, Deserialize)]
-struct BranchJson {
+pub(super) struct BranchJson {
     protected: bool,
 }
 
 #[derive(Debug, Deserialize)]
-struct ProjectJson {
+pub(super) struct ProjectJson {
     /// Not shown to all accounts.
     only_allow_merge_if_pipeline_succeeds: Option<bool>,
 }
 
-impl GitLab {
-    pub(super) fn read_protection(
-        &self,
-        repository: &HostRepository,
-        branch: &str,
-    ) -> Result<Option<BranchProtection>, HostError> {
-        let call = Resource::new(repository, &["repository", "branches", branch]).get();
-        let Some(branch) = told(self.read(&call))? else { return Ok(None) };
-        let project = told(self.read(&Resource::new(repository, &[]).get()))?;
-        Ok(Some(protection(&branch, project.as_ref())))
-    }
-}
-
-fn protection(branch: &BranchJson, project: Option<&ProjectJson>) -> BranchProtection {
+pub(super) fn protection(branch: &BranchJson, project: Option<&ProjectJson>) -> BranchProtection {
     let required = match project.and_then(|project| project.only_allow_merge_if_pipeline_succeeds) {
         Some(true) => RequiredStatuses::All,
         Some(false) => RequiredStatuses::Named(Vec::new()),

@@ -15,7 +15,7 @@ pub use self::state::{BranchRule, Denial, HostState, RepositoryState};
 #[cfg(feature = "double")]
 pub(crate) use self::state::{CommentRow, IssueRow, PullRequestRow};
 use crate::error::HostError;
-use crate::host::{GitHost, TextLimits};
+use crate::host::{GitHost, Issues, Merges, PullRequests, Reviews, Statuses, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
@@ -154,6 +154,12 @@ impl GitHost for MemoryHost {
         })
     }
 
+    fn rate_limit(&self) -> Option<RateLimit> {
+        None
+    }
+}
+
+impl PullRequests for MemoryHost {
     fn pull_requests(
         &self,
         repository: &HostRepository,
@@ -167,6 +173,17 @@ impl GitHost for MemoryHost {
 
     fn pull_request(&self, repository: &HostRepository, number: u64) -> Result<PullRequest, HostError> {
         self.call("pull_request", repository, |state| state.pull_request(number).cloned())
+    }
+
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError> {
+        self.call("merged_pull_request", repository, |state| {
+            Ok(super::merged(state.pull_requests_with(commit), commit, base))
+        })
     }
 
     fn open(&self, repository: &HostRepository, new: &NewPullRequest) -> Result<Opened, HostError> {
@@ -197,29 +214,16 @@ impl GitHost for MemoryHost {
         })
     }
 
-    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
-        self.call("label_author", repository, |state| state.label_author(number, label))
-    }
-
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
-        self.call("approvals", repository, |state| state.approvals(number))
-    }
-
-    fn merged_pull_request(
-        &self,
-        repository: &HostRepository,
-        commit: GitId,
-        base: &str,
-    ) -> Result<Option<PullRequest>, HostError> {
-        self.call("merged_pull_request", repository, |state| {
-            Ok(super::merged(state.pull_requests_with(commit), commit, base))
-        })
-    }
-
     fn close(&self, repository: &HostRepository, number: u64) -> Result<(), HostError> {
         self.call("close", repository, |state| state.close(number))
     }
 
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
+        self.call("label_author", repository, |state| state.label_author(number, label))
+    }
+}
+
+impl Merges for MemoryHost {
     fn merge(&self, repository: &HostRepository, number: u64, request: &MergeRequest) -> Result<Merge, HostError> {
         self.call("merge", repository, |state| {
             if let PullRequestState::Merged { commit } = state.pull_request(number)?.state {
@@ -256,6 +260,12 @@ impl GitHost for MemoryHost {
     fn cancel_auto_merge(&self, repository: &HostRepository, number: u64) -> Result<(), HostError> {
         self.call("cancel_auto_merge", repository, |state| state.set_auto_merge(number, None))
     }
+}
+
+impl Reviews for MemoryHost {
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+        self.call("approvals", repository, |state| state.approvals(number))
+    }
 
     fn comments(&self, repository: &HostRepository, number: u64) -> Result<Vec<Comment>, HostError> {
         self.call("comments", repository, |state| state.comments(number, &self.account))
@@ -269,7 +279,9 @@ impl GitHost for MemoryHost {
         let Comment { id, body, .. } = comment;
         self.call("update_comment", repository, |state| state.update_comment(&id.0, (&self.account, body)).map(drop))
     }
+}
 
+impl Statuses for MemoryHost {
     fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError> {
         let status = CommitStatus { description: status.short_description(), ..status.clone() };
         self.call("set_status", repository, |state| state.set_status_as(&self.account, commit, status))
@@ -278,7 +290,9 @@ impl GitHost for MemoryHost {
     fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
         self.call("commit_statuses", repository, |state| Ok(state.reported_statuses(commit)))
     }
+}
 
+impl Issues for MemoryHost {
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {
         self.call("issues", repository, |state| Ok(state.issues(label, &self.account)))
     }
@@ -299,9 +313,5 @@ impl GitHost for MemoryHost {
             Ok(_) | Err(Denial::Exists(_)) => Ok(()),
             Err(denial) => Err(denial),
         })
-    }
-
-    fn rate_limit(&self) -> Option<RateLimit> {
-        None
     }
 }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::json::{IdentityJson, ListJson};
 use super::{AzureDevOps, VERSION, html};
 use crate::error::HostError;
-use crate::issue::{Issue, IssueChanges, NewIssue};
+use crate::host::Issues;
+use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::repository::HostRepository;
 use crate::transport::Call;
@@ -144,39 +145,6 @@ pub(super) fn read_type(host: &AzureDevOps, repository: &HostRepository) -> Resu
     Ok(IssueType { name: (*name).to_owned(), states: states.value })
 }
 
-/// The open and closed issues with a label, by number.
-pub(super) fn issues(host: &AzureDevOps, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {
-    let (account, kind) = (host.account_or_none(repository)?, host.issue_type(repository)?);
-    let query = format!(
-        "SELECT [System.Id] FROM WorkItems WHERE [System.TeamProject] = @project AND [System.WorkItemType] = {} \
-         AND [System.Tags] CONTAINS {} AND [System.Tags] CONTAINS {} ORDER BY [System.Id] DESC",
-        quoted(&kind.name),
-        quoted(label),
-        quoted(&repository_tag(repository)),
-    );
-    let call = with_path(repository, &["wiql"], |path| Call::post(path, json!({ "query": query })));
-    let found: FoundJson = permitted(host.read(&call.query("$top", FOUND_MAX.to_string()).repeatable()))?;
-    let mut ids: Vec<u64> = found.work_items.iter().map(|item| item.id).collect();
-    ids.sort_unstable();
-    let mut issues = Vec::new();
-    for ids in ids.chunks(BATCH_ITEMS) {
-        let items = work_items(host, repository, ids)?;
-        issues.extend(items.into_iter().map(|item| {
-            let url = host.page_of_work_item(repository, item.id);
-            item.into_issue(url, &account, &kind)
-        }));
-    }
-    Ok(issues)
-}
-
-fn work_items(host: &AzureDevOps, repository: &HostRepository, ids: &[u64]) -> Result<Vec<WorkItemJson>, HostError> {
-    let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
-    let call = get(repository, &["workitems"]).query("ids", ids.join(",")).query("fields", FIELDS);
-    // Work items that were deleted meanwhile are null.
-    let items: ListJson<Option<WorkItemJson>> = permitted(host.read(&call.query("errorPolicy", "omit")))?;
-    Ok(items.value.into_iter().flatten().collect())
-}
-
 impl WorkItemJson {
     fn into_issue(self, url: String, account: &str, kind: &IssueType) -> Issue {
         let author = self.fields.created_by.map_or_else(String::new, |identity| identity.id);
@@ -191,52 +159,85 @@ impl WorkItemJson {
     }
 }
 
-/// Creates an issue.
-pub(super) fn create(host: &AzureDevOps, repository: &HostRepository, new: &NewIssue) -> Result<Issue, HostError> {
-    let (account, kind) = (host.account_or_none(repository)?, host.issue_type(repository)?);
-    let tags: Vec<String> = new.labels.iter().cloned().chain([repository_tag(repository)]).collect();
-    let changes = [
-        set("Title", new.title.as_str()),
-        set("Description", html::from_text(&new.body)),
-        set("Tags", tags.join("; ")),
-    ];
-    let rest = ["workitems", &format!("${}", kind.name)];
-    let call = with_path(repository, &rest, |path| Call::post(path, json!(changes)));
-    let item: WorkItemJson = permitted(host.read(&call.header("content-type", "application/json-patch+json")))?;
-    let url = host.page_of_work_item(repository, item.id);
-    Ok(item.into_issue(url, &account, &kind))
-}
-
-/// Changes an issue. Its state changes only if it is opened or closed: an open work item keeps its state.
-pub(super) fn update(
-    host: &AzureDevOps,
-    repository: &HostRepository,
-    (number, changes): (u64, &IssueChanges),
-) -> Result<(), HostError> {
-    let title = changes.title.as_deref().map(|title| set("Title", title));
-    let description = changes.body.as_deref().map(|body| set("Description", html::from_text(body)));
-    let state = match changes.is_open {
-        Some(is_open) => new_state(host, repository, (number, is_open))?,
-        None => None,
-    };
-    let changes: Vec<Value> = [title, description, state].into_iter().flatten().collect();
-    if changes.is_empty() {
-        return Ok(());
+impl AzureDevOps {
+    fn work_items(&self, repository: &HostRepository, ids: &[u64]) -> Result<Vec<WorkItemJson>, HostError> {
+        let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+        let call = get(repository, &["workitems"]).query("ids", ids.join(",")).query("fields", FIELDS);
+        // Work items that were deleted meanwhile are null.
+        let items: ListJson<Option<WorkItemJson>> = permitted(self.read(&call.query("errorPolicy", "omit")))?;
+        Ok(items.value.into_iter().flatten().collect())
     }
-    let rest = ["workitems", &number.to_string()];
-    let call = with_path(repository, &rest, |path| Call::patch(path, json!(changes)));
-    permitted(host.send(&call.header("content-type", "application/json-patch+json"))).map(drop)
+
+    /// The change of the state that opens or closes a work item. None if it is open or closed already.
+    fn new_state(&self, repository: &HostRepository, number: u64, is_open: bool) -> Result<Option<Value>, HostError> {
+        let kind = self.issue_type(repository)?;
+        let items = self.work_items(repository, &[number])?;
+        let is_same = items.first().is_some_and(|item| kind.is_open(&item.fields.state) == is_open);
+        Ok(if is_same { None } else { kind.state(is_open).map(|state| set("State", state)) })
+    }
 }
 
-fn new_state(
-    host: &AzureDevOps,
-    repository: &HostRepository,
-    (number, is_open): (u64, bool),
-) -> Result<Option<Value>, HostError> {
-    let kind = host.issue_type(repository)?;
-    let items = work_items(host, repository, &[number])?;
-    let is_same = items.first().is_some_and(|item| kind.is_open(&item.fields.state) == is_open);
-    Ok(if is_same { None } else { kind.state(is_open).map(|state| set("State", state)) })
+impl Issues for AzureDevOps {
+    fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {
+        let (account, kind) = (self.account_or_none(repository)?, self.issue_type(repository)?);
+        let query = format!(
+            "SELECT [System.Id] FROM WorkItems WHERE [System.TeamProject] = @project AND [System.WorkItemType] = {} \
+             AND [System.Tags] CONTAINS {} AND [System.Tags] CONTAINS {} ORDER BY [System.Id] DESC",
+            quoted(&kind.name),
+            quoted(label),
+            quoted(&repository_tag(repository)),
+        );
+        let call = with_path(repository, &["wiql"], |path| Call::post(path, json!({ "query": query })));
+        let found: FoundJson = permitted(self.read(&call.query("$top", FOUND_MAX.to_string()).repeatable()))?;
+        let mut ids: Vec<u64> = found.work_items.iter().map(|item| item.id).collect();
+        ids.sort_unstable();
+        let mut issues = Vec::new();
+        for ids in ids.chunks(BATCH_ITEMS) {
+            let items = self.work_items(repository, ids)?;
+            issues.extend(items.into_iter().map(|item| {
+                let url = self.page_of_work_item(repository, item.id);
+                item.into_issue(url, &account, &kind)
+            }));
+        }
+        Ok(issues)
+    }
+
+    fn create_issue(&self, repository: &HostRepository, new: &NewIssue) -> Result<Issue, HostError> {
+        let (account, kind) = (self.account_or_none(repository)?, self.issue_type(repository)?);
+        let tags: Vec<String> = new.labels.iter().cloned().chain([repository_tag(repository)]).collect();
+        let changes = [
+            set("Title", new.title.as_str()),
+            set("Description", html::from_text(&new.body)),
+            set("Tags", tags.join("; ")),
+        ];
+        let rest = ["workitems", &format!("${}", kind.name)];
+        let call = with_path(repository, &rest, |path| Call::post(path, json!(changes)));
+        let item: WorkItemJson = permitted(self.read(&call.header("content-type", "application/json-patch+json")))?;
+        let url = self.page_of_work_item(repository, item.id);
+        Ok(item.into_issue(url, &account, &kind))
+    }
+
+    /// Its state changes only if it is opened or closed: an open work item keeps its state.
+    fn update_issue(&self, repository: &HostRepository, number: u64, changes: &IssueChanges) -> Result<(), HostError> {
+        let title = changes.title.as_deref().map(|title| set("Title", title));
+        let description = changes.body.as_deref().map(|body| set("Description", html::from_text(body)));
+        let state = match changes.is_open {
+            Some(is_open) => self.new_state(repository, number, is_open)?,
+            None => None,
+        };
+        let changes: Vec<Value> = [title, description, state].into_iter().flatten().collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let rest = ["workitems", &number.to_string()];
+        let call = with_path(repository, &rest, |path| Call::patch(path, json!(changes)));
+        permitted(self.send(&call.header("content-type", "application/json-patch+json"))).map(drop)
+    }
+
+    /// Does nothing: a label of a pull request exists by its use.
+    fn ensure_label(&self, _: &HostRepository, _: &Label) -> Result<(), HostError> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
