@@ -33,12 +33,12 @@ pub struct Patience {
     /// The maximum number of attempts of one request.
     pub attempts: u32,
     /// Waits.
-    pub wait: Wait,
+    pub wait: Waiter,
 }
 
 /// Waits for a duration. Returns false if the wait was ended early, and the call shall end.
 #[derive(Clone)]
-pub struct Wait(Arc<dyn Fn(Duration) -> bool + Send + Sync>);
+pub struct Waiter(Arc<dyn Fn(Duration) -> bool + Send + Sync>);
 
 /// The address of the public host of a kind. None for kinds without one.
 pub fn public_url(kind: HostKind) -> Option<&'static str> {
@@ -123,11 +123,11 @@ impl fmt::Debug for HostSettings {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { wait_max: Duration::from_secs(30), attempts: 4, wait: Wait::default() }
+        Self { wait_max: Duration::from_secs(30), attempts: 4, wait: Waiter::default() }
     }
 }
 
-impl Wait {
+impl Waiter {
     /// Waits with a function. It returns false if the call shall end.
     pub fn new(wait: impl Fn(Duration) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(wait))
@@ -138,7 +138,7 @@ impl Wait {
     }
 }
 
-impl Default for Wait {
+impl Default for Waiter {
     /// Sleeps.
     fn default() -> Self {
         Self::new(|pause| {
@@ -148,9 +148,9 @@ impl Default for Wait {
     }
 }
 
-impl fmt::Debug for Wait {
+impl fmt::Debug for Waiter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Wait")
+        formatter.write_str("Waiter")
     }
 }
 

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::pull_request::{NewPullRequest, PullRequestState};
     use crate::repository::HostRepository;
-    use crate::webhook::{self, EventRepository, PullRequestEvent, Push, WebhookEvent};
+    use crate::webhook::{self, EventRepository, PullRequestEvent, PushEvent, WebhookEvent};
 
     const URL: &str = "https://git.example/acme/fleet.git";
     const KINDS: [HostKind; 4] = [HostKind::GitHub, HostKind::GitLab, HostKind::Gitea, HostKind::AzureDevOps];
@@ -153,7 +153,7 @@ mod tests {
         for kind in KINDS {
             for commit in [GitId::from_hex("4fb8c440e19eca604bbdc14dbba63e5fb98b2c52"), None] {
                 let sent = webhooks(kind, &Secret::new("s3cret")).push("team/dev", commit);
-                let expected = Push { repository: event_repository(kind), branch: "team/dev".to_owned(), commit };
+                let expected = PushEvent { repository: event_repository(kind), branch: "team/dev".to_owned(), commit };
                 assert_eq!(received(kind, &sent), [WebhookEvent::Push(expected)], "{kind}");
             }
         }

@@ -18,7 +18,7 @@ use crate::limits::WEBHOOK_BYTES_MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookEvent {
     /// A branch moved.
-    Push(Push),
+    Push(PushEvent),
     /// A pull request changed.
     PullRequest(PullRequestEvent),
     /// The host tests the address.
@@ -29,7 +29,7 @@ pub enum WebhookEvent {
 
 /// A branch that moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Push {
+pub struct PushEvent {
     /// The repository.
     pub repository: EventRepository,
     /// The name of the branch.
@@ -88,7 +88,7 @@ impl WebhookEvent {
     }
 }
 
-impl Push {
+impl PushEvent {
     /// Whether the branch was deleted.
     pub fn is_deleted(&self) -> bool {
         self.commit.is_none()
@@ -160,7 +160,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
 fn push(reference: &str, digits: &str, repository: EventRepository) -> WebhookEvent {
     let Some(branch) = reference.strip_prefix("refs/heads/") else { return WebhookEvent::Other };
     let commit = GitId::from_hex(digits).filter(|_| digits.bytes().any(|digit| digit != b'0'));
-    WebhookEvent::Push(Push { repository, branch: branch.to_owned(), commit })
+    WebhookEvent::Push(PushEvent { repository, branch: branch.to_owned(), commit })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn pushed(url: &str, commit: Option<&str>) -> WebhookEvent {
     let path = url.split('/').rev().take(2).map(|part| part.trim_end_matches(".git")).collect::<Vec<_>>();
     let path = if url.contains("/_git/") { vec!["acme", "fleet", "fleet"] } else { vec![path[1], path[0]] };
     let repository = EventRepository { urls: vec![url.to_owned()], path: Some(HostRepository::from_path(&path)) };
-    WebhookEvent::Push(Push { repository, branch: "dev".to_owned(), commit })
+    WebhookEvent::Push(PushEvent { repository, branch: "dev".to_owned(), commit })
 }
 
 #[test]

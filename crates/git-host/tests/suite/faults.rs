@@ -11,7 +11,7 @@ use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::pull_request::{
     AutoMerge, Merge, MergeRefusal, MergeRequest, NewPullRequest, PullRequestQuery, Reviewer,
 };
-use git_host::settings::{HostSettings, Patience, Wait};
+use git_host::settings::{HostSettings, Patience, Waiter};
 use git_host::sticky::Sticky;
 use git_host::{HostError, HostKind, HostRepository};
 
@@ -285,7 +285,7 @@ fn no_message_contains_the_token() {
 #[test]
 fn waits_can_be_stopped() {
     for world in worlds() {
-        let patience = Patience { wait: Wait::new(|_| false), ..Patience::default() };
+        let patience = Patience { wait: Waiter::new(|_| false), ..Patience::default() };
         let client = hosts::connect(&HostSettings { patience, ..world.settings(double(&world)) }).unwrap();
         fail(&world, "GET", (false, limited(world.kind())));
         let error = client.default_branch(&world.repository).unwrap_err();

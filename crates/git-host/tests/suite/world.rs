@@ -8,7 +8,7 @@ use git_host::double::HostDouble;
 use git_host::hosts::memory::{MemoryBranches, MemoryHost};
 use git_host::pull_request::{NewPullRequest, PullRequest, PullRequestQuery};
 use git_host::secret::Secret;
-use git_host::settings::{HostSettings, Patience, Wait};
+use git_host::settings::{HostSettings, Patience, Waiter};
 use git_host::{GitHost, HostKind, HostRepository, hosts};
 
 /// The token of the clients.
@@ -62,7 +62,7 @@ impl World {
     /// Settings whose pauses take no time.
     pub(crate) fn settings(&self, double: &HostDouble) -> HostSettings {
         let pauses = Arc::clone(&self.pauses);
-        let wait = Wait::new(move |pause| {
+        let wait = Waiter::new(move |pause| {
             pauses.lock().unwrap_or_else(PoisonError::into_inner).push(pause);
             true
         });

@@ -9,7 +9,7 @@ use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers};
 use git_host::credential::Credential;
 use git_host::pull_request::{MergeMethod, Reviewer};
 use git_host::secret::{Secret, SecretSource};
-use git_host::settings::{HostSettings, Patience, Wait, usual_url};
+use git_host::settings::{HostSettings, Patience, Waiter, usual_url};
 use git_host::{HostKind, hosts};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -208,7 +208,7 @@ impl HostOptions {
         let credential = self.credential(kind, base).map_err(&wrong)?;
         let mut settings = HostSettings::new(kind, &url, credential);
         settings.api_url.clone_from(&self.api_url);
-        settings.patience = Patience { wait: Wait::new(stopping::wait), ..self.patience.clone() };
+        settings.patience = Patience { wait: Waiter::new(stopping::wait), ..self.patience.clone() };
         let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
         Ok(ConfiguredHost::new(host, &url))
     }

@@ -3,7 +3,7 @@
 use git_host::credential::Credential;
 use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::secret::Secret;
-use git_host::settings::{HostSettings, Wait};
+use git_host::settings::{HostSettings, Waiter};
 use git_host::{GitHost, HostKind, HostRepository, hosts};
 use workbench::platform::answers::{Answers, HostAnswer, RepositoryAnswer};
 
@@ -40,7 +40,7 @@ pub(super) fn create(answers: &Answers, token: Option<&str>, is_private: bool) -
 fn connect(kind: HostKind, host: &HostAnswer, token: &str) -> Result<std::sync::Arc<dyn GitHost>, Failure> {
     let mut settings = HostSettings::new(kind, &host.url, Credential::Token(Secret::new(token).into()));
     settings.api_url.clone_from(&host.api_url);
-    settings.patience.wait = Wait::new(stopping::wait);
+    settings.patience.wait = Waiter::new(stopping::wait);
     hosts::connect(&settings).map_err(|error| Failure::usage(error.to_string()))
 }
 
