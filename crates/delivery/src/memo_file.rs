@@ -11,7 +11,7 @@ use std::process;
 use std::time::{Duration, SystemTime};
 
 use engine::memo::Memo;
-use git::{Key, trust};
+use git::{CacheKey, trust};
 use sha2::{Digest as _, Sha256};
 
 /// The folder of the files in the cache.
@@ -47,12 +47,12 @@ pub struct MemoFile {
     /// The control plane and the environment.
     subject: String,
     /// The key of the signatures. None: no file is read or written.
-    key: Option<Key>,
+    key: Option<CacheKey>,
 }
 
 impl MemoFile {
     /// The file for an environment of a control plane, in a cache with its key.
-    pub fn of((cache, key): (&Path, Option<Key>), control_plane: &str, environment: &str) -> Self {
+    pub fn of((cache, key): (&Path, Option<CacheKey>), control_plane: &str, environment: &str) -> Self {
         let subject = format!("{control_plane}\n{environment}");
         let digest = Sha256::digest(&subject);
         let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -62,7 +62,7 @@ impl MemoFile {
     }
 
     /// The file for names that shells complete, in a cache with its key.
-    pub fn of_names((cache, key): (&Path, Option<Key>), control_plane: &str, of: &str) -> Self {
+    pub fn of_names((cache, key): (&Path, Option<CacheKey>), control_plane: &str, of: &str) -> Self {
         let file = Self::of((cache, key), control_plane, of);
         let folder = cache.join(NAMES_FOLDER);
         let path = file.path.file_name().map(|name| folder.join(name)).unwrap_or_default();
@@ -70,7 +70,7 @@ impl MemoFile {
     }
 
     /// The file for the list of broken files in a control plane's repositories, in a cache with its key.
-    pub fn of_broken_files(cache: (&Path, Option<Key>), control_plane: &str) -> Self {
+    pub fn of_broken_files(cache: (&Path, Option<CacheKey>), control_plane: &str) -> Self {
         // The name of an environment contains no blank.
         Self::of(cache, control_plane, "broken files")
     }

@@ -10,7 +10,7 @@ const SECRET_BYTES_MIN: usize = 16;
 
 /// A secret that is stored outside the cache. Without it, a signature can't be forged.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; 32]);
+pub struct CacheKey([u8; 32]);
 
 /// The secret has fewer than 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct SecretTooShort;
 /// An HMAC-SHA-256 of the parts and the purpose.
 pub type Signature = [u8; 32];
 
-impl Key {
+impl CacheKey {
     /// Derives the key from a secret. The secret is any text; leading and trailing blanks are removed.
     ///
     /// # Errors
@@ -55,9 +55,9 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for CacheKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        f.write_str("CacheKey(…)")
     }
 }
 
@@ -65,15 +65,15 @@ impl fmt::Debug for Key {
 mod tests {
     use super::*;
 
-    fn key(secret: &str) -> Key {
-        Key::derive(secret.as_bytes()).unwrap()
+    fn key(secret: &str) -> CacheKey {
+        CacheKey::derive(secret.as_bytes()).unwrap()
     }
 
     #[test]
     fn only_signed_parts_are_verified() {
         let (ours, other) = (key("a secret of ours, long enough"), key("a secret of others, long enough"));
         let signature = ours.sign("memo", &[b"ab", b"c"]);
-        let check = |key: &Key, purpose, parts: &[&[u8]]| key.verify(purpose, parts, &signature);
+        let check = |key: &CacheKey, purpose, parts: &[&[u8]]| key.verify(purpose, parts, &signature);
         assert!(check(&ours, "memo", &[b"ab", b"c"]));
         assert!(!check(&other, "memo", &[b"ab", b"c"]));
         assert!(!check(&ours, "head", &[b"ab", b"c"]));
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_long_enough_and_not_shown() {
-        assert_eq!(Key::derive(b"  short  \n"), Err(SecretTooShort));
+        assert_eq!(CacheKey::derive(b"  short  \n"), Err(SecretTooShort));
         assert_eq!(key("0123456789abcdef\n"), key("0123456789abcdef"));
-        assert_eq!(format!("{:?}", key("0123456789abcdef")), "Key(…)");
+        assert_eq!(format!("{:?}", key("0123456789abcdef")), "CacheKey(…)");
     }
 }

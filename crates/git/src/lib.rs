@@ -23,16 +23,16 @@ mod url;
 mod walk;
 
 pub use edits::{Edit, Edits};
-pub use key::{Key, SecretTooShort, Signature};
+pub use key::{CacheKey, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
 pub use lock_file::LockFile;
 pub use repositories::{
-    Commit, CommitInfo, Content, EntryKind, FolderEntry, GitRepositories, KnownTree, MemoryRepositories, NewCommit,
-    Person, Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
+    Commit, CommitInfo, Content, EntryKind, FolderEntry, GitOperation, GitRepositories, KnownTree, MemoryRepositories,
+    NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener,
 };
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;
-pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable, repository_key, rewrite};
+pub use settings::{HttpToken, Rewrite, ScopedToken, Settings, TokenSource, is_kept_variable, repository_key, rewrite};
 pub use signing::{CommitSignature, KeyError, PublicKey, SigningKey};
 #[cfg(feature = "fuzz")]
 pub use url::fuzz as fuzz_url;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::secret::SecretSource;
 
-use crate::key::Key;
+use crate::key::CacheKey;
 use crate::limits::TRANSFER_BYTES_MAX;
 use crate::url::{Parts, RepositoryUrl, Scheme, UrlError, host_and_path};
 
@@ -21,7 +21,7 @@ pub struct Settings {
     /// The folder for copies of remote repositories. It may be deleted at any time. Its content is used only if [`crate::trust`] allows it.
     pub cache: PathBuf,
     /// The key that signs the heads of branches in the cache. Without it, no head from the cache is used.
-    pub key: Option<Key>,
+    pub key: Option<CacheKey>,
     /// The base folder for relative local paths.
     pub base: PathBuf,
     /// The folder in which the program runs, without symbolic links. Paths are shown from there. Empty: they are shown as they are.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// Rewrite rules for URLs, for example for mirrors.
     pub rewrite: Vec<Rewrite>,
     /// Tokens, with the URLs that each of them is sent to.
-    pub credentials: Vec<Credential>,
+    pub credentials: Vec<ScopedToken>,
     /// Makes tokens for the URLs without one. None: there are no others.
     pub token_source: Option<Arc<dyn TokenSource>>,
     /// The path of the git program.
@@ -55,7 +55,7 @@ pub struct Rewrite {
 
 /// A token, and the URLs that it may be sent to.
 #[derive(Clone, Debug)]
-pub struct Credential {
+pub struct ScopedToken {
     /// The token is sent to this URL and to URLs below it: same scheme, host and port, and whole path segments. The URL after rewriting is compared.
     pub prefix: String,
     /// The token. Each run of git gets the current one.
@@ -68,7 +68,7 @@ pub trait TokenSource: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// The reason why it can't be made, without any secret.
-    fn token(&self, url: &str) -> Result<Option<Token>, String>;
+    fn token(&self, url: &str) -> Result<Option<HttpToken>, String>;
 }
 
 /// Variables of git that configure the connection (ssh, proxy, certificates), and the folder of git's own programs.
@@ -90,9 +90,9 @@ pub fn is_kept_variable(name: &str) -> bool {
 
 /// A secret that is never shown: `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct HttpToken(String);
 
-impl Token {
+impl HttpToken {
     /// Creates a token from a text. Blanks and control characters are removed, such as the line break at the end of a file: they are never part of a
     /// token.
     pub fn new(text: &str) -> Self {
@@ -104,9 +104,9 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for HttpToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("HttpToken(…)")
     }
 }
 
@@ -180,7 +180,7 @@ impl Settings {
     }
 
     /// The credential for a URL. If several match, the one with the longest prefix. None if none is configured.
-    pub(crate) fn credential(&self, url: &str) -> Option<&Credential> {
+    pub(crate) fn credential(&self, url: &str) -> Option<&ScopedToken> {
         let parts = Parts::parse(url).ok()?;
         let matching = self.credentials.iter().filter_map(|credential| {
             let prefix = Parts::parse_prefix(&credential.prefix).ok()?;
@@ -240,7 +240,8 @@ mod tests {
 
     fn settings(rules: &[(&str, &str)], prefixes: &[&str]) -> Settings {
         let rule = |(from, to): &(&str, &str)| Rewrite { from: (*from).to_owned(), to: (*to).to_owned() };
-        let credential = |prefix: &&str| Credential { prefix: (*prefix).to_owned(), token: Secret::new(prefix).into() };
+        let credential =
+            |prefix: &&str| ScopedToken { prefix: (*prefix).to_owned(), token: Secret::new(prefix).into() };
         Settings {
             rewrite: rules.iter().map(rule).collect(),
             credentials: prefixes.iter().map(credential).collect(),
@@ -346,8 +347,8 @@ mod tests {
 
     #[test]
     fn a_token_is_not_shown() {
-        assert_eq!(format!("{:?}", Token::new("secret\n")), "Token(…)");
-        assert_eq!(Token::new("secret\n").reveal(), "secret");
+        assert_eq!(format!("{:?}", HttpToken::new("secret\n")), "HttpToken(…)");
+        assert_eq!(HttpToken::new("secret\n").reveal(), "secret");
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use git::{Key, trust};
+use git::{CacheKey, trust};
 
 use crate::exit::Failure;
 
@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 
 /// Returns the key for a cache. It is derived from the secret in a variable or a file. Without a secret it is this user's own key, which is created
 /// if it does not exist. None if the own key can't be stored: then cache entries are neither signed nor accepted.
-pub(crate) fn for_cache(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<Key>> {
+pub(crate) fn for_cache(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<CacheKey>> {
     // CI systems set an empty variable for a secret that a run may not read.
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(secret) = variable(SECRET) {
@@ -31,11 +31,11 @@ pub(crate) fn for_cache(cache: &Path, file: Option<&Path>) -> anyhow::Result<Opt
     }
 }
 
-fn secret_of(what: &str, secret: &[u8]) -> anyhow::Result<Key> {
-    Ok(Key::derive(secret).map_err(|error| Failure::usage(format!("{what} is no key for the cache: {error}")))?)
+fn secret_of(what: &str, secret: &[u8]) -> anyhow::Result<CacheKey> {
+    Ok(CacheKey::derive(secret).map_err(|error| Failure::usage(format!("{what} is no key for the cache: {error}")))?)
 }
 
-fn of_file(cache: &Path, file: &Path) -> anyhow::Result<Key> {
+fn of_file(cache: &Path, file: &Path) -> anyhow::Result<CacheKey> {
     if is_in(cache, file) {
         let message = format!("the key of the cache, `{}`, is in the cache itself", file.display());
         return Err(Failure::usage(message)
@@ -60,7 +60,7 @@ fn is_in(cache: &Path, file: &Path) -> bool {
 }
 
 /// This user's own key on this machine. None if it can't be stored.
-fn own(cache: &Path) -> Option<Key> {
+fn own(cache: &Path) -> Option<CacheKey> {
     use etcetera::BaseStrategy as _;
     let strategy = etcetera::choose_base_strategy().ok()?;
     let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("kalypso");
@@ -71,7 +71,7 @@ fn own(cache: &Path) -> Option<Key> {
 }
 
 /// The key that is stored in a folder. Other users can't read this folder.
-fn own_in(folder: &Path) -> Option<Key> {
+fn own_in(folder: &Path) -> Option<CacheKey> {
     let folder = trust::prepare_folder(folder).ok()?;
     let path = folder.join(OWN_FILE);
     if let Some(key) = kept(&path) {
@@ -92,12 +92,12 @@ fn own_in(folder: &Path) -> Option<Key> {
     kept(&path)
 }
 
-fn kept(path: &Path) -> Option<Key> {
+fn kept(path: &Path) -> Option<CacheKey> {
     let metadata = trust::check_file(path).ok()?;
     if !is_secret(&metadata) {
         return None;
     }
-    Key::derive(&read(path).ok()?).ok()
+    CacheKey::derive(&read(path).ok()?).ok()
 }
 
 #[cfg(unix)]

@@ -317,7 +317,7 @@ fn git_settings(options: &GitOptions, base: &Path) -> anyhow::Result<git::Settin
 
 impl CredentialOptions {
     /// The credential. None, with a warning, if its token is not there: the repository may be readable without it. If it is not, reading it fails with an error.
-    fn resolve(&self, base: &Path) -> Result<Option<git::Credential>, Failure> {
+    fn resolve(&self, base: &Path) -> Result<Option<git::ScopedToken>, Failure> {
         let Self { prefix, token_env, token_file } = self;
         let token = match (token_env, token_file) {
             (Some(variable), None) => match std::env::var(variable) {
@@ -333,7 +333,7 @@ impl CredentialOptions {
         };
         let warn = |reason: &String| terminal::warn(&format!("there is no token for {prefix}: {reason}"));
         let token: Option<SecretSource> = token.inspect_err(warn).ok();
-        Ok(token.map(|token| git::Credential { prefix: prefix.clone(), token }))
+        Ok(token.map(|token| git::ScopedToken { prefix: prefix.clone(), token }))
     }
 }
 

@@ -103,7 +103,7 @@ pub(crate) struct Names {
 pub(crate) struct Subject {
     name: String,
     cache: std::path::PathBuf,
-    key: Option<git::Key>,
+    key: Option<git::CacheKey>,
 }
 
 impl Subject {

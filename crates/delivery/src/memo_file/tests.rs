@@ -19,7 +19,7 @@ fn memo(assignments: usize) -> Memo {
 
 /// The file of an environment in a cache, with a key.
 fn file(cache: &Path, secret: &str) -> MemoFile {
-    MemoFile::of((cache, Key::derive(secret.as_bytes()).ok()), "control-plane", "prod")
+    MemoFile::of((cache, CacheKey::derive(secret.as_bytes()).ok()), "control-plane", "prod")
 }
 
 /// A file with a memo of two assignments, and how many are known after something was done to it.
@@ -81,7 +81,7 @@ fn memos_signed_with_another_key_are_ignored() {
 #[test]
 fn memos_of_another_environment_are_ignored() {
     let cache = TempDir::new().unwrap();
-    let key = || Key::derive(b"a key of this machine").ok();
+    let key = || CacheKey::derive(b"a key of this machine").ok();
     let [prod, dev] = ["prod", "dev"].map(|name| MemoFile::of((cache.path(), key()), "control-plane", name));
     dev.save(&memo(2));
     fs::rename(&dev.path, &prod.path).unwrap();

@@ -93,12 +93,12 @@ impl GitHosts {
 
 /// Git gets the tokens of hosts that make them, such as GitHub for an App. It gets them only for repositories of these hosts, with the same scheme.
 impl git::TokenSource for GitHosts {
-    fn token(&self, url: &str) -> Result<Option<git::Token>, String> {
+    fn token(&self, url: &str) -> Result<Option<git::HttpToken>, String> {
         let scheme = |url: &str| url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         let found = self.find(url).filter(|(configured, _)| scheme(url) == scheme(&configured.url));
         let Some((configured, repository)) = found else { return Ok(None) };
         let token = configured.host.git_token(&repository).map_err(|error| error.to_string())?;
-        Ok(token.map(|token| git::Token::new(token.reveal())))
+        Ok(token.map(|token| git::HttpToken::new(token.reveal())))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::operation::Operation;
-use super::{Checkout, CheckoutError, Head};
+use super::{Checkout, CheckoutError, CheckoutHead};
 use crate::object_format;
 use crate::repositories::{gix_id, open_options};
 use crate::settings::{Location, Settings, candidates};
@@ -67,7 +67,7 @@ fn checkout(root: &Path, repository: &gix::Repository) -> Option<Checkout> {
     let id = repository.head_id().ok().and_then(|id| gix_id(&id));
     let branch = repository.head_name().ok().flatten();
     let branch = branch.and_then(|name| Some(Arc::from(name.as_bstr().to_string().strip_prefix("refs/heads/")?)));
-    let head = branch.map_or(Head::Detached(id), |branch| Head::Branch(branch, id));
+    let head = branch.map_or(CheckoutHead::Detached(id), |branch| CheckoutHead::Branch(branch, id));
     let operation = Operation::from_git_dir(&git_dir);
     Some(Checkout { root, head, operation })
 }

@@ -27,13 +27,13 @@ pub use self::topic::{Distance, distance};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
     root: PathBuf,
-    head: Head,
+    head: CheckoutHead,
     operation: Option<Operation>,
 }
 
 /// The `HEAD` of a working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum CheckoutHead {
     /// A branch, with its commit. None: the branch has no commit yet, or was deleted.
     Branch(Arc<str>, Option<GitId>),
     /// A commit without a branch.
@@ -47,23 +47,23 @@ impl Checkout {
     }
 
     /// The `HEAD`.
-    pub fn head(&self) -> &Head {
+    pub fn head(&self) -> &CheckoutHead {
         &self.head
     }
 
     /// The branch that is checked out. During a rebase, it is the branch that is being rebased. None if the `HEAD` is detached.
     pub fn branch(&self) -> Option<&str> {
         match (&self.head, &self.operation) {
-            (Head::Branch(branch, _), _) => Some(branch),
-            (Head::Detached(_), Some(operation)) => operation.branch.as_deref(),
-            (Head::Detached(_), None) => None,
+            (CheckoutHead::Branch(branch, _), _) => Some(branch),
+            (CheckoutHead::Detached(_), Some(operation)) => operation.branch.as_deref(),
+            (CheckoutHead::Detached(_), None) => None,
         }
     }
 
     /// The commit that is checked out.
     pub fn commit(&self) -> Option<GitId> {
         match self.head {
-            Head::Branch(_, id) | Head::Detached(id) => id,
+            CheckoutHead::Branch(_, id) | CheckoutHead::Detached(id) => id,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::url::{RepositoryUrl, UrlError};
 
 /// The operation of git that a time limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum GitOperation {
     /// Listing branches and tags.
     References,
     /// Fetching commits with their content.
@@ -26,7 +26,7 @@ pub enum Wait {
     Maintenance,
 }
 
-impl Wait {
+impl GitOperation {
     /// The time limit of this operation. `longest` is the limit of the settings.
     pub(super) fn limit(self, longest: Duration) -> Duration {
         match self {
@@ -37,7 +37,7 @@ impl Wait {
 }
 
 /// Writes `listing branches`.
-impl fmt::Display for Wait {
+impl fmt::Display for GitOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::References => "listing branches",
@@ -121,7 +121,7 @@ pub enum RepositoryError {
         /// The repository.
         url: RepositoryUrl,
         /// The operation.
-        wait: Wait,
+        wait: GitOperation,
         /// The time limit.
         limit: Duration,
     },

@@ -13,7 +13,7 @@ use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
-pub use self::error::{RepositoryError, Wait};
+pub use self::error::{GitOperation, RepositoryError};
 pub use self::memory::MemoryRepositories;
 pub(crate) use self::object::from_gix as gix_id;
 pub use self::real::GitRepositories;

@@ -7,7 +7,7 @@ use std::process::Command;
 use git::load::{BrokenFiles, ControlPlane};
 use git::publications::NO_RELEASES;
 use git::{
-    GitRepositories, Key, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite,
+    CacheKey, GitRepositories, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite,
     Settings,
 };
 use model::git_id::GitId;
@@ -35,8 +35,8 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> Tree {
     tree
 }
 
-pub(crate) fn key(secret: &str) -> Key {
-    Key::derive(secret.as_bytes()).unwrap()
+pub(crate) fn key(secret: &str) -> CacheKey {
+    CacheKey::derive(secret.as_bytes()).unwrap()
 }
 
 /// A temporary folder with bare repositories and a cache.

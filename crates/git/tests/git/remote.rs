@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token, TokenSource};
+use git::{
+    Commit, GitRepositories, HttpToken, Repositories, RepositoryError, Revision, ScopedToken, Settings, TokenSource,
+};
 use model::secret::{Secret, SecretSource};
 use testkit::git_server::GitServer;
 
@@ -26,7 +28,7 @@ fn served() -> (Disk, GitServer) {
 }
 
 fn with_token(disk: &Disk, server: &GitServer, prefix: &str) -> Settings {
-    let credential = Credential { prefix: prefix.to_owned(), token: Secret::new(TOKEN).into() };
+    let credential = ScopedToken { prefix: prefix.to_owned(), token: Secret::new(TOKEN).into() };
     Settings { credentials: vec![credential], ..disk.settings(&server.url()) }
 }
 
@@ -65,12 +67,12 @@ struct Source {
 }
 
 impl TokenSource for Source {
-    fn token(&self, url: &str) -> Result<Option<Token>, String> {
+    fn token(&self, url: &str) -> Result<Option<HttpToken>, String> {
         self.count.fetch_add(1, Ordering::Relaxed);
         if self.is_broken {
             return Err("the key is not known".to_owned());
         }
-        Ok((url == self.url).then(|| Token::new(TOKEN)))
+        Ok((url == self.url).then(|| HttpToken::new(TOKEN)))
     }
 }
 
@@ -108,10 +110,10 @@ fn a_token_that_was_replaced_is_used_at_once() {
     server.require(AUTHORIZATION);
     // The file is replaced after git got the old token.
     let token = SecretSource::sequence(&["old", TOKEN]);
-    let credential = Credential { prefix: server.url(), token };
+    let credential = ScopedToken { prefix: server.url(), token };
     let settings = Settings { credentials: vec![credential], ..disk.settings(&server.url()) };
     resolve(&settings, "app").unwrap();
-    let credential = Credential { prefix: server.url(), token: SecretSource::sequence(&["old", "other"]) };
+    let credential = ScopedToken { prefix: server.url(), token: SecretSource::sequence(&["old", "other"]) };
     let refused = Settings { credentials: vec![credential], ..settings };
     disk.commit("app", "main", &[("a", "2")]);
     let error = resolve(&refused, "app").unwrap_err().to_string();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use git::{GitRepositories, Repositories, RepositoryError, Revision, Settings, Wait};
+use git::{GitOperation, GitRepositories, Repositories, RepositoryError, Revision, Settings};
 use testkit::git_server::{GARBAGE, GitServer, ServerFault};
 
 use crate::playground::{Disk, commit, run, tree, url};
@@ -236,7 +236,7 @@ fn push_with_an_invalid_answer_is_decided_by_the_head() {
 #[test]
 fn unanswered_push_times_out_with_a_reason() {
     let pushed = check_push("/git-receive-pack", ServerFault::Silence);
-    assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: Wait::Push, .. })), "{pushed:?}");
+    assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: GitOperation::Push, .. })), "{pushed:?}");
     assert!(pushed.unwrap_err().to_string().contains("the push took more than 4 seconds"));
 }
 

@@ -46,7 +46,7 @@ fn polls_find_changes_of_sources_and_merges() {
     assert!(is_quiet());
 }
 
-fn webhooks<'a>(secret: &'a Secret, url: &'a str) -> RepositoryWebhooks<'a> {
+fn repository_webhooks<'a>(secret: &'a Secret, url: &'a str) -> RepositoryWebhooks<'a> {
     RepositoryWebhooks { kind: HostKind::GitHub, secret, url }
 }
 
@@ -56,7 +56,7 @@ fn a_webhook_is_verified_and_requests_one_sync_for_a_burst() {
     let service = world.start(RARELY);
     assert_eq!(syncs(&service), 1);
     let send = |secret: &str, commit| {
-        let sent = webhooks(&Secret::new(secret), CONTROL_PLANE).push(ENVIRONMENT, commit);
+        let sent = repository_webhooks(&Secret::new(secret), CONTROL_PLANE).push(ENVIRONMENT, commit);
         let header = |name: &str| {
             let found = sent.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.clone())
@@ -88,7 +88,7 @@ fn a_replaced_secret_of_webhooks_counts_at_once() {
     let service = Service::start(settings);
     eventually("the first sync", || service.missing().is_empty());
     let send = |secret: &str| {
-        let sent = webhooks(&Secret::new(secret), CONTROL_PLANE).push(ENVIRONMENT, None);
+        let sent = repository_webhooks(&Secret::new(secret), CONTROL_PLANE).push(ENVIRONMENT, None);
         let header = |name: &str| sent.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
         service.receive_webhook("github", &header, sent.body.as_bytes()).map_err(|refused| refused.status)
     };
@@ -108,7 +108,7 @@ fn a_webhook_counts_by_the_path_of_its_repository() {
     let service = world.start(RARELY);
     let path = CONTROL_PLANE.strip_prefix(HOST).unwrap().trim_matches('/');
     let send = |url: &str, commit| {
-        let sent = webhooks(&Secret::new(SECRET), url).push(ENVIRONMENT, commit);
+        let sent = repository_webhooks(&Secret::new(SECRET), url).push(ENVIRONMENT, commit);
         let header = |name: &str| sent.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
         service.receive_webhook("github", &header, sent.body.as_bytes()).unwrap()
     };

@@ -18,7 +18,7 @@ use super::{GitRepositories, Opened, Remote, Store, disk_errors};
 use crate::limits::PACKS_MAX;
 use crate::object_format;
 use crate::repositories::object::to_gix;
-use crate::repositories::{Commit, RepositoryError, Revision, Wait};
+use crate::repositories::{Commit, GitOperation, RepositoryError, Revision};
 
 /// The reference in the cache that marks a revision as completely fetched.
 fn marker(revision: &Revision) -> Option<String> {
@@ -139,7 +139,7 @@ impl GitRepositories {
         is_traced: bool,
     ) -> Result<RunOutput, RepositoryError> {
         let arguments: Vec<_> = iter::once(&"ls-remote").chain(arguments).collect();
-        let run = Run { is_traced, ..self.parameters(remote, &arguments, Wait::References) };
+        let run = Run { is_traced, ..self.parameters(remote, &arguments, GitOperation::References) };
         let mut result = self.execute(remote, &run)?;
         match result.failure.take() {
             None => Ok(result),
@@ -151,7 +151,7 @@ impl GitRepositories {
     }
 
     /// The parameters of a run in the copy that does not change it.
-    fn parameters<'a>(&'a self, remote: &'a Remote, arguments: &[impl AsRef<OsStr>], wait: Wait) -> Run<'a> {
+    fn parameters<'a>(&'a self, remote: &'a Remote, arguments: &[impl AsRef<OsStr>], wait: GitOperation) -> Run<'a> {
         Run {
             git_dir: Some(remote.copy.git_dir()),
             arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
@@ -288,7 +288,7 @@ impl Work<'_> {
         if leftovers::packs(git_dir) <= PACKS_MAX {
             return;
         }
-        let _ = self.run(&["repack", "--geometric=2", "-d", "-q"], Wait::Maintenance);
+        let _ = self.run(&["repack", "--geometric=2", "-d", "-q"], GitOperation::Maintenance);
         self.repositories.close(git_dir);
     }
 
@@ -336,11 +336,15 @@ impl Work<'_> {
     fn run_fetch(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let arguments: Vec<_> = fetch.iter().chain(arguments).collect();
-        self.run(&arguments, Wait::Commits).map(|result| result.failure)
+        self.run(&arguments, GitOperation::Commits).map(|result| result.failure)
     }
 
     /// Runs git in the copy. Git holds the lock, too.
-    pub(super) fn run(&self, arguments: &[impl AsRef<OsStr>], wait: Wait) -> Result<RunOutput, RepositoryError> {
+    pub(super) fn run(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        wait: GitOperation,
+    ) -> Result<RunOutput, RepositoryError> {
         let run = self.repositories.parameters(self.remote, arguments, wait);
         self.repositories.execute(self.remote, &Run { lock: Some(self.lock.file()), ..run })
     }

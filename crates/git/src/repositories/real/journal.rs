@@ -8,7 +8,7 @@ use std::path::Path;
 use model::git_id::GitId;
 
 use super::cache::Lock;
-use crate::key::Key;
+use crate::key::CacheKey;
 use crate::limits::{JOURNAL_BYTES_MAX, SEEN_MAX};
 
 /// The heads of the references of one repository, each at a successful request. The order of the lines counts; no clock is used.
@@ -25,7 +25,7 @@ pub(super) struct JournalFile<'a> {
     /// The URL of the repository.
     pub(super) url: &'a str,
     /// The key of the settings. None: no journal is read or written.
-    pub(super) key: Option<&'a Key>,
+    pub(super) key: Option<&'a CacheKey>,
 }
 
 /// The purpose of the signature.

@@ -12,8 +12,8 @@ use super::child;
 use super::environment::{self, Setting};
 use super::redact::{TOKEN_USER, shown_message};
 use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX};
-use crate::repositories::Wait;
-use crate::settings::{Credential, Settings, Token};
+use crate::repositories::GitOperation;
+use crate::settings::{HttpToken, ScopedToken, Settings};
 use crate::url::{Scheme, without_credential};
 
 /// The parameters of a run.
@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
     /// captured.
     pub(super) lock: Option<&'a File>,
     /// The operation, which decides the time limit.
-    pub(super) wait: Wait,
+    pub(super) wait: GitOperation,
     /// Whether git writes the packets of its protocol to the messages. [`is_git_protocol`] needs them.
     pub(super) is_traced: bool,
 }
@@ -92,7 +92,7 @@ const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 /// A token for one run, and the URLs that it may be sent to.
 struct RunCredential {
     prefix: String,
-    token: Token,
+    token: HttpToken,
 }
 
 /// Runs git. If it fails, and the configured token was replaced since it started, git runs once more.
@@ -134,7 +134,7 @@ fn credential(settings: &Settings, run: &Run<'_>) -> Result<Option<RunCredential
     if let Some(configured) = configured(settings, run) {
         return Ok(Some(configured));
     }
-    let connects = matches!(run.scheme, Scheme::Http | Scheme::Https) && run.wait != Wait::Maintenance;
+    let connects = matches!(run.scheme, Scheme::Http | Scheme::Https) && run.wait != GitOperation::Maintenance;
     let Some(source) = settings.token_source.as_deref().filter(|_| connects) else { return Ok(None) };
     let token = source.token(run.url)?;
     Ok(token.map(|token| RunCredential { prefix: run.url.to_owned(), token }))
@@ -142,12 +142,12 @@ fn credential(settings: &Settings, run: &Run<'_>) -> Result<Option<RunCredential
 
 /// The configured credential, with its current token.
 fn configured(settings: &Settings, run: &Run<'_>) -> Option<RunCredential> {
-    let Credential { prefix, token } = settings.credential(run.url)?;
-    Some(RunCredential { prefix: prefix.clone(), token: Token::new(token.current().reveal()) })
+    let ScopedToken { prefix, token } = settings.credential(run.url)?;
+    Some(RunCredential { prefix: prefix.clone(), token: HttpToken::new(token.current().reveal()) })
 }
 
 fn command(settings: &Settings, run: &Run<'_>, credential: Option<&RunCredential>) -> Command {
-    let is_transfer = run.wait == Wait::Commits;
+    let is_transfer = run.wait == GitOperation::Commits;
     let mut command =
         environment::program(settings, run.lock.is_some(), is_transfer.then_some(settings.transfer_bytes_max));
     if let Some(git_dir) = run.git_dir {

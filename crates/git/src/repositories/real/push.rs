@@ -13,7 +13,7 @@ use super::read::{self, Fault};
 use super::write::Assumption;
 use super::{ATTEMPTS, GitRepositories, Opened, Remote, ownership};
 use crate::lock_file::LockFile;
-use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_name};
+use crate::repositories::{GitOperation, Push, Pushed, RepositoryError, Revision, push_name};
 use crate::url::{RepositoryUrl, Scheme};
 
 impl GitRepositories {
@@ -100,7 +100,7 @@ impl Work<'_> {
         let writing = push.progress.begin(Phase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
-        let failure = match self.run(&arguments(remote, push, written), Wait::Push) {
+        let failure = match self.run(&arguments(remote, push, written), GitOperation::Push) {
             Ok(result) => result.failure.map(|message| {
                 let (url, branch) = (remote.name.clone(), push.branch.to_owned());
                 match lock_file(remote, push.branch, &result.messages) {
@@ -120,7 +120,7 @@ impl Work<'_> {
         let mut arguments = vec!["rev-list".to_owned(), "--objects".to_owned(), "--quiet".to_owned(), id.to_string()];
         arguments.push("--not".to_owned());
         arguments.extend(commit.parents.iter().map(ToString::to_string));
-        let result = self.run(&arguments, Wait::Maintenance);
+        let result = self.run(&arguments, GitOperation::Maintenance);
         result.map_or(true, |result| result.failure.is_none())
     }
 }

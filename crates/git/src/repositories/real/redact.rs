@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::settings::Token;
+use crate::settings::HttpToken;
 
 /// The maximum number of shown lines. The last lines are shown, because they contain the error.
 const LINES_MAX: usize = 12;
@@ -14,7 +14,7 @@ const LINE_MAX: usize = 300;
 pub(super) const TOKEN_USER: &str = "x-access-token";
 
 /// The message to show for git's standard error.
-pub(super) fn shown_message(messages: &str, token: Option<&Token>) -> String {
+pub(super) fn shown_message(messages: &str, token: Option<&HttpToken>) -> String {
     let mut text = messages.to_owned();
     if let Some(token) = token.filter(|token| !token.reveal().is_empty()) {
         let header = BASE64.encode(format!("{TOKEN_USER}:{}", token.reveal()));
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     fn check(messages: &str, shown: &str) {
-        assert_eq!(shown_message(messages, Some(&Token::new("s3cret"))), shown, "{messages:?}");
+        assert_eq!(shown_message(messages, Some(&HttpToken::new("s3cret"))), shown, "{messages:?}");
     }
 
     #[test]
