@@ -20,6 +20,8 @@ mod listing;
 mod loading;
 mod names;
 mod not_admitted;
+mod object_schema;
+mod object_settings;
 mod paint;
 mod places;
 mod progress;

@@ -5,11 +5,12 @@ use model::similar;
 
 use crate::arguments::Schema;
 use crate::exit::{Exit, Failure};
-use crate::{reference, terminal};
+use crate::object_schema::schema;
+use crate::terminal;
 
 pub(super) fn run(options: &Schema) -> anyhow::Result<Exit> {
     let kind = options.kind.as_deref().map(find).transpose()?;
-    terminal::answer(&format!("{:#}\n", reference::schema(kind)))?;
+    terminal::answer(&format!("{:#}\n", schema(kind)))?;
     Ok(Exit::Good)
 }
 

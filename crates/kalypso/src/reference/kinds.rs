@@ -3,7 +3,7 @@
 use model::kind::Kind;
 use model::shape::{Field, METADATA, Shape};
 
-use super::settings::{ANNOTATIONS, LABELS, Setting};
+use crate::object_settings::{ANNOTATIONS, LABELS, Setting};
 
 const INTRODUCTION: &str = "\
 # Kinds

@@ -12,12 +12,13 @@ use serde_json::Value;
 use testkit::yaml_json::json;
 
 use crate::arguments::Arguments;
+use crate::object_schema::schema;
 
 /// Whether an object is valid by the schema of all kinds, by the schema of `kind`, and by the reader.
 fn verdicts(kind: Kind, object: &str) -> [bool; 3] {
     let reading = yaml::read(object, &yaml::Options::OBJECTS);
     let instance = json(&reading.documents[0].root);
-    let by = |kind| jsonschema::validator_for(&super::schema(kind)).unwrap().is_valid(&instance);
+    let by = |kind| jsonschema::validator_for(&schema(kind)).unwrap().is_valid(&instance);
     let mut files = Files::default();
     let content: std::sync::Arc<[u8]> = object.as_bytes().into();
     let id = model::git_id::GitId::of_blob(&content);
@@ -164,7 +165,8 @@ fn commands_are_found_in_pages() {
 
 #[test]
 fn the_annotations_that_are_read_are_in_the_reference() {
-    let described: Vec<_> = super::settings::ANNOTATIONS.iter().map(|setting| (setting.key, setting.kinds)).collect();
+    let described: Vec<_> =
+        crate::object_settings::ANNOTATIONS.iter().map(|setting| (setting.key, setting.kinds)).collect();
     assert_eq!(described, model::object::annotation::ALL);
 }
 

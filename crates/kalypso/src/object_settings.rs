@@ -11,21 +11,21 @@ use model::object::workload_registration::RELEASE;
 use model::owners::OWNERS;
 
 /// An annotation or label that Kalypso reads.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// The kinds that it is valid on.
-    pub(super) kinds: &'static [Kind],
+    pub(crate) kinds: &'static [Kind],
     /// Its key.
-    pub(super) key: &'static str,
+    pub(crate) key: &'static str,
     /// A regular expression for its values. None if any text is valid.
-    pub(super) pattern: Option<&'static str>,
+    pub(crate) pattern: Option<&'static str>,
     /// The values, as Markdown.
-    pub(super) values: &'static str,
+    pub(crate) values: &'static str,
     /// Its meaning, as Markdown.
-    pub(super) doc: &'static str,
+    pub(crate) doc: &'static str,
 }
 
 /// The annotations.
-pub(super) const ANNOTATIONS: &[Setting] = &[
+pub(crate) const ANNOTATIONS: &[Setting] = &[
     Setting {
         kinds: &[Kind::ConfigMap],
         key: PRIORITY,
@@ -154,7 +154,7 @@ const NAMES: &str = r"^\s*[a-z0-9.-]+\s*(,\s*[a-z0-9.-]+\s*)*$";
 const PAIRS_OF_NAMES: &str = r"^\s*[a-z0-9.-]+\s*=\s*[a-z0-9.-]+\s*(,\s*[a-z0-9.-]+\s*=\s*[a-z0-9.-]+\s*)*$";
 
 /// The labels.
-pub(super) const LABELS: &[Setting] = &[
+pub(crate) const LABELS: &[Setting] = &[
     Setting {
         kinds: &[Kind::ConfigMap],
         key: PLATFORM_CONFIG,

@@ -7,12 +7,12 @@ use model::kind::Kind;
 use model::shape::{Field, METADATA, Shape};
 use serde_json::{Map, Value, json};
 
-use super::settings::ANNOTATIONS;
+use crate::object_settings::ANNOTATIONS;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// The JSON Schema of one kind. Without a kind, the schema of all kinds: an object's `apiVersion` and `kind` select its schema.
-pub fn schema(kind: Option<Kind>) -> Value {
+pub(crate) fn schema(kind: Option<Kind>) -> Value {
     let mut schema = json!({ "$schema": DRAFT });
     if let (Some(schema), Value::Object(body)) = (schema.as_object_mut(), kind.map_or_else(all_kinds, of_kind)) {
         schema.extend(body);
