@@ -30,7 +30,7 @@ use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
 pub(super) use self::answer::{plan, proposal};
-pub(super) use self::edit_text::{body, plan_text};
+pub(super) use self::edit_text::{ProposalBody, plan_text};
 pub(super) use self::value_effect::ExpectedValues;
 
 /// What is done with the objects.
@@ -40,6 +40,17 @@ pub(super) enum Verb {
     Change,
     Remove,
     Rename,
+}
+
+impl Verb {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Change => "change",
+            Self::Remove => "remove",
+            Self::Rename => "rename",
+        }
+    }
 }
 
 /// An edit of a branch.
@@ -67,6 +78,13 @@ pub(super) struct OpenBranch {
     pub(super) branch: ControlPlaneBranch,
     settings: Settings,
     watch: Watch,
+}
+
+/// An edit with the options of its command.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    edit: &'a BranchEdit,
+    options: &'a EditOptions,
 }
 
 /// The state of the working tree or repository after the command.
@@ -133,10 +151,11 @@ impl OpenBranch {
         if options.output == Format::Human {
             edit.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
+        let request = Request { edit, options };
         let edits = git_edits(&edit.files);
         if edits.is_empty() && edit.expected.is_none() {
             self.watch.end();
-            return self.show((edit, options), &Outcome::of(Done::Nothing, &[], &Changes::default()));
+            return self.show(request, &Outcome::of(Done::Nothing, &[], &Changes::default()));
         }
         let changes = self.branch.changes(&edits);
         let comparisons = changes.changed.iter().map(|change| compiling::compare(change, &self.watch));
@@ -152,33 +171,28 @@ impl OpenBranch {
             return refuse_errors(&comparisons, options.output);
         }
         if edits.is_empty() {
-            return self.show((edit, options), &Outcome::of(Done::Nothing, &comparisons, &changes));
+            return self.show(request, &Outcome::of(Done::Nothing, &comparisons, &changes));
         }
-        let done = self.carry_out((edit, &edits), &comparisons, options)?;
-        self.show((edit, options), &Outcome::of(done, &comparisons, &changes))
+        let done = self.carry_out(request, &edits, &comparisons)?;
+        self.show(request, &Outcome::of(done, &comparisons, &changes))
     }
 
     fn carry_out(
         &self,
-        (edit, edits): (&BranchEdit, &Edits),
+        Request { edit, options }: Request<'_>,
+        edits: &Edits,
         comparisons: &[Comparison<'_>],
-        options: &EditOptions,
     ) -> anyhow::Result<Done> {
         if options.dry_run {
             return Ok(Done::Shown);
         }
         let title = options.message.clone().unwrap_or_else(|| edit_text::title(edit));
         if options.propose {
-            let verb = match edit.verb {
-                Verb::Add => "add",
-                Verb::Change => "change",
-                Verb::Remove => "remove",
-                Verb::Rename => "rename",
-            };
-            let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
+            let branch = format!("{}/{}{}", edit.verb.word(), self.of_environment(), edit.slug);
             let of = self.branch.description();
             let what = edit_text::title(edit);
-            let body = |characters_max| edit_text::body((&what, &of), &edit.files, comparisons, characters_max);
+            let body = ProposalBody { title: &what, of: &of, files: &edit.files, comparisons };
+            let body = |characters_max| body.text(characters_max);
             let text = NewProposal { edits, branch: &branch, title: &title, body: &body };
             let hosts = self.settings.hosts()?.for_deliveries();
             return Ok(Done::Proposed(self.branch.propose(text, hosts.as_ref())?));
@@ -192,7 +206,7 @@ impl OpenBranch {
         self.branch.environment().map(|name| format!("{name}-")).unwrap_or_default()
     }
 
-    fn show(&self, (edit, options): (&BranchEdit, &EditOptions), outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
+    fn show(&self, Request { edit, options }: Request<'_>, outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
             let mut report = DiagnosticReport::new();
             outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));

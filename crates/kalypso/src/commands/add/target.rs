@@ -15,8 +15,8 @@ use super::application::Application;
 use super::labels;
 use super::registered_application::RegisteredApplication;
 use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
-use crate::commands::branch_edit;
 use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
+use crate::commands::branch_edit::{self, ProposalBody};
 use crate::configuration;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -205,7 +205,9 @@ impl Outcome<'_> {
             Place::Head(registered) => {
                 let (of, branch) = (registered.description(), what.branch());
                 let plans = self.comparison.map(std::slice::from_ref).unwrap_or_default();
-                let body = |characters_max| branch_edit::body((&what.title(), &of), self.edits, plans, characters_max);
+                let title_of_body = what.title();
+                let body = ProposalBody { title: &title_of_body, of: &of, files: self.edits, comparisons: plans };
+                let body = |characters_max| body.text(characters_max);
                 let edits = branch_edit::git_edits(self.edits);
                 let text = NewProposal { edits: &edits, branch: &branch, title: &title, body: &body };
                 return Ok(Done::Proposed(registered.propose(text)?));

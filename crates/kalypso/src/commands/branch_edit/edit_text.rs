@@ -53,31 +53,38 @@ fn renaming(edit: &BranchEdit) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// The body of a pull request into the branch `of`, of at most `characters_max` characters: the files, and the plan for each environment.
-pub(in crate::commands) fn body(
-    (title, of): (&str, &str),
-    files: &FileEdits,
-    comparisons: &[Comparison<'_>],
-    characters_max: usize,
-) -> String {
-    let mut text = format!("{title} in {of}.\n\nFiles:\n");
-    for (path, _) in files.iter().take(LISTED_MAX) {
-        let _ = writeln!(text, "- {}", markdown::code(path));
+/// The body of a pull request: the files, and the plan for each environment.
+pub(in crate::commands) struct ProposalBody<'a> {
+    pub(in crate::commands) title: &'a str,
+    /// The branch to merge it into.
+    pub(in crate::commands) of: &'a str,
+    pub(in crate::commands) files: &'a FileEdits,
+    pub(in crate::commands) comparisons: &'a [Comparison<'a>],
+}
+
+impl ProposalBody<'_> {
+    /// The text, of at most `characters_max` characters.
+    pub(in crate::commands) fn text(&self, characters_max: usize) -> String {
+        let Self { title, of, files, comparisons } = self;
+        let mut text = format!("{title} in {of}.\n\nFiles:\n");
+        for (path, _) in files.iter().take(LISTED_MAX) {
+            let _ = writeln!(text, "- {}", markdown::code(path));
+        }
+        if let Some(more) = files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+            let _ = writeln!(text, "- and {more} more");
+        }
+        let rest = characters_max.saturating_sub(text.chars().count());
+        for comparison in *comparisons {
+            let (loaded, planned) = (comparison.loaded(), comparison.planned());
+            let title = format!("\n## Plan for `{}`\n\n", loaded.fleet.environment);
+            let changes: Vec<_> = planned.plan.changes.iter().collect();
+            let plan = PlanText { loaded, planned, changes: &changes, diagnostics: comparison.new_warnings() };
+            let plan = plan.markdown((rest / comparisons.len()).saturating_sub(title.chars().count()));
+            text.push_str(&title);
+            text.push_str(&plan);
+        }
+        text
     }
-    if let Some(more) = files.iter().count().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
-        let _ = writeln!(text, "- and {more} more");
-    }
-    let rest = characters_max.saturating_sub(text.chars().count());
-    for comparison in comparisons {
-        let (loaded, planned) = (comparison.loaded(), comparison.planned());
-        let title = format!("\n## Plan for `{}`\n\n", loaded.fleet.environment);
-        let changes: Vec<_> = planned.plan.changes.iter().collect();
-        let plan = PlanText { loaded, planned, changes: &changes, diagnostics: comparison.new_warnings() };
-        let plan = plan.markdown((rest / comparisons.len()).saturating_sub(title.chars().count()));
-        text.push_str(&title);
-        text.push_str(&plan);
-    }
-    text
 }
 
 /// The objects of an edit: `ClusterType large`, or `75 Clusters: store-001, store-002 and 73 more`.

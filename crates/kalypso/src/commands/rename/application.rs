@@ -54,6 +54,15 @@ struct Request<'a> {
     edit: &'a EditOptions,
 }
 
+/// The places that may have the name, besides the main branch.
+#[derive(Clone, Copy)]
+struct NamedPlaces<'a> {
+    access: &'a Arc<RepositoryAccess>,
+    environments: &'a [Loaded],
+    /// Where an application has the workload. None: it is an object of the control plane.
+    home: Option<&'a RepositoryPlace>,
+}
+
 /// A branch with the failure to find its working tree. Without one, it is read from git, and can't be written.
 type Opened = (ControlPlaneBranch, Option<anyhow::Error>);
 
@@ -71,7 +80,8 @@ impl Request<'_> {
         let main = self.open(&access, BranchOf::Main, self.edit.working_tree.as_deref())?;
         let environments = main.0.all_environments();
         let home = self.home(&environments)?;
-        let branches = self.branches(&access, (main, &environments), home.as_ref())?;
+        let places = NamedPlaces { access: &access, environments: &environments, home: home.as_ref() };
+        let branches = self.branches(main, places)?;
         let renamings = match self.renamings(&branches) {
             Ok(renamings) => renamings,
             Err(refusal) => return refuse(watch, &refusal, self.edit.output),
@@ -146,12 +156,8 @@ impl Request<'_> {
     }
 
     /// The branches that may have the name: that of the application, the main branch, and those of all environments.
-    fn branches(
-        &self,
-        access: &Arc<RepositoryAccess>,
-        (main, environments): (Opened, &[Loaded]),
-        home: Option<&RepositoryPlace>,
-    ) -> anyhow::Result<Vec<Opened>> {
+    fn branches(&self, main: Opened, places: NamedPlaces<'_>) -> anyhow::Result<Vec<Opened>> {
+        let NamedPlaces { access, environments, home } = places;
         let mut found = Vec::new();
         if let Some(place) = home {
             let branch = (destination_url(Some(access), &place.repo)?, place.branch.to_string());

@@ -180,18 +180,26 @@ fn near_policy_lines(answer: &Answer<'_>, policy: &NearPolicy, locator: &mut Loc
     if let Some(problem) = &policy.problem {
         lines.push(format!("    {}[{}]: {}", problem.severity, problem.code, problem.message));
     }
-    lines.extend(side_lines(("target", target_name), (&policy.target, policy), locator));
-    lines.extend(side_lines(("cluster type", place_name), (&policy.place, policy), locator));
+    let target = NearSide { title: "target", name: target_name, side: &policy.target, policy };
+    let place = NearSide { title: "cluster type", name: place_name, side: &policy.place, policy };
+    lines.extend(side_lines(&target, locator));
+    lines.extend(side_lines(&place, locator));
     lines.extend(change::lines(&policy.changes, answer.question.target.as_deref(), locator));
     lines
 }
 
+/// A side of an assignment that a policy almost makes.
+struct NearSide<'a> {
+    title: &'static str,
+    /// The name of the object of this side.
+    name: &'a str,
+    side: &'a CheckedSide,
+    policy: &'a NearPolicy,
+}
+
 /// The conditions of one side: the met ones on one line, then each other one with its place.
-fn side_lines(
-    (title, name): (&str, &str),
-    (side, policy): (&CheckedSide, &NearPolicy),
-    locator: &mut Locator<'_>,
-) -> Vec<String> {
+fn side_lines(near: &NearSide<'_>, locator: &mut Locator<'_>) -> Vec<String> {
+    let NearSide { title, side, .. } = *near;
     let met: Vec<_> =
         side.checks.iter().filter(|check| check.is_met).map(|check| format!("✓ {}", check.requirement)).collect();
     let mut texts = Vec::new();
@@ -205,7 +213,7 @@ fn side_lines(
         _ => texts.push(met.join("   ")),
     }
     if side.is_asked || side.selected == 0 {
-        texts.extend(side.unmet().flat_map(|check| unmet_texts((check, policy), (side, name), locator)));
+        texts.extend(side.unmet().flat_map(|check| unmet_texts(check, near, locator)));
     }
     let line = |(number, text): (usize, String)| {
         let title = if number == 0 { title } else { "" };
@@ -218,11 +226,8 @@ fn met_text(checks: &[CheckedRequirement]) -> String {
     checks.iter().map(|check| check.requirement.to_string()).collect::<Vec<_>>().join("   ")
 }
 
-fn unmet_texts(
-    (check, policy): (&CheckedRequirement, &NearPolicy),
-    (side, name): (&CheckedSide, &str),
-    locator: &mut Locator<'_>,
-) -> Vec<String> {
+fn unmet_texts(check: &CheckedRequirement, near: &NearSide<'_>, locator: &mut Locator<'_>) -> Vec<String> {
+    let NearSide { name, side, policy, .. } = near;
     let object = model::object_key::ObjectKey {
         kind: model::kind::Kind::SchedulingPolicy,
         name: std::sync::Arc::clone(policy.policy.as_arc()),
