@@ -13,8 +13,12 @@ use engine::compile::Prepared;
 use engine::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
 use workbench::source::complete;
 
+pub(crate) use self::answer::ContractFields;
 use crate::arguments::{self, Format, PlanFormat};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -45,11 +49,12 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
         shown.retain(|shown| !shown.contract.workloads.is_empty());
     }
     let view = View { workload: scope.workload, place: scope.place };
+    let structured = |shown: &mut [Shown<'_>]| json!(ContractFields::of(shown));
     match options.output {
         PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
         PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
-        PlanFormat::Json => terminal::answer(&terminal::structured(&answer::json(&mut shown), Format::Json))?,
-        PlanFormat::Yaml => terminal::answer(&terminal::structured(&answer::json(&mut shown), Format::Yaml))?,
+        PlanFormat::Json => terminal::answer(&terminal::structured(&structured(&mut shown), Format::Json))?,
+        PlanFormat::Yaml => terminal::answer(&terminal::structured(&structured(&mut shown), Format::Yaml))?,
     }
     let has_problems = contracts.iter().flat_map(|contract| &contract.workloads).any(WorkloadContract::has_problems);
     Ok(Exit::Good.unless(has_problems))
@@ -110,11 +115,15 @@ impl State {
 }
 
 /// The number of values of a workload in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 struct Counts {
+    /// How many values its schemas ask for.
     asked: usize,
+    /// The number of values that all assignments get.
     given: usize,
+    /// The number of required values that are missing in some assignments.
     missing: usize,
+    /// The number of values that violate a schema in some assignments.
     wrong: usize,
 }
 

@@ -40,6 +40,7 @@ mod simulate;
 mod status;
 mod why_not;
 
+pub(crate) use self::contract::ContractFields;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::unread_changes::noted;

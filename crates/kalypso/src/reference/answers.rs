@@ -6,6 +6,9 @@ mod listing;
 mod schema;
 mod why_not;
 
+use self::schema::of_answer;
+use crate::commands::ContractFields;
+
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
 
@@ -20,7 +23,13 @@ pub fn answers() -> Vec<(String, Vec<Field>)> {
         fields.extend(owned(answer.more));
         (answer.title.to_owned(), fields)
     });
-    of_commands.chain(listing::lists()).chain(of_hub).collect()
+    of_types().into_iter().chain(of_commands).chain(listing::lists()).chain(of_hub).collect()
+}
+
+/// The output that commands generate themselves, whose fields are those of its type.
+fn of_types() -> Vec<(String, Vec<Field>)> {
+    let answers = [("contract", of_answer::<ContractFields>())];
+    answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }
 
 /// The fields of all counts: the numbers of reconcilers by state.
@@ -32,14 +41,13 @@ fn owned(fields: &[(&str, &str)]) -> Vec<Field> {
     fields.iter().map(|(field, meaning)| ((*field).to_owned(), (*meaning).to_owned())).collect()
 }
 
-/// The output that commands generate themselves.
+/// Other output that commands generate themselves.
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("plan", PLAN),
     ("publish", PUBLISH),
     ("explain", explanation::EXPLAIN),
     ("explain KEY", explanation::EXPLAIN_KEY),
-    ("contract", CONTRACT),
     ("explain NAME", why_not::OVERVIEW),
     ("why-not", why_not::WHY_NOT),
     ("add, remove, rename, pin, unpin, config rollback", edits::EDIT),
@@ -358,94 +366,6 @@ const CODEOWNERS: &[Described] = &[
     ("rules[].owners[]", "their owners"),
     ("rules[].reasons[]", "the objects that name the owners, with their files"),
     ("warnings[]", "owners without effect, and limits that the limited team can change"),
-];
-
-const CONTRACT: &[Described] = &[
-    ("environments[].environment", "an environment"),
-    ("environments[].workloads[].workload", "a workload; empty for deployment targets without one"),
-    ("environments[].workloads[].workspace", "the workspace (the team) that it belongs to"),
-    ("environments[].workloads[].registration", "the `WorkloadRegistration` that brought it; may be `null`"),
-    ("environments[].workloads[].targets", "how many deployment targets it has in the environment"),
-    (
-        "environments[].workloads[].isAssigned",
-        "whether a policy assigns one of them; if not, all numbers are as if all of them were on all places",
-    ),
-    ("environments[].workloads[].assignments", "how many assignments it has"),
-    ("environments[].workloads[].places.clusterTypes", "on how many cluster types; the same in all other `places`"),
-    ("environments[].workloads[].places.clusters", "and on how many clusters"),
-    ("environments[].workloads[].counts.asked", "how many values its schemas ask for"),
-    ("environments[].workloads[].counts.given", "the number of values that all assignments get"),
-    ("environments[].workloads[].counts.missing", "the number of required values that are missing in some assignments"),
-    ("environments[].workloads[].counts.wrong", "the number of values that violate a schema in some assignments"),
-    ("environments[].workloads[].values[].key", "the key of a value; empty for rules about several values"),
-    ("environments[].workloads[].values[].isRequired", "whether a schema requires it"),
-    ("environments[].workloads[].values[].isSensitive", "whether it is shown as a digest only"),
-    ("environments[].workloads[].values[].asks[].place", "where a schema asks for it"),
-    ("environments[].workloads[].values[].asks[].isRequired", "whether this schema requires it"),
-    ("environments[].workloads[].values[].asks[].demands", "the condition, as text"),
-    ("environments[].workloads[].values[].asks[].default", "the default, as JSON in a text; may be `null`"),
-    ("environments[].workloads[].values[].asks[].description", "the description; may be `null`"),
-    ("environments[].workloads[].values[].asks[].places.clusterTypes", ""),
-    ("environments[].workloads[].values[].asks[].places.clusters", ""),
-    ("environments[].workloads[].values[].asked.assignments", "how many assignments ask for it"),
-    ("environments[].workloads[].values[].asked.places.clusterTypes", ""),
-    ("environments[].workloads[].values[].asked.places.clusters", ""),
-    ("environments[].workloads[].values[].given.assignments", "how many of these get it"),
-    ("environments[].workloads[].values[].given.places.clusterTypes", "the places where all of them get it"),
-    ("environments[].workloads[].values[].given.places.clusters", ""),
-    ("environments[].workloads[].values[].missing", "`null` if it is not missing"),
-    ("environments[].workloads[].values[].missing.assignments", "how many assignments require it and do not get it"),
-    ("environments[].workloads[].values[].missing.isEnforced", "whether that stops them; if not, it is a warning"),
-    ("environments[].workloads[].values[].missing.places.clusterTypes", ""),
-    ("environments[].workloads[].values[].missing.places.clusters", ""),
-    ("environments[].workloads[].values[].missing.examples[]", "the first three, as `CLUSTER_TYPE/TARGET`"),
-    ("environments[].workloads[].values[].wrong[].message", "what is wrong with a value; at most 20 are listed"),
-    ("environments[].workloads[].values[].wrong[].isEnforced", "whether that stops assignments"),
-    ("environments[].workloads[].values[].wrong[].place", "where the value is written; `null` for several values"),
-    ("environments[].workloads[].values[].wrong[].requiredBy.place", "the rule of the schema"),
-    ("environments[].workloads[].values[].wrong[].assignments", "how many assignments get the value"),
-    ("environments[].workloads[].values[].wrong[].examples[]", "the first three"),
-    (
-        "environments[].workloads[].values[].givenBy[].key",
-        "a `ConfigMap` that gives it, most places first; at most 20 are listed, and none without WORKLOAD or `--cluster-type`",
-    ),
-    ("environments[].workloads[].values[].givenBy[].container", "the `ConfigMap`, or its key, in words"),
-    ("environments[].workloads[].values[].givenBy[].conditions[]", "the labels that an assignment needs for it"),
-    ("environments[].workloads[].values[].givenBy[].place", "where it is written"),
-    ("environments[].workloads[].values[].givenBy[].value", "the value, in the form that may be shown"),
-    ("environments[].workloads[].values[].givenBy[].places.clusterTypes", "where it has an effect"),
-    ("environments[].workloads[].values[].givenBy[].places.clusters", ""),
-    ("environments[].workloads[].values[].givenBy[].more", "how many further `ConfigMap`s are not listed"),
-    ("environments[].workloads[].values[].givenByMore", "how many further `ConfigMap`s give it"),
-    ("environments[].workloads[].values[].advice[].similarKey", "a key that differs only in its spelling"),
-    ("environments[].workloads[].values[].advice[].container", "a `ConfigMap` that has it, and does not match"),
-    ("environments[].workloads[].values[].advice[].place", "where it is written"),
-    ("environments[].workloads[].values[].advice[].assignment", "an assignment where the value is missing"),
-    ("environments[].workloads[].values[].advice[].unmet[].label", "a label that this assignment would need"),
-    ("environments[].workloads[].values[].advice[].unmet[].value", "its value"),
-    ("environments[].workloads[].values[].advice[].unmet[].actual", "the value that the assignment has; may be `null`"),
-    ("environments[].workloads[].values[].advice[].unmet[].isNear", "whether only the spelling differs"),
-    ("environments[].workloads[].values[].advice[].unmet[].place", "where the label is written"),
-    (
-        "environments[].workloads[].notAskedFor[]",
-        "values that it gets although no schema of it lists them, as in `values[].givenBy[]`, one for each key",
-    ),
-    ("environments[].workloads[].unassigned[].target", "a deployment target that no policy assigns"),
-    ("environments[].workloads[].unassigned[].missing[].key", "a value that it would miss"),
-    ("environments[].workloads[].unassigned[].missing[].places.clusterTypes", ""),
-    ("environments[].workloads[].unassigned[].missing[].places.clusters", ""),
-    ("environments[].workloads[].unassigned[].places.clusterTypes", "all places of the environment"),
-    ("environments[].workloads[].unassigned[].places.clusters", ""),
-    ("environments[].workloads[].unusableSchemas[]", "the places of schemas that can't be used"),
-    (
-        "environments[].workloads[].notChecked",
-        "how many assignments have values that were not checked, because there are too many different ones",
-    ),
-    (
-        "environments[].unused[]",
-        "values that no schema asks for and no template can read, as in `values[].givenBy[]`; at most 100 are listed",
-    ),
-    ("environments[].unusedCount", "how many these are"),
 ];
 
 const HUB_IMPORT: &[Described] = &[

@@ -1,144 +1,388 @@
-//! Contracts as JSON.
+//! Contracts for programs.
 
 use engine::contract::{
-    Advice, Ask, AskedValue, GivenValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract, WrongValue,
+    Advice, Ask, AskedValue, GivenValue, MissingValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract,
+    WrongValue,
 };
 use model::diagnostic::AssignmentId;
 use model::locate::Locator;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workbench::listing::position::SourcePosition;
 
 use super::{Counts, Shown};
-use crate::places;
 
-pub(super) fn json(shown: &mut [Shown<'_>]) -> Json {
-    let environments: Vec<_> = shown.iter_mut().map(environment).collect();
-    json!({ "environments": environments })
+/// The contracts.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ContractFields {
+    environments: Vec<EnvironmentFields>,
 }
 
-fn environment(shown: &mut Shown<'_>) -> Json {
-    let (contract, locator) = (shown.contract, &mut shown.locator);
-    json!({
-        "environment": shown.environment,
-        "workloads": contract.workloads.iter().map(|workload| of_workload(workload, locator)).collect::<Vec<_>>(),
-        "unused": contract.unused.iter().map(|value| given(value, locator)).collect::<Vec<_>>(),
-        "unusedCount": contract.unused_count,
-    })
+/// The contracts of an environment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct EnvironmentFields {
+    /// An environment.
+    environment: String,
+    workloads: Vec<WorkloadFields>,
+    /// Values that no schema asks for and no template can read, as in `values[].givenBy[]`; at most 100 are listed.
+    #[schema(value_type = Vec<Object>)]
+    unused: Vec<GivenFields>,
+    /// How many these are.
+    unused_count: usize,
 }
 
-fn of_workload(workload: &WorkloadContract, locator: &mut Locator<'_>) -> Json {
-    let Counts { asked, given: everywhere, missing, wrong } = Counts::of(workload);
-    json!({
-        "workload": &*workload.workload,
-        "workspace": &*workload.workspace,
-        "registration": workload.registration.as_ref().map(model::name::RegistrationName::as_str),
-        "targets": workload.targets,
-        "isAssigned": !workload.is_hypothetical,
-        "assignments": workload.assignments,
-        "places": place_count(workload.places),
-        "counts": {"asked": asked, "given": everywhere, "missing": missing, "wrong": wrong},
-        "values": workload.values.iter().map(|asked| value(asked, locator)).collect::<Vec<_>>(),
-        "notAskedFor": workload.unasked.iter().map(|value| given(value, locator)).collect::<Vec<_>>(),
-        "unassigned": workload.unassigned.iter().map(unassigned).collect::<Vec<_>>(),
-        "unusableSchemas": workload.unusable_schemas.iter().map(|origin| json!({"place": places::json(origin, locator)})).collect::<Vec<_>>(),
-        "notChecked": workload.unchecked,
-    })
+/// The contract of a workload.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadFields {
+    /// A workload; empty for deployment targets without one.
+    workload: String,
+    /// The workspace (the team) that it belongs to.
+    workspace: String,
+    /// The `WorkloadRegistration` that brought it; may be `null`.
+    registration: Option<String>,
+    /// How many deployment targets it has in the environment.
+    targets: usize,
+    /// Whether a policy assigns one of them; if not, all numbers are as if all of them were on all places.
+    is_assigned: bool,
+    /// How many assignments it has.
+    assignments: u64,
+    places: PlaceFields,
+    counts: Counts,
+    values: Vec<ValueFields>,
+    /// Values that it gets although no schema of it lists them, as in `values[].givenBy[]`, one for each key.
+    #[schema(value_type = Vec<Object>)]
+    not_asked_for: Vec<GivenFields>,
+    unassigned: Vec<UnassignedFields>,
+    /// The places of schemas that can't be used.
+    #[schema(value_type = Vec<Object>)]
+    unusable_schemas: Vec<SchemaPlace>,
+    /// How many assignments have values that were not checked, because there are too many different ones.
+    not_checked: u64,
 }
 
-fn place_count(count: PlaceCount) -> Json {
-    json!({"clusterTypes": count.cluster_types, "clusters": count.clusters})
+/// A number of places.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceFields {
+    /// On how many cluster types.
+    cluster_types: u64,
+    /// And on how many clusters.
+    clusters: u64,
 }
 
-fn value(value: &AskedValue, locator: &mut Locator<'_>) -> Json {
-    let missing = value.missing.as_ref().map(|missing| {
-        json!({
-            "assignments": missing.assignments,
-            "isEnforced": missing.is_enforced,
-            "places": place_count(missing.places),
-            "examples": examples(&missing.examples),
-        })
-    });
-    json!({
-        "key": &*value.key,
-        "isRequired": value.is_required,
-        "isSensitive": value.is_sensitive,
-        "asks": value.asks.iter().map(|asked| ask(asked, locator)).collect::<Vec<_>>(),
-        "asked": {"assignments": value.asked, "places": place_count(value.asked_places)},
-        "given": {"assignments": value.given, "places": place_count(value.given_places)},
-        "missing": missing,
-        "wrong": value.wrong.iter().map(|found| wrong(found, locator)).collect::<Vec<_>>(),
-        "givenBy": value.givers.iter().map(|giver| given(giver, locator)).collect::<Vec<_>>(),
-        "givenByMore": value.more_givers,
-        "advice": value.advice.iter().map(|found| advice(found, locator)).collect::<Vec<_>>(),
-    })
+/// A value that schemas ask for.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ValueFields {
+    /// The key of a value; empty for rules about several values.
+    key: String,
+    /// Whether a schema requires it.
+    is_required: bool,
+    /// Whether it is shown as a digest only.
+    is_sensitive: bool,
+    asks: Vec<AskFields>,
+    /// The assignments that ask for it.
+    asked: ReachFields,
+    /// Those of them that get it; the places where all of them do.
+    given: ReachFields,
+    /// `null` if it is not missing.
+    missing: Option<MissingFields>,
+    wrong: Vec<WrongFields>,
+    given_by: Vec<GivenFields>,
+    /// How many further `ConfigMap`s give it.
+    given_by_more: usize,
+    advice: Vec<AdviceFields>,
 }
 
-fn ask(ask: &Ask, locator: &mut Locator<'_>) -> Json {
-    json!({
-        "place": places::json(&ask.origin, locator),
-        "isRequired": ask.is_required,
-        "demands": ask.requirements,
-        "default": ask.default,
-        "description": ask.description,
-        "places": place_count(ask.places),
-    })
+/// What a schema asks for.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AskFields {
+    /// Where a schema asks for it.
+    place: Option<SourcePosition>,
+    /// Whether this schema requires it.
+    is_required: bool,
+    /// The condition, as text.
+    demands: String,
+    /// The default, as JSON in a text; may be `null`.
+    default: Option<String>,
+    /// The description; may be `null`.
+    description: Option<String>,
+    places: PlaceFields,
 }
 
-fn wrong(wrong: &WrongValue, locator: &mut Locator<'_>) -> Json {
-    json!({
-        "message": wrong.message,
-        "isEnforced": wrong.is_enforced,
-        "place": wrong.origin.as_ref().map(|origin| places::json(origin, locator)),
-        "requiredBy": {"place": places::json(&wrong.schema, locator)},
-        "assignments": wrong.assignments,
-        "examples": examples(&wrong.examples),
-    })
+/// Assignments with their places.
+#[derive(Serialize, ToSchema)]
+struct ReachFields {
+    /// How many assignments.
+    assignments: u64,
+    places: PlaceFields,
 }
 
-fn given(given: &GivenValue, locator: &mut Locator<'_>) -> Json {
-    json!({
-        "key": &*given.key,
-        "container": given.container,
-        "conditions": given.conditions,
-        "place": places::json(&given.origin, locator),
-        "value": given.shown,
-        "places": place_count(given.places),
-        "more": given.more,
-    })
+/// A missing value.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct MissingFields {
+    /// How many assignments require it and do not get it.
+    assignments: u64,
+    /// Whether that stops them; if not, it is a warning.
+    is_enforced: bool,
+    places: PlaceFields,
+    /// The first three, as `CLUSTER_TYPE/TARGET`.
+    examples: Vec<String>,
 }
 
-fn advice(advice: &Advice, locator: &mut Locator<'_>) -> Json {
-    match advice {
-        Advice::Spelling { key, container, origin } => json!({
-            "similarKey": &**key,
-            "container": container,
-            "place": places::json(origin, locator),
-        }),
-        Advice::Elsewhere { container, origin, assignment, unmet } => json!({
-            "container": container,
-            "place": places::json(origin, locator),
-            "assignment": assignment,
-            "unmet": unmet.iter().map(|label| unmet_label(label, locator)).collect::<Vec<_>>(),
-        }),
+/// A value that violates a schema.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WrongFields {
+    /// What is wrong with a value; at most 20 are listed.
+    message: String,
+    /// Whether that stops assignments.
+    is_enforced: bool,
+    /// Where the value is written; `null` for several values.
+    place: Option<SourcePosition>,
+    required_by: SchemaPlace,
+    /// How many assignments get the value.
+    assignments: u64,
+    /// The first three.
+    examples: Vec<String>,
+}
+
+/// The place of a schema.
+#[derive(Serialize, ToSchema)]
+struct SchemaPlace {
+    /// The rule of the schema.
+    place: Option<SourcePosition>,
+}
+
+/// A `ConfigMap` that gives a value.
+#[derive(Serialize, ToSchema)]
+struct GivenFields {
+    /// A `ConfigMap` that gives it, most places first; at most 20 are listed, and none without WORKLOAD or `--cluster-type`.
+    key: String,
+    /// The `ConfigMap`, or its key, in words.
+    container: String,
+    /// The labels that an assignment needs for it.
+    conditions: Vec<String>,
+    /// Where it is written.
+    place: Option<SourcePosition>,
+    /// The value, in the form that may be shown.
+    value: String,
+    /// Where it has an effect.
+    places: PlaceFields,
+    /// How many further `ConfigMap`s are not listed.
+    more: usize,
+}
+
+/// Advice about a missing value.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AdviceFields {
+    /// A key that differs only in its spelling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similar_key: Option<String>,
+    /// A `ConfigMap` that has it, and does not match.
+    container: String,
+    /// Where it is written.
+    place: Option<SourcePosition>,
+    /// An assignment where the value is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assignment: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmet: Option<Vec<UnmetFields>>,
+}
+
+/// A label that an assignment does not have.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnmetFields {
+    /// A label that this assignment would need.
+    label: String,
+    /// Its value.
+    value: String,
+    /// The value that the assignment has; may be `null`.
+    actual: Option<String>,
+    /// Whether only the spelling differs.
+    is_near: bool,
+    /// Where the label is written.
+    place: Option<SourcePosition>,
+}
+
+/// A deployment target without assignments.
+#[derive(Serialize, ToSchema)]
+struct UnassignedFields {
+    /// A deployment target that no policy assigns.
+    target: String,
+    missing: Vec<MissingKey>,
+    /// All places of the environment.
+    places: PlaceFields,
+}
+
+/// A value that a deployment target would miss.
+#[derive(Serialize, ToSchema)]
+struct MissingKey {
+    /// A value that it would miss.
+    key: String,
+    places: PlaceFields,
+}
+
+impl ContractFields {
+    pub(super) fn of(shown: &mut [Shown<'_>]) -> Self {
+        Self { environments: shown.iter_mut().map(EnvironmentFields::of).collect() }
     }
 }
 
-fn unmet_label(label: &UnmetLabel, locator: &mut Locator<'_>) -> Json {
-    json!({
-        "label": &*label.key,
-        "value": &*label.value,
-        "actual": label.actual.as_deref(),
-        "isNear": label.is_near,
-        "place": places::json(&label.origin, locator),
-    })
+impl EnvironmentFields {
+    fn of(shown: &mut Shown<'_>) -> Self {
+        let (contract, locator) = (shown.contract, &mut shown.locator);
+        let workloads = contract.workloads.iter().map(|workload| WorkloadFields::of(workload, locator)).collect();
+        Self {
+            environment: shown.environment.to_owned(),
+            workloads,
+            unused: GivenFields::all(&contract.unused, locator),
+            unused_count: contract.unused_count,
+        }
+    }
 }
 
-fn unassigned(target: &UnassignedTarget) -> Json {
-    let missing = target.missing.iter().map(|(key, places)| json!({"key": &**key, "places": place_count(*places)}));
-    json!({
-        "target": &*target.name,
-        "missing": missing.collect::<Vec<_>>(),
-        "places": place_count(target.places),
-    })
+impl WorkloadFields {
+    fn of(workload: &WorkloadContract, locator: &mut Locator<'_>) -> Self {
+        let unusable = workload.unusable_schemas.iter();
+        Self {
+            workload: workload.workload.to_string(),
+            workspace: workload.workspace.to_string(),
+            registration: workload.registration.as_ref().map(ToString::to_string),
+            targets: workload.targets,
+            is_assigned: !workload.is_hypothetical,
+            assignments: workload.assignments,
+            places: workload.places.into(),
+            counts: Counts::of(workload),
+            values: workload.values.iter().map(|asked| ValueFields::of(asked, locator)).collect(),
+            not_asked_for: GivenFields::all(&workload.unasked, locator),
+            unassigned: workload.unassigned.iter().map(UnassignedFields::of).collect(),
+            unusable_schemas: unusable.map(|at| SchemaPlace { place: SourcePosition::find(at, locator) }).collect(),
+            not_checked: workload.unchecked,
+        }
+    }
+}
+
+impl From<PlaceCount> for PlaceFields {
+    fn from(PlaceCount { cluster_types, clusters }: PlaceCount) -> Self {
+        Self { cluster_types, clusters }
+    }
+}
+
+impl ValueFields {
+    fn of(value: &AskedValue, locator: &mut Locator<'_>) -> Self {
+        Self {
+            key: value.key.to_string(),
+            is_required: value.is_required,
+            is_sensitive: value.is_sensitive,
+            asks: value.asks.iter().map(|asked| AskFields::of(asked, locator)).collect(),
+            asked: ReachFields { assignments: value.asked, places: value.asked_places.into() },
+            given: ReachFields { assignments: value.given, places: value.given_places.into() },
+            missing: value.missing.as_ref().map(MissingFields::of),
+            wrong: value.wrong.iter().map(|found| WrongFields::of(found, locator)).collect(),
+            given_by: GivenFields::all(&value.givers, locator),
+            given_by_more: value.more_givers,
+            advice: value.advice.iter().map(|found| AdviceFields::of(found, locator)).collect(),
+        }
+    }
+}
+
+impl AskFields {
+    fn of(ask: &Ask, locator: &mut Locator<'_>) -> Self {
+        Self {
+            place: SourcePosition::find(&ask.origin, locator),
+            is_required: ask.is_required,
+            demands: ask.requirements.clone(),
+            default: ask.default.clone(),
+            description: ask.description.clone(),
+            places: ask.places.into(),
+        }
+    }
+}
+
+impl MissingFields {
+    fn of(missing: &MissingValue) -> Self {
+        Self {
+            assignments: missing.assignments,
+            is_enforced: missing.is_enforced,
+            places: missing.places.into(),
+            examples: examples(&missing.examples),
+        }
+    }
+}
+
+impl WrongFields {
+    fn of(wrong: &WrongValue, locator: &mut Locator<'_>) -> Self {
+        Self {
+            message: wrong.message.clone(),
+            is_enforced: wrong.is_enforced,
+            place: wrong.origin.as_ref().and_then(|origin| SourcePosition::find(origin, locator)),
+            required_by: SchemaPlace { place: SourcePosition::find(&wrong.schema, locator) },
+            assignments: wrong.assignments,
+            examples: examples(&wrong.examples),
+        }
+    }
+}
+
+impl GivenFields {
+    fn all(given: &[GivenValue], locator: &mut Locator<'_>) -> Vec<Self> {
+        let of = |given: &GivenValue| Self {
+            key: given.key.to_string(),
+            container: given.container.clone(),
+            conditions: given.conditions.clone(),
+            place: SourcePosition::find(&given.origin, locator),
+            value: given.shown.clone(),
+            places: given.places.into(),
+            more: given.more,
+        };
+        given.iter().map(of).collect()
+    }
+}
+
+impl AdviceFields {
+    fn of(advice: &Advice, locator: &mut Locator<'_>) -> Self {
+        match advice {
+            Advice::Spelling { key, container, origin } => Self {
+                similar_key: Some(key.to_string()),
+                container: container.clone(),
+                place: SourcePosition::find(origin, locator),
+                ..Self::default()
+            },
+            Advice::Elsewhere { container, origin, assignment, unmet } => Self {
+                container: container.clone(),
+                place: SourcePosition::find(origin, locator),
+                assignment: Some(assignment.clone()),
+                unmet: Some(unmet.iter().map(|label| UnmetFields::of(label, locator)).collect()),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl UnmetFields {
+    fn of(label: &UnmetLabel, locator: &mut Locator<'_>) -> Self {
+        Self {
+            label: label.key.to_string(),
+            value: label.value.to_string(),
+            actual: label.actual.as_deref().map(str::to_owned),
+            is_near: label.is_near,
+            place: SourcePosition::find(&label.origin, locator),
+        }
+    }
+}
+
+impl UnassignedFields {
+    fn of(target: &UnassignedTarget) -> Self {
+        let missing = target.missing.iter();
+        let missing = missing.map(|(key, places)| MissingKey { key: key.to_string(), places: (*places).into() });
+        Self { target: target.name.to_string(), missing: missing.collect(), places: target.places.into() }
+    }
 }
 
 fn examples(examples: &[AssignmentId]) -> Vec<String> {

@@ -1,20 +1,44 @@
-//! The fields of the hub's answers, read from its OpenAPI description.
+//! The fields of answers, read from their schemas: those of the hub from its OpenAPI description.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 use workbench::listing::rows;
 
 use super::Field;
 
-/// The schemas of the hub's OpenAPI description, by name.
+/// Schemas by name.
 pub(super) struct Schemas(Map<String, Value>);
+
+/// The schema of places.
+const PLACE: (&str, &str) = ("SourcePosition", "A place (below).");
 
 /// Nested schemas whose fields are in another table.
 const ELSEWHERE: [(&str, &str); 4] = [
     ("Counts", "Counts (below)."),
     ("Deployment", "The same as `deployments` lists."),
-    ("SourcePosition", "A place (below)."),
+    PLACE,
     ("PublishedContent", "The same as `rollout` of `explain`."),
 ];
+
+/// The fields of the answer of a command. A type that occurs several times in it is described once.
+pub(super) fn of_answer<T: ToSchema>() -> Vec<Field> {
+    let mut schemas = vec![(T::name().into_owned(), T::schema())];
+    T::schemas(&mut schemas);
+    let found = Found { fields: Vec::new(), elsewhere: &[PLACE], first: Some(BTreeMap::new()) };
+    Schemas::new(schemas).found(&T::name(), "", found)
+}
+
+/// The fields that were found.
+struct Found {
+    fields: Vec<FoundField>,
+    /// Nested schemas whose fields are in another table.
+    elsewhere: &'static [(&'static str, &'static str)],
+    /// The first field with each schema, by the name of the schema. None: each field is described with its nested fields.
+    first: Option<BTreeMap<String, String>>,
+}
 
 /// A field with its descriptions.
 struct FoundField {
@@ -36,20 +60,26 @@ impl Schemas {
 
     /// The schemas of lists.
     pub(super) fn of_lists() -> Self {
-        let schemas = rows::schemas().into_iter();
-        Self(schemas.map(|(name, schema)| (name, serde_json::json!(schema))).collect())
+        Self::new(rows::schemas())
+    }
+
+    fn new(schemas: impl IntoIterator<Item = (String, RefOr<Schema>)>) -> Self {
+        Self(schemas.into_iter().map(|(name, schema)| (name, serde_json::json!(schema))).collect())
     }
 
     /// The fields of a schema and of its nested schemas, each with a prefix.
     pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<Field> {
-        let mut found = Vec::new();
+        self.found(name, prefix, Found { fields: Vec::new(), elsewhere: &ELSEWHERE, first: None })
+    }
+
+    fn found(&self, name: &str, prefix: &str, mut found: Found) -> Vec<Field> {
         if let Some(schema) = self.0.get(name) {
             self.walk(schema, prefix, &mut found);
         }
-        found.into_iter().map(|field| (field.path.clone(), field.meaning())).collect()
+        found.fields.into_iter().map(|field| (field.path.clone(), field.meaning())).collect()
     }
 
-    fn walk(&self, schema: &Value, prefix: &str, found: &mut Vec<FoundField>) {
+    fn walk(&self, schema: &Value, prefix: &str, found: &mut Found) {
         // Schemas of answers are not recursive, so the depth is limited.
         let schema = self.resolved(schema);
         for parts in ["allOf", "oneOf", "anyOf"] {
@@ -60,27 +90,34 @@ impl Schemas {
         }
     }
 
-    fn field(&self, path: &str, property: &Value, found: &mut Vec<FoundField>) {
-        let inner = self.resolved(not_null(property));
-        let (path, inner) = match inner.get("items") {
-            Some(items) => (format!("{path}[]"), self.resolved(not_null(items))),
-            None => (path.to_owned(), inner),
-        };
+    fn field(&self, path: &str, property: &Value, found: &mut Found) {
+        let mut link = not_null(property);
+        let mut path = path.to_owned();
+        if let Some(items) = self.resolved(link).get("items") {
+            link = not_null(items);
+            path.push_str("[]");
+        }
+        let inner = self.resolved(link);
         let described = property["description"].as_str().or(not_null(property)["description"].as_str());
         let described = described.unwrap_or_default().replace('\n', " ");
-        let elsewhere = ELSEWHERE.iter().find(|(name, _)| self.0.get(*name) == Some(inner));
-        if let Some((_, place)) = elsewhere {
-            add(found, &path, format!("{described} {place}").trim(), Vec::new());
+        let elsewhere = found.elsewhere.iter().find(|(name, _)| self.0.get(*name) == Some(inner));
+        let elsewhere = elsewhere.map(|(_, place)| (*place).to_owned()).or_else(|| found.same(name_of(link), &path));
+        if let Some(elsewhere) = elsewhere {
+            found.add(&path, format!("{described} {elsewhere}").trim(), Vec::new());
         } else {
-            add(found, &path, &described, words(inner));
+            found.add(&path, &described, words(inner));
             self.walk(inner, &format!("{path}."), found);
         }
     }
 
     fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
-        let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
-        name.and_then(|name| self.0.get(name)).unwrap_or(schema)
+        name_of(schema).and_then(|name| self.0.get(name)).unwrap_or(schema)
     }
+}
+
+/// The name of the schema that a reference names.
+fn name_of(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str().and_then(|link| link.rsplit('/').next())
 }
 
 /// The schema of a nullable value without `null`.
@@ -101,18 +138,30 @@ fn words(schema: &Value) -> Vec<String> {
     listed.chain(of_variants).filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Adds a field, or the description of another variant to an existing field.
-fn add(found: &mut Vec<FoundField>, path: &str, meaning: &str, words: Vec<String>) {
-    let known = found.iter().position(|field| field.path == path);
-    let index = known.unwrap_or_else(|| {
-        found.push(FoundField { path: path.to_owned(), meanings: Vec::new(), words: Vec::new() });
-        found.len() - 1
-    });
-    if let Some(field) = found.get_mut(index) {
-        if !meaning.is_empty() && !field.meanings.iter().any(|known| known == meaning) {
-            field.meanings.push(meaning.to_owned());
+impl Found {
+    /// The description of a field whose schema an earlier field has, too.
+    fn same(&mut self, name: Option<&str>, path: &str) -> Option<String> {
+        let (first, name) = (self.first.as_mut()?, name?);
+        if let Some(first) = first.get(name) {
+            return Some(format!("The same as `{first}`."));
         }
-        field.words.extend(words);
+        first.insert(name.to_owned(), path.to_owned());
+        None
+    }
+
+    /// Adds a field, or the description of another variant to an existing field.
+    fn add(&mut self, path: &str, meaning: &str, words: Vec<String>) {
+        let known = self.fields.iter().position(|field| field.path == path);
+        let index = known.unwrap_or_else(|| {
+            self.fields.push(FoundField { path: path.to_owned(), meanings: Vec::new(), words: Vec::new() });
+            self.fields.len() - 1
+        });
+        if let Some(field) = self.fields.get_mut(index) {
+            if !meaning.is_empty() && !field.meanings.iter().any(|known| known == meaning) {
+                field.meanings.push(meaning.to_owned());
+            }
+            field.words.extend(words);
+        }
     }
 }
 
