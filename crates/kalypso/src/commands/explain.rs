@@ -16,9 +16,13 @@ use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
+use serde_json::json;
 
+pub(crate) use self::assignment::AssignmentFields;
 use self::context::ExplanationContext;
-use super::why_not;
+pub(crate) use self::overview_json::OverviewFields;
+pub(crate) use self::value::ValueFields;
+use super::why_not::{self, Asked};
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
 use crate::held_content::{self, HeldAssignments};
@@ -34,10 +38,11 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
         not_admitted::note(&loaded);
     }
     let prepared = Prepared::with_progress(&loaded.fleet, watch.progress());
+    let asked = Asked { loaded: &loaded, prepared: &prepared, output: options.output };
     if let Some((name, meanings)) = overview_of(options, &prepared)? {
         if meanings == Meanings::default() {
             watch.end();
-            let explained = why_not::of_name((&loaded, &prepared), (name, options.output));
+            let explained = why_not::of_name(asked, name);
             return explained.unwrap_or_else(|| Err(overview::unknown(&prepared, &options.assignment, name).into()));
         }
         let answer = overview::answer((&prepared, name, meanings), options);
@@ -49,7 +54,8 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     if let Some((key, Some(reason))) = &reason
         && !reason.is_known()
     {
-        return Err(value::unknown_key((key, &reason.path), &prepared, (&options.environment, &id)).into());
+        let unknown = value::UnknownKey { environment: &options.environment, id: &id, key, reason };
+        return Err(value::unknown_key(&unknown, &prepared).into());
     }
     let answer = match reason {
         Some((_, reason)) => reason.map(|reason| value_answer(options, (&loaded, &id), &reason)),
@@ -57,7 +63,7 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     };
     let Some(answer) = answer else {
         watch.end();
-        return why_not::of_assignment(&options.source, (&loaded, &prepared), (&id, options.output));
+        return why_not::of_assignment(asked, &options.source, &id);
     };
     watch.end();
     printed(&answer, options.output, Exit::Good)
@@ -74,7 +80,7 @@ fn printed(answer: &str, format: Format, exit: Exit) -> anyhow::Result<Exit> {
 fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reason: &ValueReason) -> String {
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        return terminal::structured(&value::json(reason, &mut locator), options.output);
+        return terminal::structured(&json!(ValueFields::of(reason, &mut locator)), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
@@ -91,10 +97,8 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
     let other = HeldAssignments::read(loaded, prepared).find(std::slice::from_ref(id), alone).remove(id);
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        let mut json = assignment::json(&explanation, &mut locator);
-        json["held"] = held::json(&held);
-        json["rollout"] = other.as_ref().map(held_content::json).into();
-        return Some(terminal::structured(&json, options.output));
+        let answer = AssignmentFields::of(&explanation, &held, other.as_ref(), &mut locator);
+        return Some(terminal::structured(&json!(answer), options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =

@@ -41,6 +41,8 @@ mod status;
 mod why_not;
 
 pub(crate) use self::contract::ContractFields;
+pub(crate) use self::explain::{AssignmentFields, OverviewFields, ValueFields};
+pub(crate) use self::why_not::WhyNotFields;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::unread_changes::noted;

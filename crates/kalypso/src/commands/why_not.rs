@@ -15,6 +15,8 @@ use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
 use serde_json::json;
 
+use self::json::AnswerFields;
+pub(crate) use self::json::WhyNotFields;
 use self::question::{AppliedObject, Question};
 use crate::arguments::{Format, SourceOptions, WhyNot};
 use crate::exit::{Exit, Failure};
@@ -87,22 +89,25 @@ pub(super) fn run(options: &WhyNot) -> anyhow::Result<Exit> {
     show(&answers, options.output)
 }
 
+/// An environment that `explain` asks about something that it does not find.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) prepared: &'a Prepared,
+    /// The format of the answer.
+    pub(super) output: Format,
+}
+
 /// The answer for an assignment that `explain` does not find.
-pub(super) fn of_assignment(
-    source: &SourceOptions,
-    (loaded, prepared): (&Loaded, &Prepared),
-    (id, output): (&AssignmentId, Format),
-) -> anyhow::Result<Exit> {
-    let mut answer = answer((loaded, prepared), Question::of_assignment(id));
+pub(super) fn of_assignment(asked: Asked<'_>, source: &SourceOptions, id: &AssignmentId) -> anyhow::Result<Exit> {
+    let mut answer = answer((asked.loaded, asked.prepared), Question::of_assignment(id));
     find_elsewhere(source, &mut answer);
-    show(&[answer], output)
+    show(&[answer], asked.output)
 }
 
 /// The answer for a name that is neither a place nor a target, if the reason is known: a cluster without cluster type, or a target of another environment.
-pub(super) fn of_name(
-    (loaded, prepared): (&Loaded, &Prepared),
-    (name, output): (&str, Format),
-) -> Option<anyhow::Result<Exit>> {
+pub(super) fn of_name(asked: Asked<'_>, name: &str) -> Option<anyhow::Result<Exit>> {
+    let Asked { loaded, prepared, output } = asked;
     let is_cluster = loaded.fleet.clusters.contains_key(name);
     let (place, target) = if is_cluster { (Some(name), None) } else { (None, Some(name)) };
     let [place, target] = [place, target].map(|name| name.map(str::to_owned));
@@ -155,8 +160,8 @@ fn show(answers: &[Answer<'_>], output: Format) -> anyhow::Result<Exit> {
         let texts: Vec<_> = answers.iter().map(text::text).collect();
         terminal::answer_fitted(&texts.join("\n"), paint::checks)?;
     } else {
-        let answers: Vec<_> = answers.iter().map(json::json).collect();
-        terminal::answer(&terminal::structured(&json!({"answers": answers}), output))?;
+        let answers = WhyNotFields { answers: answers.iter().map(AnswerFields::of).collect() };
+        terminal::answer(&terminal::structured(&json!(answers), output))?;
     }
     Ok(exit)
 }

@@ -1,13 +1,11 @@
 //! The fields of the structured output of commands.
 
 mod edits;
-mod explanation;
 mod listing;
 mod schema;
-mod why_not;
 
 use self::schema::of_answer;
-use crate::commands::ContractFields;
+use crate::commands::{AssignmentFields, ContractFields, OverviewFields, ValueFields, WhyNotFields};
 
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
@@ -28,7 +26,13 @@ pub fn answers() -> Vec<(String, Vec<Field>)> {
 
 /// The output that commands generate themselves, whose fields are those of its type.
 fn of_types() -> Vec<(String, Vec<Field>)> {
-    let answers = [("contract", of_answer::<ContractFields>())];
+    let answers = [
+        ("explain", of_answer::<AssignmentFields>()),
+        ("explain KEY", of_answer::<ValueFields>()),
+        ("explain NAME", of_answer::<OverviewFields>()),
+        ("contract", of_answer::<ContractFields>()),
+        ("why-not", of_answer::<WhyNotFields>()),
+    ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }
 
@@ -46,10 +50,6 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("plan", PLAN),
     ("publish", PUBLISH),
-    ("explain", explanation::EXPLAIN),
-    ("explain KEY", explanation::EXPLAIN_KEY),
-    ("explain NAME", why_not::OVERVIEW),
-    ("why-not", why_not::WHY_NOT),
     ("add, remove, rename, pin, unpin, config rollback", edits::EDIT),
     ("config history", edits::CONFIG_HISTORY),
     ("releases create, releases show", edits::RELEASE),

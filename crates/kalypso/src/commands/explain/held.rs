@@ -5,7 +5,8 @@ use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::hold::{Held, HeldFolder};
 use model::diagnostic::{AssignmentId, Diagnostic};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::terminal;
 
@@ -23,11 +24,26 @@ pub(super) fn of(
     })
 }
 
-pub(super) fn json(held: &[(String, Held)]) -> Json {
-    let folders = held.iter().flat_map(|(branch, held)| held.folders.values().map(move |folder| (branch, folder)));
-    let json = |(branch, folder): (&String, &std::sync::Arc<HeldFolder>)| {
-        let pins: Vec<_> = folder.pins.iter().map(|pin| pin.name.as_str()).collect();
-        json!({"branch": branch, "from": folder.from.to_string(), "releasePins": pins})
-    };
-    folders.map(json).collect::<Vec<_>>().into()
+/// A branch on which an assignment is held.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HeldFields {
+    /// The branch: `REPOSITORY@BRANCH`.
+    branch: String,
+    /// The publication from whose commits it is rendered there.
+    from: String,
+    /// The release pins that are applied.
+    release_pins: Vec<String>,
+}
+
+impl HeldFields {
+    pub(super) fn all(held: &[(String, Held)]) -> Vec<Self> {
+        let folders = held.iter().flat_map(|(branch, held)| held.folders.values().map(move |folder| (branch, folder)));
+        let of = |(branch, folder): (&String, &std::sync::Arc<HeldFolder>)| Self {
+            branch: branch.clone(),
+            from: folder.from.to_string(),
+            release_pins: folder.pins.iter().map(|pin| pin.name.to_string()).collect(),
+        };
+        folders.map(of).collect()
+    }
 }

@@ -8,9 +8,10 @@ use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, WorkloadName};
+use serde_json::json;
 use workbench::listing::filter::advice;
 
-use super::overview_json;
+use super::overview_json::{OverviewFields, Overviews};
 use crate::arguments::{Explain, Format};
 use crate::exit::Failure;
 use crate::{places, terminal};
@@ -58,16 +59,18 @@ pub(super) fn unknown(prepared: &Prepared, text: &str, name: &str) -> Failure {
 
 /// The overviews of everything that a name means.
 pub(super) fn answer((prepared, name, meanings): (&Prepared, &str, Meanings), options: &Explain) -> String {
-    let place = prepared.place_overview(name).filter(|_| meanings.is_place);
-    let target = prepared.target_overview(name).filter(|_| meanings.is_target);
-    let workload = prepared.workload_overview(name).filter(|_| meanings.is_workload);
+    let overviews = Overviews {
+        place: prepared.place_overview(name).filter(|_| meanings.is_place),
+        target: prepared.target_overview(name).filter(|_| meanings.is_target),
+        workload: prepared.workload_overview(name).filter(|_| meanings.is_workload),
+    };
     let mut locator = Locator::new(prepared.fleet());
-    if options.output != Format::Human {
-        let environment = &options.environment;
-        let json = overview_json::json((environment, name), (&place, &target, &workload), &mut locator);
-        return terminal::structured(&json, options.output);
-    }
     let environment = options.environment.as_str();
+    if options.output != Format::Human {
+        let answer = OverviewFields::of((environment, name), &overviews, &mut locator);
+        return terminal::structured(&json!(answer), options.output);
+    }
+    let Overviews { place, target, workload } = overviews;
     let texts = [
         place.map(|place| place_text(environment, &place, &mut locator)),
         target.map(|target| target_text(environment, &target, &mut locator)),

@@ -1,112 +1,327 @@
-//! Overviews of a place, a deployment target or a workload, as JSON.
+//! Overviews of a place, a deployment target or a workload, for programs.
 
-use engine::overview::{Assignments, PlaceOverview, TargetOverview, WorkloadOverview};
+use engine::overview::{Assignments, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
 use engine::why_not::SourcedLabel;
-use model::diagnostic::Origin;
+use model::diagnostic::{Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::locate::Locator;
-use model::name::{ConfigMapName, DeploymentTargetName, PlaceName, RegistrationName};
-use serde_json::{Value as Json, json};
-
-use crate::places;
+use model::object_key::ObjectKey;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workbench::listing::position::SourcePosition;
 
 /// The overviews of a name, one for each of its meanings.
-pub(super) fn json(
-    (environment, name): (&str, &str),
-    (place, target, workload): (&Option<PlaceOverview>, &Option<TargetOverview>, &Option<WorkloadOverview>),
-    locator: &mut Locator<'_>,
-) -> Json {
-    json!({
-        "environment": environment,
-        "name": name,
-        "clusterTypeOrCluster": place.as_ref().map(|place| place_json(place, locator)),
-        "deploymentTarget": target.as_ref().map(|target| target_json(target, locator)),
-        "workload": workload.as_ref().map(|workload| workload_json(workload, locator)),
-    })
+pub(super) struct Overviews {
+    pub(super) place: Option<PlaceOverview>,
+    pub(super) target: Option<TargetOverview>,
+    pub(super) workload: Option<WorkloadOverview>,
 }
 
-fn place_json(overview: &PlaceOverview, locator: &mut Locator<'_>) -> Json {
-    let PlaceOverview { place, labels, clusters, targets, assignments } = overview;
-    let spec = &place.cluster_type.spec;
-    let mut json = assignments_json(assignments, locator);
-    json["clusterType"] = place.cluster_type.name.as_str().into();
-    json["cluster"] = place.cluster.as_ref().map(|cluster| cluster.name.as_str()).into();
-    json["place"] = places::json(&Origin::field(&place.key(), FieldPath::default()), locator);
-    json["clusters"] = (*clusters).into();
-    json["templates"] = json!([&*spec.reconciler, &*spec.namespace_service, &*spec.config_type]);
-    json["labels"] = labels_json(labels, locator);
-    json["assignments"] = targets.len().into();
-    json["targets"] = targets.iter().map(DeploymentTargetName::as_str).collect();
-    json
+/// The same for programs.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OverviewFields {
+    /// The environment.
+    environment: String,
+    /// The name.
+    name: String,
+    /// The cluster type or cluster of this name; `null` if there is none.
+    cluster_type_or_cluster: Option<PlaceFields>,
+    /// The deployment target of this name; `null` if there is none.
+    deployment_target: Option<TargetFields>,
+    /// The workload of this name; `null` if there is none.
+    workload: Option<WorkloadFields>,
 }
 
-fn target_json(overview: &TargetOverview, locator: &mut Locator<'_>) -> Json {
-    let TargetOverview { target, labels, counts: [types, clusters], places: names, assignments } = overview;
-    let (object, path) = &target.origin;
-    let mut json = assignments_json(assignments, locator);
-    json["target"] = target.name.as_str().into();
-    json["workload"] = target.workload().into();
-    json["workspace"] = target.workspace().into();
-    json["registration"] = target.registration.as_ref().map(RegistrationName::as_str).into();
-    json["place"] = places::json(&Origin::field(object, path.clone()), locator);
-    json["labels"] = labels_json(labels, locator);
-    json["assignments"] = (types + clusters).into();
-    json["clusterTypeCount"] = (*types).into();
-    json["clusterCount"] = (*clusters).into();
-    json["places"] = names.iter().map(PlaceName::as_str).collect();
-    json
+/// The overview of a cluster type or a cluster.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceFields {
+    #[serde(flatten)]
+    reached: ReachedFields,
+    /// Always empty.
+    #[schema(value_type = Vec<Object>)]
+    differing_values: Vec<DifferingFields>,
+    problems: Vec<ProblemFields>,
+    /// The number of assignments that were searched for errors, at most 100.
+    checked_assignments: usize,
+    /// The cluster type.
+    cluster_type: String,
+    /// The cluster; `null` for a cluster type.
+    cluster: Option<String>,
+    /// Where it is defined.
+    place: Option<SourcePosition>,
+    /// The number of clusters of the cluster type.
+    clusters: u64,
+    /// The names of the templates: reconciler, namespace, configuration.
+    templates: Vec<String>,
+    labels: Vec<LabelFields>,
+    /// The number of its assignments.
+    assignments: usize,
+    /// The deployment targets that run there.
+    targets: Vec<String>,
 }
 
-fn workload_json(overview: &WorkloadOverview, locator: &mut Locator<'_>) -> Json {
-    let WorkloadOverview { name, origin, registration, workspace, targets, elsewhere, problem } = overview;
-    let target = |(name, places): &(_, u64)| json!({"target": ToString::to_string(name), "assignments": places});
-    let elsewhere = elsewhere.iter().map(|(name, count)| json!({"environment": &**name, "targets": count}));
-    json!({
-        "workload": name.as_str(),
-        "workspace": &**workspace,
-        "registration": registration.as_ref().map(RegistrationName::as_str),
-        "place": origin.as_ref().map(|origin| places::json(origin, locator)),
-        "targets": targets.iter().map(|(name, places)| target(&(name, *places))).collect::<Vec<_>>(),
-        "otherEnvironments": elsewhere.collect::<Vec<_>>(),
-        "problem": problem.as_ref().map(|problem| json!({"code": problem.code.to_string(), "message": problem.message})),
-    })
+/// The overview of a deployment target.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TargetFields {
+    #[serde(flatten)]
+    reached: ReachedFields,
+    differing_values: Vec<DifferingFields>,
+    problems: Vec<ProblemFields>,
+    /// The number of assignments that were searched for errors, at most 100.
+    checked_assignments: usize,
+    /// The deployment target.
+    target: String,
+    /// Its workload.
+    workload: String,
+    /// Its workspace.
+    workspace: String,
+    /// The registration whose repository contains it; may be `null`.
+    registration: Option<String>,
+    /// Where it is defined.
+    place: Option<SourcePosition>,
+    /// Its labels.
+    labels: Vec<LabelFields>,
+    /// The number of its assignments.
+    assignments: u64,
+    /// The number of cluster types that it is assigned to.
+    cluster_type_count: u64,
+    /// The number of clusters that it is assigned to.
+    cluster_count: u64,
+    /// The cluster types and clusters that it is assigned to, by name, at most 1,000.
+    places: Vec<String>,
 }
 
-fn labels_json(labels: &[SourcedLabel], locator: &mut Locator<'_>) -> Json {
-    let label = |label: &SourcedLabel| {
-        json!({
-            "key": &*label.key,
-            "value": &*label.value,
-            "kind": label.object.kind.name(),
-            "object": &*label.object.name,
-            "place": places::json(&label.origin(), locator),
-        })
-    };
-    labels.iter().map(label).collect()
+/// The overview of a workload.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadFields {
+    /// The workload.
+    workload: String,
+    /// Its workspace.
+    workspace: String,
+    /// The registration whose repository contains it; may be `null`.
+    registration: Option<String>,
+    /// Where it is defined; may be `null`.
+    place: Option<SourcePosition>,
+    targets: Vec<TargetCount>,
+    other_environments: Vec<EnvironmentCount>,
+    /// The code and the message, if several registrations claim the workload; else `null`.
+    #[schema(value_type = Option<Object>)]
+    problem: Option<ClaimFields>,
 }
 
-fn assignments_json(assignments: &Assignments, locator: &mut Locator<'_>) -> Json {
-    let Assignments { policies, config_maps, schemas, differing, problems, checked } = assignments;
-    let policies = policies.iter().map(|share| {
-        json!({
-            "policy": share.policy.as_str(),
-            "assignments": share.assignments,
-            "place": places::json(&share.origin, locator),
-        })
-    });
-    let problems = problems.iter().map(|problem| {
-        json!({
-            "code": problem.code.to_string(),
-            "message": problem.message,
-            "assignments": problem.assignments.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "policies": policies.collect::<Vec<_>>(),
-        "configMaps": config_maps.iter().map(ConfigMapName::as_str).collect::<Vec<_>>(),
-        "schemas": schemas.iter().map(|object| json!({"kind": object.kind.name(), "name": &*object.name})).collect::<Vec<_>>(),
-        "differingValues": differing.iter().map(|(path, count)| json!({"key": path.to_string(), "values": count})).collect::<Vec<_>>(),
-        "problems": problems.collect::<Vec<_>>(),
-        "checkedAssignments": checked,
-    })
+/// What reaches the assignments of a place or a target.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReachedFields {
+    policies: Vec<PolicyFields>,
+    /// The `ConfigMap`s that reach at least one assignment, in merge order.
+    config_maps: Vec<String>,
+    schemas: Vec<SchemaFields>,
+}
+
+/// A policy that makes assignments.
+#[derive(Serialize, ToSchema)]
+struct PolicyFields {
+    /// A policy that makes assignments.
+    policy: String,
+    /// The number of these assignments.
+    assignments: u64,
+    /// Where the policy is defined.
+    place: Option<SourcePosition>,
+}
+
+/// An object with a schema.
+#[derive(Serialize, ToSchema)]
+struct SchemaFields {
+    /// The kind of an object with a schema that checks at least one assignment.
+    kind: &'static str,
+    /// The name of this object.
+    name: String,
+}
+
+/// A value that differs between assignments.
+#[derive(Serialize, ToSchema)]
+struct DifferingFields {
+    /// A value that differs between its assignments; no values if it has more than 32 different configurations.
+    key: String,
+    /// The number of different values.
+    values: usize,
+}
+
+/// An error that stops assignments.
+#[derive(Serialize, ToSchema)]
+struct ProblemFields {
+    /// The code of an error that stops assignments.
+    code: String,
+    /// The error.
+    message: String,
+    /// The assignments that it stops.
+    assignments: Vec<String>,
+}
+
+/// A label with the object that sets it.
+#[derive(Serialize, ToSchema)]
+struct LabelFields {
+    /// A label.
+    key: String,
+    /// Its value.
+    value: String,
+    /// The kind of the object that sets it.
+    kind: &'static str,
+    /// The name of this object.
+    object: String,
+    /// Where it is set.
+    place: Option<SourcePosition>,
+}
+
+/// A deployment target of a workload.
+#[derive(Serialize, ToSchema)]
+struct TargetCount {
+    /// A deployment target for this environment.
+    target: String,
+    /// The number of its assignments.
+    assignments: u64,
+}
+
+/// Another environment of a workload.
+#[derive(Serialize, ToSchema)]
+struct EnvironmentCount {
+    /// Another environment that it has deployment targets for.
+    environment: String,
+    /// The number of these targets.
+    targets: usize,
+}
+
+/// The error about a workload that several registrations claim.
+#[derive(Serialize)]
+struct ClaimFields {
+    code: String,
+    message: String,
+}
+
+impl OverviewFields {
+    /// The overviews of `name` in `environment`.
+    pub(super) fn of((environment, name): (&str, &str), overviews: &Overviews, locator: &mut Locator<'_>) -> Self {
+        let Overviews { place, target, workload } = overviews;
+        Self {
+            environment: environment.to_owned(),
+            name: name.to_owned(),
+            cluster_type_or_cluster: place.as_ref().map(|place| PlaceFields::of(place, locator)),
+            deployment_target: target.as_ref().map(|target| TargetFields::of(target, locator)),
+            workload: workload.as_ref().map(|workload| WorkloadFields::of(workload, locator)),
+        }
+    }
+}
+
+impl PlaceFields {
+    fn of(overview: &PlaceOverview, locator: &mut Locator<'_>) -> Self {
+        let PlaceOverview { place, labels, clusters, targets, assignments } = overview;
+        let spec = &place.cluster_type.spec;
+        Self {
+            reached: ReachedFields::of(assignments, locator),
+            differing_values: DifferingFields::all(assignments),
+            problems: assignments.problems.iter().map(ProblemFields::of).collect(),
+            checked_assignments: assignments.checked,
+            cluster_type: place.cluster_type.name.to_string(),
+            cluster: place.cluster.as_ref().map(|cluster| cluster.name.to_string()),
+            place: SourcePosition::find(&Origin::field(&place.key(), FieldPath::default()), locator),
+            clusters: *clusters,
+            templates: [&spec.reconciler, &spec.namespace_service, &spec.config_type].map(ToString::to_string).into(),
+            labels: labels.iter().map(|label| LabelFields::of(label, locator)).collect(),
+            assignments: targets.len(),
+            targets: targets.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl TargetFields {
+    fn of(overview: &TargetOverview, locator: &mut Locator<'_>) -> Self {
+        let TargetOverview { target, labels, counts: [types, clusters], places, assignments } = overview;
+        let (object, path) = &target.origin;
+        Self {
+            reached: ReachedFields::of(assignments, locator),
+            differing_values: DifferingFields::all(assignments),
+            problems: assignments.problems.iter().map(ProblemFields::of).collect(),
+            checked_assignments: assignments.checked,
+            target: target.name.to_string(),
+            workload: target.workload().to_owned(),
+            workspace: target.workspace().to_owned(),
+            registration: target.registration.as_ref().map(ToString::to_string),
+            place: SourcePosition::find(&Origin::field(object, path.clone()), locator),
+            labels: labels.iter().map(|label| LabelFields::of(label, locator)).collect(),
+            assignments: types + clusters,
+            cluster_type_count: *types,
+            cluster_count: *clusters,
+            places: places.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl WorkloadFields {
+    fn of(overview: &WorkloadOverview, locator: &mut Locator<'_>) -> Self {
+        let WorkloadOverview { name, origin, registration, workspace, targets, elsewhere, problem } = overview;
+        let targets = targets.iter();
+        let targets = targets.map(|(name, places)| TargetCount { target: name.to_string(), assignments: *places });
+        let elsewhere = elsewhere.iter();
+        let elsewhere =
+            elsewhere.map(|(name, count)| EnvironmentCount { environment: name.to_string(), targets: *count });
+        let problem = problem.as_ref();
+        Self {
+            workload: name.to_string(),
+            workspace: workspace.to_string(),
+            registration: registration.as_ref().map(ToString::to_string),
+            place: origin.as_ref().and_then(|origin| SourcePosition::find(origin, locator)),
+            targets: targets.collect(),
+            other_environments: elsewhere.collect(),
+            problem: problem.map(|found| ClaimFields { code: found.code.to_string(), message: found.message.clone() }),
+        }
+    }
+}
+
+impl ReachedFields {
+    fn of(assignments: &Assignments, locator: &mut Locator<'_>) -> Self {
+        let policy = |share: &PolicyShare| PolicyFields {
+            policy: share.policy.to_string(),
+            assignments: share.assignments,
+            place: SourcePosition::find(&share.origin, locator),
+        };
+        let schema = |object: &ObjectKey| SchemaFields { kind: object.kind.name(), name: object.name.to_string() };
+        Self {
+            policies: assignments.policies.iter().map(policy).collect(),
+            config_maps: assignments.config_maps.iter().map(ToString::to_string).collect(),
+            schemas: assignments.schemas.iter().map(schema).collect(),
+        }
+    }
+}
+
+impl DifferingFields {
+    fn all(assignments: &Assignments) -> Vec<Self> {
+        assignments.differing.iter().map(|(path, count)| Self { key: path.to_string(), values: *count }).collect()
+    }
+}
+
+impl ProblemFields {
+    fn of(problem: &Diagnostic) -> Self {
+        Self {
+            code: problem.code.to_string(),
+            message: problem.message.clone(),
+            assignments: problem.assignments.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl LabelFields {
+    fn of(label: &SourcedLabel, locator: &mut Locator<'_>) -> Self {
+        Self {
+            key: label.key.to_string(),
+            value: label.value.to_string(),
+            kind: label.object.kind.name(),
+            object: label.object.name.to_string(),
+            place: SourcePosition::find(&label.origin(), locator),
+        }
+    }
 }

@@ -1,15 +1,16 @@
-//! The explanation of one value, as text and as JSON.
+//! The explanation of one value, for people and for programs.
 
 use engine::compile::Prepared;
-use engine::explain::{UnusedContainer, ValuePart, ValueReason, ValueSource};
+use engine::explain::{SchemaCheck, UnusedContainer, ValuePart, ValueReason, ValueSource};
 use model::diagnostic::{AssignmentId, Origin};
-use model::field_path::FieldPath;
 use model::locate::Locator;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workbench::listing::position::SourcePosition;
 
 use super::context::ExplanationContext;
 use crate::exit::Failure;
-use crate::{places, terminal};
+use crate::terminal;
 
 /// The maximum number of `ConfigMap`s that are named if they have a value but do not match.
 const NOT_USED_MAX: usize = 10;
@@ -18,14 +19,20 @@ const PIECES_MAX: usize = 20;
 /// The maximum number of similar keys that are named for an unknown key.
 const NEAREST_MAX: usize = 3;
 
+/// A key of an assignment without a meaning.
+pub(super) struct UnknownKey<'a> {
+    pub(super) environment: &'a str,
+    pub(super) id: &'a AssignmentId,
+    /// The key as it was typed.
+    pub(super) key: &'a str,
+    pub(super) reason: &'a ValueReason,
+}
+
 /// The error for a key that has no value and is in no `ConfigMap` and no schema. It names similar keys.
-pub(super) fn unknown_key(
-    (key, path): (&str, &FieldPath),
-    prepared: &Prepared,
-    (environment, id): (&str, &AssignmentId),
-) -> Failure {
+pub(super) fn unknown_key(unknown: &UnknownKey<'_>, prepared: &Prepared) -> Failure {
+    let UnknownKey { environment, id, key, reason } = unknown;
     let known: Vec<_> = prepared.value_paths(id).iter().map(ToString::to_string).collect();
-    let wanted = path.to_string();
+    let wanted = reason.path.to_string();
     // If the keys are too different, the whole list helps more than a suggestion.
     let distance = |known: &String| {
         let (wanted, known) = (wanted.to_lowercase(), known.to_lowercase());
@@ -113,31 +120,114 @@ fn not_used_text(other: &UnusedContainer, words: &mut ExplanationContext<'_, '_>
     format!("ConfigMap {}   {}   {}", other.container, words.place(&other.origin), other.unmet_conditions.join("; "))
 }
 
-fn source_json(source: &ValueSource, locator: &mut Locator<'_>) -> Json {
-    json!({
-        "configMap": source.container.as_str(),
-        "place": places::json(&source.origin, locator),
-        "value": source.shown,
-        "matches": source.matches,
-    })
+/// The explanation of a value.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ValueFields {
+    /// The path of the value.
+    key: String,
+    /// The value, in the form that may be shown; `null` if there is none.
+    value: Option<String>,
+    /// What set it; `null` if nothing did, or if several `ConfigMap`s gave parts of it.
+    set_by: Option<SourceFields>,
+    /// The parts of the value that several `ConfigMap`s gave, in the order of merging; none if `setBy` gave all of it.
+    composed_of: Vec<PartFields>,
+    /// What it overrides, the latest first.
+    overrides: Vec<SourceFields>,
+    not_used: Vec<UnusedFields>,
+    checks: Vec<CheckFields>,
+    ends_up_in: Vec<LineFields>,
 }
 
-fn piece_json(piece: &ValuePart, locator: &mut Locator<'_>) -> Json {
-    let mut json = source_json(&piece.source, locator);
-    json["key"] = piece.path.to_string().into();
-    json
+/// A `ConfigMap` that sets a value.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SourceFields {
+    /// The `ConfigMap`.
+    config_map: String,
+    /// Where it is written.
+    place: Option<SourcePosition>,
+    /// What is written there.
+    value: String,
+    /// Why that `ConfigMap` matches, in words.
+    matches: Vec<String>,
 }
 
-pub(super) fn json(reason: &ValueReason, locator: &mut Locator<'_>) -> Json {
-    let unused_containers = |other: &UnusedContainer, locator: &mut Locator<'_>| json!({"configMap": other.container.as_str(), "place": places::json(&other.origin, locator), "because": other.unmet_conditions});
-    json!({
-        "key": reason.path.to_string(),
-        "value": reason.shown,
-        "setBy": reason.set_by.as_ref().map(|source| source_json(source, locator)),
-        "composedOf": reason.composed_of.iter().map(|piece| piece_json(piece, locator)).collect::<Vec<_>>(),
-        "overrides": reason.overrides.iter().map(|source| source_json(source, locator)).collect::<Vec<_>>(),
-        "notUsed": reason.unused_containers.iter().map(|other| unused_containers(other, locator)).collect::<Vec<_>>(),
-        "checks": reason.checks.iter().map(|check| json!({"place": places::json(&check.origin, locator), "demands": check.requirements})).collect::<Vec<_>>(),
-        "endsUpIn": reason.rendered_lines.iter().map(|(file, line)| json!({"file": &**file, "line": line})).collect::<Vec<_>>(),
-    })
+/// A part of a value.
+#[derive(Serialize, ToSchema)]
+struct PartFields {
+    #[serde(flatten)]
+    source: SourceFields,
+    /// A part of the value that one of several `ConfigMap`s gave.
+    key: String,
+}
+
+/// A `ConfigMap` that has a value and does not match.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnusedFields {
+    /// A `ConfigMap` that has the value too, and does not match.
+    config_map: String,
+    /// Where it is written.
+    place: Option<SourcePosition>,
+    /// Why it does not match, in words.
+    because: Vec<String>,
+}
+
+/// A schema with a condition for a value.
+#[derive(Serialize, ToSchema)]
+struct CheckFields {
+    /// A schema that has a condition for this value, with its location.
+    place: Option<SourcePosition>,
+    /// The condition, as text.
+    demands: String,
+}
+
+/// A line of a file that holds a value.
+#[derive(Serialize, ToSchema)]
+struct LineFields {
+    /// A file of the assignment that holds the value.
+    file: String,
+    /// The line.
+    line: usize,
+}
+
+impl ValueFields {
+    pub(super) fn of(reason: &ValueReason, locator: &mut Locator<'_>) -> Self {
+        let part = |part: &ValuePart, locator: &mut Locator<'_>| PartFields {
+            source: SourceFields::of(&part.source, locator),
+            key: part.path.to_string(),
+        };
+        let unused = |other: &UnusedContainer, locator: &mut Locator<'_>| UnusedFields {
+            config_map: other.container.to_string(),
+            place: SourcePosition::find(&other.origin, locator),
+            because: other.unmet_conditions.clone(),
+        };
+        let check = |check: &SchemaCheck, locator: &mut Locator<'_>| CheckFields {
+            place: SourcePosition::find(&check.origin, locator),
+            demands: check.requirements.clone(),
+        };
+        let lines = reason.rendered_lines.iter();
+        Self {
+            key: reason.path.to_string(),
+            value: reason.shown.clone(),
+            set_by: reason.set_by.as_ref().map(|source| SourceFields::of(source, locator)),
+            composed_of: reason.composed_of.iter().map(|one| part(one, locator)).collect(),
+            overrides: reason.overrides.iter().map(|source| SourceFields::of(source, locator)).collect(),
+            not_used: reason.unused_containers.iter().map(|other| unused(other, locator)).collect(),
+            checks: reason.checks.iter().map(|one| check(one, locator)).collect(),
+            ends_up_in: lines.map(|(file, line)| LineFields { file: file.to_string(), line: *line }).collect(),
+        }
+    }
+}
+
+impl SourceFields {
+    fn of(source: &ValueSource, locator: &mut Locator<'_>) -> Self {
+        Self {
+            config_map: source.container.to_string(),
+            place: SourcePosition::find(&source.origin, locator),
+            value: source.shown.clone(),
+            matches: source.matches.clone(),
+        }
+    }
 }
