@@ -1,4 +1,4 @@
-//! What is published at places where it is not what is desired, in answers for people and for programs.
+//! What is published at places where it is not what is desired, in answers for people.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,6 @@ use engine::compile::Prepared;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
-use serde_json::{Value as Json, json};
-use workbench::listing::rows::PublishedContent;
 
 use crate::hub_client::length;
 use crate::terminal;
@@ -75,9 +73,4 @@ pub(crate) fn why(content: &HeldContent, now: Timestamp) -> String {
 pub(crate) fn since(content: &HeldContent, now: Timestamp) -> Option<String> {
     let since = Timestamp::from_millis(content.since?.as_millisecond());
     Some(length(now.since(since)))
-}
-
-/// The same for programs.
-pub(crate) fn json(content: &HeldContent) -> Json {
-    json!(PublishedContent::new(content))
 }

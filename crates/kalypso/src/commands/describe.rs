@@ -1,5 +1,6 @@
 //! `kalypso describe`: an object, what it reaches, what reaches it, and what is wrong with it.
 
+mod answer;
 mod details;
 mod held;
 mod problems;
@@ -14,8 +15,10 @@ use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
 use workbench::listing::rows::{Row, row};
-use workbench::listing::view::{View, label_pairs};
+use workbench::listing::view::View;
 
+pub(crate) use self::answer::DescribeFields;
+use self::answer::DescriptionFields;
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
 use crate::diagnostics::DiagnosticReport;
@@ -24,9 +27,6 @@ use crate::held_content::HeldAssignments;
 use crate::listing::environments;
 use crate::progress::Watch;
 use crate::{compiling, terminal};
-
-/// The fields that all kinds have.
-const COMMON_FIELDS: [&str; 4] = ["environment", "name", "place", "labels"];
 
 /// An object that is described.
 struct Subject {
@@ -38,8 +38,9 @@ struct Subject {
 struct Description {
     subject: Subject,
     row: Row,
-    details: Vec<details::Detail>,
+    details: details::Details,
     reach: Option<reach::Reach>,
+    held: held::HeldContents,
 }
 
 pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
@@ -60,9 +61,9 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
         for subject in subjects {
             answer.found.insert((subject.kind, subject.listed.name().to_string()));
             let mut description = Description::of(subject, &mut view);
-            description.details.extend(held::detail(&description.subject, (&view, &compiled), &mut held));
+            description.held = held::contents(&description.subject, (&view, &compiled), &mut held);
             let report = problems::report(&description.subject, (&view, &compiled), &diagnostics);
-            answer.add(&description, &mut view, &report);
+            answer.add(description, &mut view, &report);
         }
     }
     watch.end();
@@ -78,27 +79,27 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
 struct Answer {
     format: Format,
     text: String,
-    items: Vec<serde_json::Value>,
+    items: Vec<DescriptionFields>,
     found: BTreeSet<(ListedKind, String)>,
 }
 
 impl Answer {
-    fn add(&mut self, description: &Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) {
+    fn add(&mut self, description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) {
         if self.format == Format::Human {
             if !self.text.is_empty() {
                 self.text.push_str("\n\n");
             }
-            self.text.push_str(&crate::visible::visible(&text::text(description, view)));
+            self.text.push_str(&crate::visible::visible(&text::text(&description, view)));
             self.text.push_str(&text::problems(report));
         } else {
-            self.items.push(description.json(view, report));
+            self.items.push(DescriptionFields::of(description, view, report));
         }
     }
 
-    fn write(&self) -> std::io::Result<()> {
+    fn write(self) -> std::io::Result<()> {
         match self.format {
             Format::Human => terminal::answer_styled(&self.text),
-            format => terminal::answer(&terminal::structured(&json!({"items": self.items}), format)),
+            format => terminal::answer(&terminal::structured(&json!(DescribeFields { items: self.items }), format)),
         }
     }
 }
@@ -106,27 +107,9 @@ impl Answer {
 impl Description {
     fn of(subject: Subject, view: &mut View<'_>) -> Self {
         let row = row(&subject.listed, view);
-        let details = details::of(&subject.listed, view);
+        let details = details::Details::of(&subject.listed, view);
         let reach = reach::Reach::of(&subject, view);
-        Self { subject, row, details, reach }
-    }
-
-    fn json(&self, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> serde_json::Value {
-        let mut fields = self.row.json.clone();
-        let mut json = json!({"kind": self.subject.kind.of_objects().map_or("", model::kind::Kind::name)});
-        for key in COMMON_FIELDS {
-            json[key] = fields.remove(key).unwrap_or_default();
-        }
-        json["fields"] = fields.into();
-        json["rollouts"] = json!([]);
-        json["annotations"] = json!(label_pairs(&self.subject.listed.annotations()));
-        for detail in &self.details {
-            json[detail.field] = detail.json.clone();
-        }
-        json["reaches"] = self.reach.as_ref().map_or(serde_json::Value::Null, reach::Reach::json);
-        json["reachedBy"] = self.reach.as_ref().map_or_else(|| json!([]), |reach| reach.reached_by_json(view));
-        json["report"] = crate::reporting::json(report);
-        json
+        Self { subject, row, details, reach, held: held::HeldContents::default() }
     }
 }
 

@@ -41,6 +41,7 @@ mod status;
 mod why_not;
 
 pub(crate) use self::contract::ContractFields;
+pub(crate) use self::describe::DescribeFields;
 pub(crate) use self::explain::{AssignmentFields, OverviewFields, ValueFields};
 pub(crate) use self::why_not::WhyNotFields;
 use crate::arguments::{Arguments, Command};

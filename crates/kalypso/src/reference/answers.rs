@@ -5,7 +5,7 @@ mod listing;
 mod schema;
 
 use self::schema::of_answer;
-use crate::commands::{AssignmentFields, ContractFields, OverviewFields, ValueFields, WhyNotFields};
+use crate::commands::{AssignmentFields, ContractFields, DescribeFields, OverviewFields, ValueFields, WhyNotFields};
 
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
@@ -27,6 +27,7 @@ pub fn answers() -> Vec<(String, Vec<Field>)> {
 /// The output that commands generate themselves, whose fields are those of its type.
 fn of_types() -> Vec<(String, Vec<Field>)> {
     let answers = [
+        ("describe", of_answer::<DescribeFields>()),
         ("explain", of_answer::<AssignmentFields>()),
         ("explain KEY", of_answer::<ValueFields>()),
         ("explain NAME", of_answer::<OverviewFields>()),

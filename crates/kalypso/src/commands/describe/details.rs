@@ -2,108 +2,188 @@
 
 use engine::inventory::ConfigMapValue;
 use engine::promotion::membership::Membership;
+use engine::target::Target;
 use model::credential::without;
 use model::fleet::Fleet;
-use model::object::promotion::Ring;
-use model::object::{AnyObject, Object, Promotion, Template, Workload};
-use serde_json::{Value as Json, json};
+use model::object::{AnyObject, ClusterType, Object, Promotion, Template, Workload};
+use serde::Serialize;
+use utoipa::ToSchema;
 use workbench::listing::object::Listed;
+use workbench::listing::position::SourcePosition;
 use workbench::listing::view::View;
 
-use crate::places;
 use crate::terminal::count;
 
-/// A list of parts of an object.
-pub(super) struct Detail {
-    /// The name of the field for programs.
-    pub(super) field: &'static str,
-    /// The title for people.
-    pub(super) title: &'static str,
-    /// The rows for people.
-    pub(super) rows: Vec<Vec<String>>,
-    /// The items for programs.
-    pub(super) json: Json,
+/// The parts of an object. A kind has at most one list of them.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<ValueFields>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deployment_targets: Option<Vec<TargetFields>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mapped_labels: Option<Vec<MappedFields>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring_places: Option<Vec<RingFields>>,
+    /// Of a cluster type: its clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster_names: Option<Vec<String>>,
+    /// Of a template: the cluster types that use it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster_type_names: Option<Vec<String>>,
 }
 
-/// The parts of an object.
-pub(super) fn of(listed: &Listed, view: &mut View<'_>) -> Vec<Detail> {
-    match listed {
-        Listed::Object(AnyObject::ConfigMap(object), _) => {
-            let values = view.inventory.config_map(&object.name).map(|facts| facts.values);
-            values.into_iter().map(|values| values_detail(&values, view)).collect()
+/// A value of a `ConfigMap`.
+#[derive(Serialize, ToSchema)]
+struct ValueFields {
+    /// Of a `ConfigMap`: a key that it sets.
+    key: String,
+    /// Its value; a digest if it is sensitive.
+    value: String,
+    /// Where it is written.
+    place: Option<SourcePosition>,
+    /// The same place for people.
+    #[serde(skip)]
+    source: String,
+}
+
+/// A target of a workload.
+#[derive(Serialize, ToSchema)]
+struct TargetFields {
+    /// Of a workload: a target of it.
+    name: String,
+    /// On how many places it runs.
+    assignments: usize,
+}
+
+/// A label of a target that a `LabelMapping` added.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct MappedFields {
+    /// Of a target: a label that a `LabelMapping` added.
+    label: String,
+    /// That `LabelMapping`.
+    label_mapping: String,
+}
+
+/// A ring of a promotion.
+#[derive(Serialize, ToSchema)]
+struct RingFields {
+    /// Of a promotion: a ring, also the last one that is not written.
+    ring: String,
+    /// Its places, in words.
+    members: String,
+    /// How many places it has.
+    places: usize,
+}
+
+/// A list of parts for people.
+pub(super) struct DetailList {
+    pub(super) title: &'static str,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Details {
+    pub(super) fn of(listed: &Listed, view: &mut View<'_>) -> Self {
+        let none = Self::default();
+        match listed {
+            Listed::Object(AnyObject::ConfigMap(object), _) => {
+                let values = view.inventory.config_map(&object.name).map(|facts| facts.values);
+                Self { values: values.map(|values| ValueFields::all(&values, view)), ..none }
+            }
+            Listed::Object(AnyObject::Workload(object), _) => {
+                Self { deployment_targets: Some(TargetFields::all(object, view)), ..none }
+            }
+            Listed::Object(AnyObject::ClusterType(object), _) => {
+                Self { cluster_names: Some(clusters(object.name.as_str(), view.fleet())), ..none }
+            }
+            Listed::Object(AnyObject::Template(object), _) => {
+                Self { cluster_type_names: Some(users(object, view.fleet())), ..none }
+            }
+            Listed::Object(AnyObject::Promotion(object), _) => {
+                Self { ring_places: RingFields::all(object, view.fleet()), ..none }
+            }
+            Listed::Target(target) => Self { mapped_labels: Some(MappedFields::all(target)), ..none },
+            Listed::Object(..) => none,
         }
-        Listed::Object(AnyObject::Workload(object), _) => vec![targets(object, view)],
-        Listed::Object(AnyObject::ClusterType(object), _) => vec![clusters(object.name.as_str(), view.fleet())],
-        Listed::Object(AnyObject::Template(object), _) => vec![users(object, view.fleet())],
-        Listed::Object(AnyObject::Promotion(object), _) => rings(object, view.fleet()).into_iter().collect(),
-        Listed::Target(target) => {
-            let mapped = target.mapped.iter().map(|(key, mapping)| {
-                let value = target.labels.get(key).map_or("", |value| value);
-                (format!("{key}={value}"), mapping.to_string())
-            });
-            let mapped: Vec<_> = mapped.collect();
-            let json = mapped.iter().map(|(label, mapping)| json!({"label": label, "labelMapping": mapping}));
-            let json = json.collect::<Vec<_>>().into();
-            let rows = mapped.into_iter().map(|(label, mapping)| vec![label, format!("added by mapping {mapping}")]);
-            vec![Detail { field: "mappedLabels", title: "Mapped labels", rows: rows.collect(), json }]
+    }
+
+    /// The lists for people.
+    pub(super) fn lists(&self) -> Vec<DetailList> {
+        fn list<T>(title: &'static str, items: Option<&[T]>, row: impl Fn(&T) -> Vec<String>) -> Option<DetailList> {
+            Some(DetailList { title, rows: items?.iter().map(row).collect() })
         }
-        Listed::Object(..) => Vec::new(),
+        let Self { values, deployment_targets, mapped_labels, ring_places, cluster_names, cluster_type_names } = self;
+        let name = |name: &String| vec![name.clone()];
+        let lists = [
+            list("Values", values.as_deref(), |one| vec![one.key.clone(), one.value.clone(), one.source.clone()]),
+            list("Targets", deployment_targets.as_deref(), |one| {
+                vec![one.name.clone(), count(one.assignments, "assignment")]
+            }),
+            list("Mapped labels", mapped_labels.as_deref(), |one| {
+                vec![one.label.clone(), format!("added by mapping {}", one.label_mapping)]
+            }),
+            list("Rings", ring_places.as_deref(), |one| {
+                vec![one.ring.clone(), count(one.places, "place"), one.members.clone()]
+            }),
+            list("Clusters", cluster_names.as_deref(), name),
+            list("Used by", cluster_type_names.as_deref(), name),
+        ];
+        lists.into_iter().flatten().collect()
     }
 }
 
-fn values_detail(values: &[ConfigMapValue], view: &mut View<'_>) -> Detail {
-    let shown = |value: &ConfigMapValue| without(&value.shown).into_owned();
-    let rows = values.iter().map(|value| vec![value.key.to_string(), shown(value), view.source(&value.origin)]);
-    let rows = rows.collect();
-    let json = |value: &ConfigMapValue| {
-        let place = places::json(&value.origin, &mut view.locator);
-        json!({"key": &*value.key, "value": shown(value), "place": place})
-    };
-    let json = values.iter().map(json).collect::<Vec<_>>().into();
-    Detail { field: "values", title: "Values", rows, json }
+impl ValueFields {
+    fn all(values: &[ConfigMapValue], view: &mut View<'_>) -> Vec<Self> {
+        let of = |value: &ConfigMapValue| Self {
+            key: value.key.to_string(),
+            value: without(&value.shown).into_owned(),
+            place: SourcePosition::find(&value.origin, &mut view.locator),
+            source: view.source(&value.origin),
+        };
+        values.iter().map(of).collect()
+    }
 }
 
-fn targets(object: &Object<Workload>, view: &View<'_>) -> Detail {
-    let key = object.key();
-    let targets = view.inventory.prepared().targets().iter().filter(|target| target.origin.0 == key);
-    let counted: Vec<_> = targets
-        .map(|target| (target.name.to_string(), view.inventory.len(&view.inventory.of_target(target.name.as_str()))))
-        .collect();
-    let json = counted.iter().map(|(name, assignments)| json!({"name": name, "assignments": assignments}));
-    let json = json.collect::<Vec<_>>().into();
-    let rows = counted.into_iter().map(|(name, assignments)| vec![name, count(assignments, "assignment")]).collect();
-    Detail { field: "deploymentTargets", title: "Targets", rows, json }
+impl TargetFields {
+    fn all(object: &Object<Workload>, view: &View<'_>) -> Vec<Self> {
+        let key = object.key();
+        let targets = view.inventory.prepared().targets().iter().filter(|target| target.origin.0 == key);
+        let of = |name: &str| view.inventory.len(&view.inventory.of_target(name));
+        targets.map(|target| Self { name: target.name.to_string(), assignments: of(target.name.as_str()) }).collect()
+    }
 }
 
-/// The rings with the numbers of their places.
-fn rings(promotion: &Object<Promotion>, fleet: &Fleet) -> Option<Detail> {
-    let membership = Membership::new(fleet, &promotion.spec)?;
-    let rings: Vec<_> = membership.rings.iter().zip(membership.counts()).collect();
-    let json = rings
-        .iter()
-        .map(|(ring, places)| json!({"ring": &*ring.name, "members": ring.members.to_string(), "places": places}));
-    let json = json.collect::<Vec<_>>().into();
-    let row =
-        |(ring, places): (&Ring, usize)| vec![ring.name.to_string(), count(places, "place"), ring.members.to_string()];
-    let rows = rings.into_iter().map(row).collect();
-    Some(Detail { field: "ringPlaces", title: "Rings", rows, json })
+impl MappedFields {
+    fn all(target: &Target) -> Vec<Self> {
+        let mapped = target.mapped.iter().map(|(key, mapping)| {
+            let value = target.labels.get(key).map_or("", |value| value);
+            Self { label: format!("{key}={value}"), label_mapping: mapping.to_string() }
+        });
+        mapped.collect()
+    }
 }
 
-fn clusters(cluster_type: &str, fleet: &Fleet) -> Detail {
+impl RingFields {
+    /// The rings with the numbers of their places.
+    fn all(promotion: &Object<Promotion>, fleet: &Fleet) -> Option<Vec<Self>> {
+        let membership = Membership::new(fleet, &promotion.spec)?;
+        let rings = membership.rings.iter().zip(membership.counts());
+        let rings =
+            rings.map(|(ring, places)| Self { ring: ring.name.to_string(), members: ring.members.to_string(), places });
+        Some(rings.collect())
+    }
+}
+
+fn clusters(cluster_type: &str, fleet: &Fleet) -> Vec<String> {
     let clusters = fleet.clusters.values().filter(|cluster| *cluster.spec.cluster_type == *cluster_type);
-    names("clusterNames", "Clusters", clusters.map(|cluster| cluster.name.to_string()).collect())
+    clusters.map(|cluster| cluster.name.to_string()).collect()
 }
 
-fn users(template: &Object<Template>, fleet: &Fleet) -> Detail {
+fn users(template: &Object<Template>, fleet: &Fleet) -> Vec<String> {
     let name = template.name.as_arc();
-    let is_user = |spec: &model::object::ClusterType| {
-        [&spec.reconciler, &spec.namespace_service, &spec.config_type].contains(&name)
-    };
+    let is_user = |spec: &ClusterType| [&spec.reconciler, &spec.namespace_service, &spec.config_type].contains(&name);
     let users = fleet.cluster_types.values().filter(|cluster_type| is_user(&cluster_type.spec));
-    names("clusterTypeNames", "Used by", users.map(|cluster_type| cluster_type.name.to_string()).collect())
-}
-
-fn names(field: &'static str, title: &'static str, names: Vec<String>) -> Detail {
-    let json = names.clone().into();
-    Detail { field, title, rows: names.into_iter().map(|name| vec![name]).collect(), json }
+    users.map(|cluster_type| cluster_type.name.to_string()).collect()
 }

@@ -2,24 +2,43 @@
 
 use std::collections::BTreeMap;
 
+use delivery::rings::HeldContent;
 use engine::compile::{Assignment, Compiled};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
+use serde::Serialize;
+use workbench::listing::rows::PublishedContent;
 use workbench::listing::view::View;
 
 use super::Subject;
-use super::details::Detail;
 use super::reach;
 use crate::held_content::{self, HeldAssignments};
 use crate::terminal::count;
 
-/// The held contents of an object's assignments, with the number of assignments of each. None: all have the desired content, or an object of this kind reaches none.
-pub(super) fn detail(
+/// The published content of an assignment.
+#[derive(Serialize)]
+pub(super) struct RolloutFields {
+    #[serde(flatten)]
+    content: PublishedContent,
+    assignment: String,
+}
+
+/// The assignments of an object that have another content than the desired one. None of them: all have it, or an object of this kind reaches none.
+#[derive(Default)]
+pub(super) struct HeldContents {
+    /// One for each assignment, for programs.
+    pub(super) rollouts: Vec<RolloutFields>,
+    /// One for each content, with the number of assignments, for people.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// Finds the held contents of an object's assignments.
+pub(super) fn contents(
     subject: &Subject,
     (view, compiled): (&View<'_>, &Compiled),
     held: &mut HeldAssignments<'_>,
-) -> Option<Detail> {
-    let set = reach::set(&subject.listed, view)?;
+) -> HeldContents {
+    let Some(set) = reach::set(&subject.listed, view) else { return HeldContents::default() };
     let ids: Vec<_> = view.inventory.assignments(&set, None).map(|assigned| assigned.id()).collect();
     let folder = |id: &AssignmentId| compiled.get(id).as_ref().and_then(Assignment::folder);
     let found = held.find(&ids, |ids| ids.iter().map(folder).collect());
@@ -31,12 +50,9 @@ pub(super) fn detail(
         *numbers.entry(texts).or_default() += 1;
     }
     let row = |((workload, text, why), number)| vec![workload, count(number, "assignment"), text, why];
-    let rows: Vec<_> = numbers.into_iter().map(row).collect();
-    let json = found.iter().map(|(id, content)| {
-        let mut json = held_content::json(content);
-        json["assignment"] = id.to_string().into();
-        json
-    });
-    let json = json.collect::<Vec<_>>().into();
-    (!rows.is_empty()).then_some(Detail { field: "rollouts", title: "Published", rows, json })
+    let rollout = |(id, content): (&AssignmentId, &HeldContent)| RolloutFields {
+        content: PublishedContent::new(content),
+        assignment: id.to_string(),
+    };
+    HeldContents { rollouts: found.iter().map(rollout).collect(), rows: numbers.into_iter().map(row).collect() }
 }

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use engine::inventory::{AssignmentCounts, AssignmentSet, Inventory};
 use model::diagnostic::Origin;
 use model::object::AnyObject;
-use serde_json::{Value as Json, json};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
 use workbench::listing::view::View;
 
 use super::Subject;
-use crate::places;
 
 /// How many assignments are shown as examples.
 const EXAMPLES_MAX: usize = 5;
@@ -47,35 +45,6 @@ impl Reach {
             examples,
             reached_by: reached_by(subject.kind, &set, inventory),
         })
-    }
-
-    pub(super) fn json(&self) -> Json {
-        let groups = |groups: &[(Arc<str>, usize)], key: &str| {
-            groups.iter().map(|(name, count)| json!({key: &**name, "assignments": count})).collect::<Vec<_>>()
-        };
-        let AssignmentCounts { assignments, cluster_types, clusters, targets, workloads } = self.counts;
-        json!({
-            "assignments": assignments,
-            "clusterTypes": cluster_types,
-            "clusters": clusters,
-            "targets": targets,
-            "workloads": workloads,
-            "byWorkload": groups(&self.by_workload, "workload"),
-            "byClusterType": groups(&self.by_cluster_type, "clusterType"),
-            "examples": self.examples,
-        })
-    }
-
-    pub(super) fn reached_by_json(&self, view: &mut View<'_>) -> Json {
-        let json = |reaching: &Reaching| {
-            json!({
-                "kind": reaching.kind.of_objects().map_or("", model::kind::Kind::name),
-                "name": &*reaching.name,
-                "place": places::json(&reaching.origin, &mut view.locator),
-                "assignments": reaching.assignments,
-            })
-        };
-        self.reached_by.iter().map(json).collect::<Vec<_>>().into()
     }
 }
 

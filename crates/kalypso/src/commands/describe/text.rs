@@ -8,8 +8,9 @@ use workbench::listing::kind::ListedKind;
 use workbench::listing::rows::columns_of;
 use workbench::listing::view::View;
 
+use super::Description;
+use super::details::DetailList;
 use super::reach::{Reach, Reaching};
-use super::{Description, details::Detail};
 use crate::diagnostics::{DiagnosticReport, ReportFormat};
 use crate::listing::text::{counts_text, more_text};
 use crate::table;
@@ -28,7 +29,10 @@ const OTHER_COLUMNS: [&str; 4] = ["NAME", "LABELS", "SOURCE", "ASSIGNMENTS"];
 
 /// The description of an object.
 pub(super) fn text(description: &Description, view: &mut View<'_>) -> String {
-    let Description { subject, row, details, reach } = description;
+    let Description { subject, row, details, reach, held } = description;
+    let mut lists = details.lists();
+    let published = || DetailList { title: "Published", rows: held.rows.clone() };
+    lists.extend((!held.rows.is_empty()).then(published));
     let listed = &subject.listed;
     let mut text = String::new();
     let kind = subject.kind.of_objects().map_or("", model::kind::Kind::name);
@@ -40,13 +44,11 @@ pub(super) fn text(description: &Description, view: &mut View<'_>) -> String {
     field(&mut text, "Annotations", &pairs(&listed.annotations()));
     let columns = columns_of(subject.kind);
     for (heading, cell) in columns.always.iter().chain(columns.wide).zip(&row.cells) {
-        if !OTHER_COLUMNS.contains(heading) && !details.iter().any(|detail| detail.title == title(heading)) {
+        if !OTHER_COLUMNS.contains(heading) && !lists.iter().any(|list| list.title == title(heading)) {
             field(&mut text, &title(heading), std::slice::from_ref(cell));
         }
     }
-    for detail in details {
-        text.push_str(&detail_text(detail));
-    }
+    lists.iter().for_each(|list| text.push_str(&list_text(list)));
     if let Some(reach) = reach {
         text.push_str(&reach_text(reach));
         text.push_str(&reached_by_text(&reach.reached_by, view));
@@ -86,14 +88,10 @@ fn pairs(labels: &model::label::Labels) -> Vec<String> {
     if pairs.is_empty() { vec!["-".to_owned()] } else { pairs }
 }
 
-fn detail_text(detail: &Detail) -> String {
+fn list_text(DetailList { title, rows }: &DetailList) -> String {
     let mut text = String::new();
-    field(
-        &mut text,
-        detail.title,
-        &[if detail.rows.is_empty() { "-".to_owned() } else { thousands(detail.rows.len()) }],
-    );
-    text + &list(&detail.rows)
+    field(&mut text, title, &[if rows.is_empty() { "-".to_owned() } else { thousands(rows.len()) }]);
+    text + &list(rows)
 }
 
 /// The first rows of a list, and the number of the others.
