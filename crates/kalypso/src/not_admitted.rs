@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use delivery::enforcement::{self, NotAdmitted};
 use delivery::loaded::Loaded;
 use model::diagnostic::Diagnostic;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 use crate::terminal;
 
@@ -31,20 +31,41 @@ pub(crate) fn markdown(found: &[NotAdmitted]) -> String {
     text
 }
 
+/// A revision that was not admitted, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NotAdmittedFields {
+    source: String,
+    revision: String,
+    admitted: Option<String>,
+    waits_for: &'static str,
+    gates: Vec<GateFields>,
+}
+
+#[derive(Serialize)]
+struct GateFields {
+    name: String,
+    since: String,
+    text: String,
+}
+
 /// The same for programs.
-pub(crate) fn answer(found: &[NotAdmitted]) -> Json {
+pub(crate) fn answer(found: &[NotAdmitted]) -> Vec<NotAdmittedFields> {
     let one = |found: &NotAdmitted| {
-        let gates = found.gates.iter();
-        let gates = gates.map(|gate| json!({"name": *gate.name, "since": gate.since.to_string(), "text": *gate.text}));
-        json!({
-            "source": *found.source,
-            "revision": *found.revision,
-            "admitted": found.admitted.as_deref(),
-            "waitsFor": found.waits_for.name(),
-            "gates": gates.collect::<Vec<_>>(),
-        })
+        let gates = found.gates.iter().map(|gate| GateFields {
+            name: gate.name.to_string(),
+            since: gate.since.to_string(),
+            text: gate.text.to_string(),
+        });
+        NotAdmittedFields {
+            source: found.source.to_string(),
+            revision: found.revision.to_string(),
+            admitted: found.admitted.as_deref().map(str::to_owned),
+            waits_for: found.waits_for.name(),
+            gates: gates.collect(),
+        }
     };
-    found.iter().map(one).collect::<Vec<_>>().into()
+    found.iter().map(one).collect()
 }
 
 /// The diagnostics.

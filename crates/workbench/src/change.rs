@@ -19,6 +19,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use self::earlier::{EarlierState, EarlierStates, Heads, source_name};
 use crate::commit_range::{Branches, Of, Range};
@@ -53,22 +54,22 @@ pub struct EnvironmentChange {
 }
 
 /// What was compared, for programs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
-    /// The branch of the control plane that differs. None for a plain folder, and for changes of several branches.
+    /// The branch that changes; `null` for a plain directory and for working trees.
     pub branch: Option<String>,
-    /// The commit of the branch before.
+    /// Its commit before; `null` for a plain directory and for working trees.
     pub from: Option<String>,
-    /// The commit of the branch after. None if the change is not committed.
+    /// Its commit after; `null` with `--patch` and `--working-tree`.
     pub to: Option<String>,
-    /// The patch that was applied.
+    /// The patch, as it was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// The working trees that were read.
+    /// The working trees that the environment is read from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_trees: Option<Vec<String>>,
-    /// The files that differ.
+    /// The files that the patch names, or those with changes that are not committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
 }

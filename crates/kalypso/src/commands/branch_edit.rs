@@ -19,6 +19,7 @@ use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::selector::LabelSelector;
 use model::source::Source;
+use serde_json::json;
 use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditPlace, NewProposal, Proposed};
 use workbench::source::environment_name;
 
@@ -29,7 +30,8 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
-pub(super) use self::answer::{plan, proposal};
+pub(crate) use self::answer::BranchEditFields;
+pub(super) use self::answer::{EnvironmentPlan, FileFields, ProposalFields};
 pub(super) use self::edit_text::{ProposalBody, plan_text};
 pub(super) use self::value_effect::ExpectedValues;
 
@@ -214,8 +216,8 @@ impl OpenBranch {
             let text = edit_text::text(&self.branch, edit, outcome);
             terminal::answer_fitted(&text, crate::paint::plan)?;
         } else {
-            let answer = answer::json(&self.branch, edit, outcome)?;
-            terminal::answer(&terminal::structured(&answer, options.output))?;
+            let answer = BranchEditFields::of(&self.branch, edit, outcome)?;
+            terminal::answer(&terminal::structured(&json!(answer), options.output))?;
         }
         Ok(Exit::Good)
     }

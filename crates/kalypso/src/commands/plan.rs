@@ -28,8 +28,10 @@ use workbench::change::{self, EnvironmentChange, Side};
 use workbench::source::check_complete;
 use workbench::working_trees::WorkingTrees;
 
+pub(crate) use self::answer::{EnvironmentPlans, PlanFields};
 use self::diff::Diffs;
 use self::selection::{Selection, View};
+use self::stats::StatsFields;
 
 use crate::arguments::{self, Format, PlanFormat};
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback, reuse_text};
@@ -289,13 +291,13 @@ impl PlanAnswer<'_> {
             }
             Some(_) => {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
-                structured = Some(json!({
-                    "environment": self.loaded.fleet.environment.as_str(),
-                    "change": self.change.map(EnvironmentChange::compared),
-                    "plans": plans.collect::<Result<Vec<_>, _>>()?,
-                    "notAdmitted": not_admitted::answer(self.not_admitted),
-                    "stats": stats::answer(self.compiled),
-                    "report": reporting::json(self.report),
+                structured = Some(json!(EnvironmentPlans {
+                    environment: self.loaded.fleet.environment.to_string(),
+                    change: self.change.map(EnvironmentChange::compared).cloned(),
+                    plans: plans.collect::<Result<_, _>>()?,
+                    not_admitted: not_admitted::answer(self.not_admitted),
+                    stats: StatsFields::of(self.compiled),
+                    report: reporting::json(self.report),
                 }));
             }
         }

@@ -10,6 +10,7 @@ use authoring::renames::{Named, NewName, Renaming, follow, rename};
 use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
 
+pub(crate) use self::joint::RenameFields;
 use super::branch_edit::{BranchEdit, OpenBranch, Verb, name, objects};
 use crate::arguments::{Rename, RenameInEnvironment, RenameKind};
 use crate::exit::Exit;

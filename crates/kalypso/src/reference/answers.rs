@@ -5,7 +5,10 @@ mod listing;
 mod schema;
 
 use self::schema::of_answer;
-use crate::commands::{AssignmentFields, ContractFields, DescribeFields, OverviewFields, ValueFields, WhyNotFields};
+use crate::commands::{
+    AssignmentFields, BranchEditFields, ContractFields, DescribeFields, EnvironmentPlans, OverviewFields, RenameFields,
+    TargetEditFields, ValueFields, WhyNotFields,
+};
 
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
@@ -27,12 +30,17 @@ pub fn answers() -> Vec<(String, Vec<Field>)> {
 /// The output that commands generate themselves, whose fields are those of its type.
 fn of_types() -> Vec<(String, Vec<Field>)> {
     let answers = [
+        ("plan", of_answer::<EnvironmentPlans>()),
         ("describe", of_answer::<DescribeFields>()),
         ("explain", of_answer::<AssignmentFields>()),
         ("explain KEY", of_answer::<ValueFields>()),
         ("explain NAME", of_answer::<OverviewFields>()),
         ("contract", of_answer::<ContractFields>()),
         ("why-not", of_answer::<WhyNotFields>()),
+        ("add, remove, rename, pin, unpin, config rollback", of_answer::<BranchEditFields>()),
+        ("add target, set target, remove target", of_answer::<TargetEditFields>()),
+        ("rename workload", of_answer::<RenameFields>()),
+        ("rename target", of_answer::<RenameFields>()),
     ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }
@@ -49,18 +57,13 @@ fn owned(fields: &[(&str, &str)]) -> Vec<Field> {
 /// Other output that commands generate themselves.
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
-    ("plan", PLAN),
     ("publish", PUBLISH),
-    ("add, remove, rename, pin, unpin, config rollback", edits::EDIT),
     ("config history", edits::CONFIG_HISTORY),
     ("releases create, releases show", edits::RELEASE),
     ("releases list", edits::RELEASES),
     ("releases diff", edits::RELEASES_DIFF),
     ("add environment", edits::ENVIRONMENT),
     ("add template --list", edits::PACKS),
-    ("add target, set target, remove target", edits::TARGET),
-    ("rename workload", edits::RENAME),
-    ("rename target", edits::RENAME),
     ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
@@ -166,149 +169,6 @@ const RENDER: &[Described] = &[
     ("files", "`null` with `--digest`"),
     ("files[].path", "a file of the result"),
     ("files[].id", "its git blob id"),
-    ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
-];
-
-const PLAN: &[Described] = &[
-    ("environment", "the environment"),
-    ("change", "what is compared, with `--commit`, `--patch` and `--working-tree`; `null` without them"),
-    ("change.branch", "the branch that changes; `null` for a plain directory and for working trees"),
-    ("change.from", "its commit before; `null` for a plain directory and for working trees"),
-    ("change.to", "its commit after; `null` with `--patch` and `--working-tree`"),
-    ("change.patch", "the patch, as it was named"),
-    ("change.workingTrees[]", "the working trees that the environment is read from"),
-    ("change.files[]", "the files that the patch names, or those with changes that are not committed"),
-    ("plans[]", "one for each `GitOpsRepo`; with `--commit`, `--patch` and `--working-tree` one for all"),
-    ("plans[].gitopsRepo", "its name, or what it was compared with instead"),
-    ("plans[].branch", "the branch that was compared with: `REPOSITORY@BRANCH`, or the folder"),
-    ("plans[].commit", "the commit of that branch; `null` for a folder"),
-    ("plans[].tree", "the git tree id that the branch should have"),
-    ("plans[].counts.changed", "assignments that change"),
-    ("plans[].counts.added", "assignments that are added"),
-    ("plans[].counts.renamed", "assignments that get another name: the folder moves"),
-    ("plans[].counts.removed", "assignments that are removed"),
-    ("plans[].counts.unchanged", "assignments that stay as they are"),
-    ("plans[].counts.moved", "folders of cluster types that move, because the layout of the branch changes"),
-    (
-        "plans[].counts.held",
-        "assignments that fail, and are held: rendered from an earlier publication, with a release pin",
-    ),
-    ("plans[].counts.kept", "assignments that fail, and keep their last good output"),
-    ("plans[].counts.missing", "assignments that fail, and have no output yet"),
-    (
-        "plans[].counts.stillFailing",
-        "assignments that fail before and after, with `--commit`, `--patch` and `--working-tree`: these do not read what was published of them",
-    ),
-    ("plans[].counts.unassigned", "deployment targets that are new, and that no policy assigns anywhere"),
-    (
-        "plans[].counts.selected",
-        "assignments that change, and are selected by `--workload`, `--cluster-type` and `--selector`",
-    ),
-    (
-        "plans[].groups[].kind",
-        "`groups` has the rows of the text: one for all selected assignments with the same change for the same reason. `added`, `changed`, `renamed` or `removed`",
-    ),
-    (
-        "plans[].groups[].workloads[]",
-        "the workloads with this change, at most 100; of removed assignments whose workload is not known, the deployment targets",
-    ),
-    ("plans[].groups[].moreWorkloads", "how many workloads are not listed"),
-    ("plans[].groups[].key", "the changed value; `null` if it is another change"),
-    ("plans[].groups[].change", "the change in words, as in the text: `DATABASE_URL  a → b`; long values are cut"),
-    (
-        "plans[].groups[].because",
-        "where the cause is: `control-plane@prod:configs/central.yaml:11`; `null` if it is not known. A label may have several places: then that of the first assignment",
-    ),
-    (
-        "plans[].groups[].label",
-        "the label of a cluster type, cluster or target that is the cause; `null` if it is another one",
-    ),
-    ("plans[].groups[].assignments", "how many assignments change so"),
-    ("plans[].groups[].places", "on how many cluster types and clusters they are"),
-    (
-        "plans[].rollouts",
-        "how far the rollout of each workload is, and what stays because a version of Kalypso is not admitted yet, in words; `null` if there is neither",
-    ),
-    ("plans[].needsConfirmation", "whether so much is removed that `publish --direct` needs `--confirm`"),
-    (
-        "plans[].confirmation.word",
-        "the value for `--confirm`; `null` if it is compared with no branch. `confirmation` is `null` if none is needed",
-    ),
-    ("plans[].confirmation.removed", "how many folders are removed: those of assignments and of cluster types"),
-    ("plans[].confirmation.removals[]", "their paths in the GitOps repository"),
-    ("plans[].changes[].assignment", "`CLUSTER_TYPE/TARGET`"),
-    ("plans[].changes[].kind", "`added`, `changed`, `renamed` or `removed`"),
-    ("plans[].changes[].renamedFrom", "the name before, if the assignment is renamed"),
-    ("plans[].changes[].workload", "its workload; `null` if it is not known"),
-    ("plans[].changes[].values[].key", "the path of a value that changes"),
-    ("plans[].changes[].values[].before", "the old value; `null` if it is added"),
-    ("plans[].changes[].values[].after", "the new value; `null` if it is removed"),
-    (
-        "plans[].changes[].values[].items",
-        "`null` for a value; for a list with more than 5 changes in it, which is one entry, how many items change",
-    ),
-    ("plans[].changes[].values[].items.added", "how many items are added"),
-    ("plans[].changes[].values[].items.changed", "how many change"),
-    ("plans[].changes[].values[].items.removed", "how many are removed"),
-    (
-        "plans[].changes[].values[].because",
-        "where the reason is written, `REPOSITORY@BRANCH:FILE:LINE`: the value, or the label that has changed; may be `null`",
-    ),
-    ("plans[].changes[].values[].label", "the label that has changed, if that is the reason"),
-    (
-        "plans[].changes[].valuesSameAs",
-        "the assignment whose `values` are the same, if they are many and listed there; else `null`",
-    ),
-    ("plans[].changes[].moreValues", "how many changes of values are not listed here"),
-    ("plans[].changes[].reasons[]", "other reasons, in words"),
-    ("plans[].changes[].files[].path", "a file that changes"),
-    ("plans[].changes[].files[].kind", "`added`, `changed` or `removed`"),
-    ("plans[].changes[].files[].before", "its git blob id before; `null` if it is added"),
-    ("plans[].changes[].files[].after", "its git blob id after; `null` if it is removed"),
-    ("plans[].changes[].files[].diff", "the difference, with `--diff`"),
-    ("plans[].otherFiles[]", "files that belong to no assignment, with the same fields"),
-    ("plans[].otherFiles[].path", ""),
-    ("plans[].otherFiles[].kind", ""),
-    ("plans[].otherFiles[].before", ""),
-    ("plans[].otherFiles[].after", ""),
-    ("plans[].otherFiles[].diff", ""),
-    ("plans[].truncated", "`null` if everything is listed"),
-    ("plans[].truncated.groups", "how many groups are not listed; the same for the other lists"),
-    ("plans[].truncated.changes", ""),
-    ("plans[].truncated.otherFiles", ""),
-    ("plans[].truncated.held", ""),
-    ("plans[].truncated.kept", ""),
-    ("plans[].truncated.missing", ""),
-    ("plans[].truncated.stillFailing", ""),
-    ("plans[].truncated.adopted", ""),
-    ("plans[].truncated.help", "how to see them"),
-    ("plans[].held[]", "the assignments that fail and are held"),
-    ("plans[].held[].assignment", ""),
-    ("plans[].held[].from", "the publication from whose commits it is rendered"),
-    ("plans[].held[].pins[]", "the release pins that are applied; empty if no pin holds it any more"),
-    ("plans[].kept[]", "the assignments that keep their last good output"),
-    ("plans[].missing[]", "the assignments that have no output yet"),
-    ("plans[].stillFailing[]", "the assignments that fail before and after"),
-    (
-        "plans[].relocation",
-        "the move of all folders to another path, because the `path` of the `GitOpsRepo` changed: `from`, `to` (both may be empty: the root), and `folders` (how many move); `null` if the path stays",
-    ),
-    (
-        "plans[].adopted[]",
-        "the folders that `--adopt` takes over: `clusterType` (the cluster type or cluster), and `files` (its removed and replaced files, with the fields of `otherFiles`)",
-    ),
-    ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
-    (
-        "notAdmitted[]",
-        "what waits for its gates: `source` (`main`, `values`, `values/NAME`, `application/NAME`, or the workload of a release), `revision`, `admitted` (what the output has instead), `waitsFor` (`people`, `clock` or `evidence`; a person must act for `people`), and the open `gates` with `name`, `since` and `text`",
-    ),
-    ("stats.assignments", "how many assignments there are"),
-    ("stats.recomputed", "assignments that neither the other side nor an earlier run computed"),
-    ("stats.matches", "`ConfigMap`s and schemas that were examined for a match"),
-    ("stats.compositions", "different sets of values that were composed"),
-    ("stats.checks", "sets of values that were checked, each by one schema"),
-    ("stats.renderings", "assignments whose templates were rendered"),
-    ("stats.trees", "folders of cluster types and clusters whose git tree id was computed"),
     ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
 ];
 

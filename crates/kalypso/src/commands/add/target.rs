@@ -7,7 +7,9 @@ use authoring::branch_files::{BranchFiles, Refusal};
 use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange, TargetKey};
 use git::checkout::Committed;
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 use workbench::branch::{Comparison, NewProposal, Proposed};
 use workbench::source::environment_name;
 
@@ -16,7 +18,7 @@ use super::labels;
 use super::registered_application::RegisteredApplication;
 use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
 use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
-use crate::commands::branch_edit::{self, ProposalBody};
+use crate::commands::branch_edit::{self, EnvironmentPlan, ProposalBody, ProposalFields};
 use crate::configuration;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -63,6 +65,41 @@ enum Verb {
     Add,
     Set,
     Remove,
+}
+
+impl Verb {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Set => "set",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+/// An edit of a target for programs.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetEditFields {
+    /// `add`, `set` or `remove`.
+    action: &'static str,
+    /// The workload.
+    workload: String,
+    /// The deployment target.
+    target: String,
+    /// The environment.
+    environment: String,
+    /// The path of each changed file.
+    files: Vec<String>,
+    /// Whether the files of the checkout are changed.
+    is_written: bool,
+    /// The id of the commit, with `--commit`.
+    commit: Option<String>,
+    /// What is proposed in the application's repository, with `--propose`; else `null`.
+    proposal: Option<ProposalFields>,
+    /// The fields of `plans[]` of `plan`; `null` if the workload is not registered.
+    #[schema(value_type = Option<Object>)]
+    plan: Option<EnvironmentPlan>,
 }
 
 /// The target on the command line.
@@ -233,18 +270,23 @@ impl Outcome<'_> {
                 Place::Checkout(application) => application.shown(path),
                 Place::Head(_) => path.to_string(),
             });
-            let answer = json!({
-                "action": match verb { Verb::Add => "add", Verb::Set => "set", Verb::Remove => "remove" },
-                "workload": workload,
-                "target": name,
-                "environment": environment,
-                "files": paths.collect::<Vec<_>>(),
-                "isWritten": is_written,
-                "commit": match done { Done::Committed(committed, _) => Some(committed.id.to_string()), _ => None },
-                "proposal": match done { Done::Proposed(proposed) => Some(branch_edit::proposal(proposed)), _ => None },
-                "plan": self.comparison.map(branch_edit::plan).transpose()?,
-            });
-            terminal::answer(&terminal::structured(&answer, options.output))?;
+            let (commit, proposal) = match done {
+                Done::Committed(committed, _) => (Some(committed.id.to_string()), None),
+                Done::Proposed(proposed) => (None, Some(ProposalFields::of(proposed))),
+                Done::Shown | Done::Written => (None, None),
+            };
+            let answer = TargetEditFields {
+                action: verb.word(),
+                workload: (*workload).to_owned(),
+                target: (*name).to_owned(),
+                environment: (*environment).to_owned(),
+                files: paths.collect(),
+                is_written,
+                commit,
+                proposal,
+                plan: self.comparison.map(EnvironmentPlan::of).transpose()?,
+            };
+            terminal::answer(&terminal::structured(&json!(answer), options.output))?;
             return Ok(());
         }
         let (verb, place) = match (verb, matches!(done, Done::Shown)) {

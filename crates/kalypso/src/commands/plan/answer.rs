@@ -1,4 +1,4 @@
-//! Plans as structured output.
+//! Plans for programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,11 +12,16 @@ use engine::output::Relocation;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use workbench::change::Compared;
 
-use super::confirmation::confirmation;
+use super::confirmation::{ConfirmationFields, confirmation};
 use super::diff::Diffs;
 use super::selection::View;
+use super::stats::StatsFields;
+use crate::not_admitted::NotAdmittedFields;
 
 /// The default maximum length of each list.
 pub(in crate::commands) const LISTED_MAX: usize = 1_000;
@@ -31,125 +36,372 @@ const WORKLOADS_MAX: usize = 100;
 /// Advice: how to see entries that are not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
+/// The plans of an environment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EnvironmentPlans {
+    /// The environment.
+    pub(super) environment: String,
+    /// What is compared, with `--commit`, `--patch` and `--working-tree`; `null` without them.
+    pub(super) change: Option<Compared>,
+    /// One for each `GitOpsRepo`; with `--commit`, `--patch` and `--working-tree` one for all.
+    pub(super) plans: Vec<PlanFields>,
+    /// What waits for its gates: `source` (`main`, `values`, `values/NAME`, `application/NAME`, or the workload of a release), `revision`, `admitted` (what the output has instead), `waitsFor` (`people`, `clock` or `evidence`; a person must act for `people`), and the open `gates` with `name`, `since` and `text`.
+    #[schema(value_type = Vec<Object>)]
+    pub(super) not_admitted: Vec<NotAdmittedFields>,
+    pub(super) stats: StatsFields,
+    /// The diagnostics, as in `check -o json`; at most 1,000.
+    #[schema(value_type = Object)]
+    pub(super) report: Value,
+}
+
+/// The plan for one place.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlanFields {
+    /// Its name, or what it was compared with instead.
+    gitops_repo: String,
+    /// The branch that was compared with: `REPOSITORY@BRANCH`, or the folder.
+    branch: String,
+    /// The commit of that branch; `null` for a folder.
+    commit: Option<String>,
+    /// The git tree id that the branch should have.
+    tree: String,
+    counts: CountFields,
+    /// How far the rollout of each workload is, and what stays because a version of Kalypso is not admitted yet, in words; `null` if there is neither.
+    #[schema(value_type = Option<Object>)]
+    rollouts: Option<Vec<String>>,
+    /// Whether so much is removed that `publish --direct` needs `--confirm`.
+    needs_confirmation: bool,
+    /// `null` if none is needed.
+    confirmation: Option<ConfirmationFields>,
+    /// The rows of the text: one for all selected assignments with the same change for the same reason.
+    groups: Vec<GroupFields>,
+    changes: Vec<ChangeFields>,
+    /// Files that belong to no assignment.
+    other_files: Vec<FileFields>,
+    /// The assignments that keep their last good output.
+    kept: Vec<String>,
+    /// The assignments that fail and are held.
+    held: Vec<HeldFields>,
+    /// The assignments that have no output yet.
+    missing: Vec<String>,
+    /// The assignments that fail before and after.
+    still_failing: Vec<String>,
+    /// The move of all folders to another path, because the `path` of the `GitOpsRepo` changed: `from`, `to` (both may be empty: the root), and `folders` (how many move); `null` if the path stays.
+    #[schema(value_type = Option<Object>)]
+    relocation: Option<RelocationFields>,
+    /// The folders that `--adopt` takes over: `clusterType` (the cluster type or cluster), and `files` (its removed and replaced files, with the fields of `otherFiles`).
+    #[schema(value_type = Vec<Object>)]
+    adopted: Vec<AdoptedFields>,
+    /// The new deployment targets that no policy assigns anywhere.
+    unassigned: Vec<String>,
+    /// `null` if everything is listed.
+    truncated: Option<TruncatedFields>,
+}
+
+/// The numbers of assignments, folders and deployment targets.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CountFields {
+    /// Assignments that change.
+    changed: usize,
+    /// Assignments that are added.
+    added: usize,
+    /// Assignments that get another name: the folder moves.
+    renamed: usize,
+    /// Assignments that are removed.
+    removed: usize,
+    /// Assignments that stay as they are.
+    unchanged: usize,
+    /// Folders of cluster types that move, because the layout of the branch changes.
+    moved: usize,
+    /// Assignments that fail, and keep their last good output.
+    kept: usize,
+    /// Assignments that fail, and are held: rendered from an earlier publication, with a release pin.
+    held: usize,
+    /// Assignments that fail, and have no output yet.
+    missing: usize,
+    /// Assignments that fail before and after, with `--commit`, `--patch` and `--working-tree`: these do not read what was published of them.
+    still_failing: usize,
+    /// Deployment targets that are new, and that no policy assigns anywhere.
+    unassigned: usize,
+    /// Assignments that change, and are selected by `--workload`, `--cluster-type` and `--selector`.
+    selected: usize,
+}
+
+/// A change that is the same for many assignments.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct GroupFields {
+    /// `added`, `changed`, `renamed` or `removed`.
+    kind: &'static str,
+    /// The workloads with this change, at most 100; of removed assignments whose workload is not known, the deployment targets.
+    workloads: Vec<String>,
+    /// How many workloads are not listed.
+    more_workloads: usize,
+    /// The changed value; `null` if it is another change.
+    key: Option<String>,
+    /// The change in words, as in the text: `DATABASE_URL  a → b`; long values are cut.
+    change: String,
+    /// Where the cause is: `control-plane@prod:configs/central.yaml:11`; `null` if it is not known. A label may have several places: then that of the first assignment.
+    because: Option<String>,
+    /// The label of a cluster type, cluster or target that is the cause; `null` if it is another one.
+    label: Option<String>,
+    /// How many assignments change so.
+    assignments: usize,
+    /// On how many cluster types and clusters they are.
+    places: usize,
+}
+
+/// The change of an assignment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChangeFields {
+    /// `CLUSTER_TYPE/TARGET`.
+    assignment: String,
+    /// `added`, `changed`, `renamed` or `removed`.
+    kind: &'static str,
+    /// The name before, if the assignment is renamed.
+    renamed_from: Option<String>,
+    /// Its workload; `null` if it is not known.
+    workload: Option<String>,
+    values: Vec<ValueFields>,
+    /// The assignment whose `values` are the same, if they are many and listed there; else `null`.
+    values_same_as: Option<String>,
+    /// How many changes of values are not listed here.
+    more_values: usize,
+    /// Other reasons, in words.
+    reasons: Vec<String>,
+    files: Vec<FileFields>,
+}
+
+/// The change of a value.
+#[derive(Serialize, ToSchema)]
+struct ValueFields {
+    /// The path of a value that changes.
+    key: String,
+    /// The old value; `null` if it is added.
+    before: Option<String>,
+    /// The new value; `null` if it is removed.
+    after: Option<String>,
+    /// `null` for a value; for a list with more than 5 changes in it, which is one entry, how many items change.
+    items: Option<ItemCounts>,
+    /// Where the reason is written, `REPOSITORY@BRANCH:FILE:LINE`: the value, or the label that has changed; may be `null`.
+    because: Option<String>,
+    /// The label that has changed, if that is the reason.
+    label: Option<String>,
+}
+
+/// How many items of a list change.
+#[derive(Serialize, ToSchema)]
+struct ItemCounts {
+    /// How many items are added.
+    added: usize,
+    /// How many change.
+    changed: usize,
+    /// How many are removed.
+    removed: usize,
+}
+
+/// The change of a file.
+#[derive(Serialize, ToSchema)]
+struct FileFields {
+    /// A file that changes.
+    path: String,
+    /// `added`, `changed` or `removed`.
+    kind: &'static str,
+    /// Its git blob id before; `null` if it is added.
+    before: Option<String>,
+    /// Its git blob id after; `null` if it is removed.
+    after: Option<String>,
+    /// The difference, with `--diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// A failing assignment that is held.
+#[derive(Serialize, ToSchema)]
+struct HeldFields {
+    /// The assignment.
+    assignment: String,
+    /// The publication from whose commits it is rendered.
+    from: String,
+    /// The release pins that are applied; empty if no pin holds it any more.
+    pins: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RelocationFields {
+    from: String,
+    to: String,
+    folders: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AdoptedFields {
+    cluster_type: String,
+    files: Vec<FileFields>,
+}
+
+/// The numbers of entries that are not listed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TruncatedFields {
+    /// How many groups are not listed; the same for the other lists.
+    groups: usize,
+    changes: usize,
+    other_files: usize,
+    held: usize,
+    kept: usize,
+    missing: usize,
+    still_failing: usize,
+    adopted: usize,
+    /// How to see them.
+    help: &'static str,
+}
+
 impl View<'_> {
-    /// The plan for one place, as JSON, without the lines of files.
-    pub(in crate::commands) fn answer_without_lines(&self, loaded: &Loaded) -> Result<Json, OpenError> {
+    /// The plan for one place, without the lines of files.
+    pub(in crate::commands) fn answer_without_lines(&self, loaded: &Loaded) -> Result<PlanFields, OpenError> {
         self.answer(loaded, None)
     }
 
-    /// The plan for one place, as JSON.
-    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
+    /// The plan for one place.
+    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<PlanFields, OpenError> {
         let (planned, plan) = (self.planned, &self.planned.plan);
-        let mut values = ValuesJson::new(Places::new(planned, loaded));
+        let mut values = ListedValues::new(Places::new(planned, loaded));
         let limit = self.limit.unwrap_or(LISTED_MAX);
         let changes = self.changes.iter().take(limit).map(|(id, change)| {
             let files = planned.files(id)?;
-            let texts = diffs.map(|diffs| diffs.of(id, &files));
-            Ok(change_json((id, change), (&files, texts), &mut values))
+            let mut texts = diffs.map(|diffs| diffs.of(id, &files)).unwrap_or_default().into_iter();
+            let files = files.iter().map(|file| FileFields::of(file, texts.next())).collect();
+            Ok(values.change((id, change), files))
         });
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
         let other_files = plan.other_files.iter().take(limit);
-        let other_files = other_files.map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
-        let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().take(limit).map(ToString::to_string).collect::<Vec<_>>();
+        let other_files = other_files.map(|change| FileFields::of(change, diffs.map(|diffs| diffs.other(change))));
         let groups = groups(&self.changes);
-        let groups_json: Vec<_> = groups.iter().take(limit).map(|(group, ids)| values.group(group, ids)).collect();
-        let left_out = [
-            groups.len(),
-            self.changes.len(),
-            plan.other_files.len(),
-            plan.held.len(),
-            plan.kept.len(),
-            plan.missing.len(),
-            plan.still_failing.len(),
-            plan.adopted.len(),
-        ]
-        .map(|number| number.saturating_sub(limit));
-        Ok(json!({
-            "gitopsRepo": planned.target.name,
-            "branch": planned.target.branch.name,
-            "commit": planned.target.branch.commit().map(|commit| commit.to_string()),
-            "tree": planned.output.tree.id().to_string(),
-            "counts": {
-                "changed": plan.count(ChangeKind::Changed),
-                "added": plan.count(ChangeKind::Added),
-                "renamed": plan.count(ChangeKind::Renamed),
-                "removed": plan.count(ChangeKind::Removed),
-                "unchanged": plan.unchanged,
-                "moved": plan.moved,
-                "kept": plan.kept.len(),
-                "held": plan.held.len(),
-                "missing": plan.missing.len(),
-                "stillFailing": plan.still_failing.len(),
-                "unassigned": plan.unassigned.len(),
-                "selected": self.changes.len(),
-            },
-            "rollouts": planned.rollout_lines(),
-            "needsConfirmation": plan.needs_confirmation(),
-            "confirmation": confirmation(planned, limit),
-            "groups": groups_json,
-            "changes": changes,
-            "otherFiles": other_files.collect::<Vec<_>>(),
-            "kept": ids(&plan.kept),
-            "held": plan.held.iter().take(limit).map(held_json).collect::<Vec<_>>(),
-            "missing": ids(&plan.missing),
-            "stillFailing": ids(&plan.still_failing),
-            "relocation": plan.relocation.as_ref().map(relocation_json),
-            "adopted": plan.adopted.iter().take(limit).map(adopted_json).collect::<Vec<_>>(),
-            "unassigned": plan.unassigned.iter().take(limit).map(model::name::DeploymentTargetName::as_str).collect::<Vec<_>>(),
-            "truncated": truncated_json(left_out),
-        }))
+        Ok(PlanFields {
+            gitops_repo: planned.target.name.clone(),
+            branch: planned.target.branch.name.clone(),
+            commit: planned.target.branch.commit().map(|commit| commit.to_string()),
+            tree: planned.output.tree.id().to_string(),
+            counts: self.count_fields(),
+            rollouts: planned.rollout_lines(),
+            needs_confirmation: plan.needs_confirmation(),
+            confirmation: confirmation(planned, limit),
+            groups: groups.iter().take(limit).map(|(group, ids)| values.group(group, ids)).collect(),
+            changes,
+            other_files: other_files.collect(),
+            kept: texts(plan.kept.iter().take(limit)),
+            held: plan.held.iter().take(limit).map(HeldFields::of).collect(),
+            missing: texts(plan.missing.iter().take(limit)),
+            still_failing: texts(plan.still_failing.iter().take(limit)),
+            relocation: plan.relocation.as_ref().map(RelocationFields::of),
+            adopted: plan.adopted.iter().take(limit).map(AdoptedFields::of).collect(),
+            unassigned: texts(plan.unassigned.iter().take(limit)),
+            truncated: self.truncated(groups.len(), limit),
+        })
+    }
+
+    fn count_fields(&self) -> CountFields {
+        let plan = &self.planned.plan;
+        CountFields {
+            changed: plan.count(ChangeKind::Changed),
+            added: plan.count(ChangeKind::Added),
+            renamed: plan.count(ChangeKind::Renamed),
+            removed: plan.count(ChangeKind::Removed),
+            unchanged: plan.unchanged,
+            moved: plan.moved,
+            kept: plan.kept.len(),
+            held: plan.held.len(),
+            missing: plan.missing.len(),
+            still_failing: plan.still_failing.len(),
+            unassigned: plan.unassigned.len(),
+            selected: self.changes.len(),
+        }
+    }
+
+    /// The numbers of entries that are not listed. None if all are listed.
+    fn truncated(&self, groups: usize, limit: usize) -> Option<TruncatedFields> {
+        let plan = &self.planned.plan;
+        let left_out = |number: usize| number.saturating_sub(limit);
+        let truncated = TruncatedFields {
+            groups: left_out(groups),
+            changes: left_out(self.changes.len()),
+            other_files: left_out(plan.other_files.len()),
+            held: left_out(plan.held.len()),
+            kept: left_out(plan.kept.len()),
+            missing: left_out(plan.missing.len()),
+            still_failing: left_out(plan.still_failing.len()),
+            adopted: left_out(plan.adopted.len()),
+            help: MORE,
+        };
+        (!truncated.is_empty()).then_some(truncated)
     }
 }
 
-fn relocation_json(relocation: &Relocation) -> Json {
-    let Relocation { from, to, places } = relocation;
-    json!({"from": from.as_str(), "to": to.as_str(), "folders": places.len()})
-}
-
-fn adopted_json((place, files): (&Arc<str>, &Vec<FileChange>)) -> Json {
-    let files: Vec<_> = files.iter().map(|file| file_json(file, None)).collect();
-    json!({"clusterType": &**place, "files": files})
-}
-
-fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
-    let pins: Vec<_> = held.pins.iter().map(|pin| pin.name.as_str()).collect();
-    json!({"assignment": id.to_string(), "from": held.from.to_string(), "pins": pins})
-}
-
-/// The numbers of entries that are not listed. Null if all are listed.
-fn truncated_json(left_out: [usize; 8]) -> Json {
-    let [groups, changes, other_files, held, kept, missing, still_failing, adopted] = left_out;
-    if left_out.iter().sum::<usize>() == 0 {
-        return Json::Null;
+impl RelocationFields {
+    fn of(Relocation { from, to, places }: &Relocation) -> Self {
+        Self { from: from.as_str().to_owned(), to: to.as_str().to_owned(), folders: places.len() }
     }
-    json!({
-        "groups": groups,
-        "changes": changes,
-        "otherFiles": other_files,
-        "held": held,
-        "kept": kept,
-        "missing": missing,
-        "stillFailing": still_failing,
-        "adopted": adopted,
-        "help": MORE,
-    })
 }
 
-/// Changed values for output. Changes that many assignments share are listed once, and their number is limited.
-struct ValuesJson<'a> {
+impl AdoptedFields {
+    fn of((place, files): (&Arc<str>, &Vec<FileChange>)) -> Self {
+        let files = files.iter().map(|file| FileFields::of(file, None)).collect();
+        Self { cluster_type: place.to_string(), files }
+    }
+}
+
+impl HeldFields {
+    fn of((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Self {
+        let pins = held.pins.iter().map(|pin| pin.name.to_string()).collect();
+        Self { assignment: id.to_string(), from: held.from.to_string(), pins }
+    }
+}
+
+impl TruncatedFields {
+    fn is_empty(&self) -> bool {
+        let Self { groups, changes, other_files, held, kept, missing, still_failing, adopted, .. } = *self;
+        groups + changes + other_files + held + kept + missing + still_failing + adopted == 0
+    }
+}
+
+/// The changed values that are listed. Changes that many assignments share are listed once, and their number is limited.
+struct ListedValues<'a> {
     places: Places<'a>,
     /// The assignment at which these values are listed.
     listed: BTreeMap<*const ChangeReasons, String>,
     left: usize,
 }
 
-impl<'a> ValuesJson<'a> {
+impl<'a> ListedValues<'a> {
     fn new(places: Places<'a>) -> Self {
         Self { places, listed: BTreeMap::new(), left: ALL_VALUES_MAX }
     }
 
+    fn change(&mut self, (id, change): (&PlannedId, &AssignmentChange), files: Vec<FileFields>) -> ChangeFields {
+        let (values, values_same_as, more_values) =
+            change.reasons.as_ref().map(|reasons| self.of(id, reasons)).unwrap_or_default();
+        let reasons = change.reasons.iter().flat_map(|reasons| &reasons.others);
+        ChangeFields {
+            assignment: id.to_string(),
+            kind: kind_word(change.kind),
+            renamed_from: change.renamed_from.as_ref().map(ToString::to_string),
+            workload: Some(change.workload.to_string()).filter(|name| !name.is_empty()),
+            values,
+            values_same_as,
+            more_values,
+            reasons: reasons.map(|reason| self.places.reason(id, reason)).collect(),
+            files,
+        }
+    }
+
     /// The changed values of an assignment, the assignment at which the same values are listed, and the number of values that are not listed.
-    fn of(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<Json>, Option<String>, usize) {
+    fn of(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<ValueFields>, Option<String>, usize) {
         let all = folded(&reasons.values);
         let known = self.listed.get(&Arc::as_ptr(reasons)).filter(|_| all.len() > REPEATED_MAX).cloned();
         let listed = if known.is_some() { 0 } else { all.len().min(VALUES_MAX).min(self.left) };
@@ -161,41 +413,37 @@ impl<'a> ValuesJson<'a> {
         (values, known, all.len() - listed)
     }
 
-    fn value(&mut self, id: &PlannedId, value: &Folded<'_>) -> Json {
-        let (because, mut json) = match value {
-            Folded::One(value) => {
-                let json =
-                    json!({"key": value.path.to_string(), "before": value.before, "after": value.after, "items": null});
-                (value.cause.as_ref(), json)
-            }
+    fn value(&mut self, id: &PlannedId, value: &Folded<'_>) -> ValueFields {
+        let (path, cause) = match value {
+            Folded::One(value) => (&value.path, value.cause.as_ref()),
+            Folded::List(list) => (&list.path, list.because),
+        };
+        let (before, after, items) = match value {
+            Folded::One(value) => (value.before.clone(), value.after.clone(), None),
             Folded::List(list) => {
-                let items = json!({"added": list.added, "changed": list.changed, "removed": list.removed});
-                (list.because, json!({"key": list.path.to_string(), "before": null, "after": null, "items": items}))
+                (None, None, Some(ItemCounts { added: list.added, changed: list.changed, removed: list.removed }))
             }
         };
-        json["because"] = because.and_then(|because| self.places.whole(id, because)).into();
-        json["label"] = because.and_then(label).into();
-        json
+        let because = cause.and_then(|cause| self.places.whole(id, cause));
+        ValueFields { key: path.to_string(), before, after, items, because, label: cause.and_then(label) }
     }
 
     /// A change with its cause, and the workloads and assignments that it is the same for.
-    fn group(&mut self, group: &Group, ids: &[&PlannedId]) -> Json {
-        let (kind, path, change, because) = &group.what;
+    fn group(&mut self, group: &Group, ids: &[&PlannedId]) -> GroupFields {
+        let (kind, path, change, cause) = &group.what;
         let names = if group.are_many() { &*group.workloads } else { std::slice::from_ref(&group.workload) };
         let places: BTreeSet<_> = ids.iter().map(|id| &id.place).collect();
-        let key = path.to_string();
-        let at = ids.first().zip(because.as_ref()).and_then(|(id, because)| self.places.whole(id, because));
-        json!({
-            "kind": kind_word(*kind),
-            "workloads": names.iter().take(WORKLOADS_MAX).map(|name| &**name).collect::<Vec<_>>(),
-            "moreWorkloads": names.len().saturating_sub(WORKLOADS_MAX),
-            "key": Some(key).filter(|key| !key.is_empty()),
-            "change": change,
-            "because": at,
-            "label": because.as_ref().and_then(label),
-            "assignments": ids.len(),
-            "places": places.len(),
-        })
+        GroupFields {
+            kind: kind_word(*kind),
+            workloads: texts(names.iter().take(WORKLOADS_MAX)),
+            more_workloads: names.len().saturating_sub(WORKLOADS_MAX),
+            key: Some(path.to_string()).filter(|key| !key.is_empty()),
+            change: change.clone(),
+            because: ids.first().zip(cause.as_ref()).and_then(|(id, cause)| self.places.whole(id, cause)),
+            label: cause.as_ref().and_then(label),
+            assignments: ids.len(),
+            places: places.len(),
+        }
     }
 }
 
@@ -207,36 +455,16 @@ fn label(because: &Cause) -> Option<String> {
     }
 }
 
-fn change_json(
-    (id, change): (&PlannedId, &AssignmentChange),
-    (files, diffs): (&[FileChange], Option<Vec<String>>),
-    values: &mut ValuesJson<'_>,
-) -> Json {
-    let (listed, same_as, more) = change.reasons.as_ref().map(|reasons| values.of(id, reasons)).unwrap_or_default();
-    let reasons = change.reasons.iter().flat_map(|reasons| &reasons.others);
-    let reasons: Vec<_> = reasons.map(|reason| values.places.reason(id, reason)).collect();
-    let mut diffs = diffs.unwrap_or_default().into_iter();
-    json!({
-        "assignment": id.to_string(),
-        "kind": kind_word(change.kind),
-        "renamedFrom": change.renamed_from.as_ref().map(ToString::to_string),
-        "workload": Some(&*change.workload).filter(|name| !name.is_empty()),
-        "values": listed,
-        "valuesSameAs": same_as,
-        "moreValues": more,
-        "reasons": reasons,
-        "files": files.iter().map(|file| file_json(file, diffs.next())).collect::<Vec<_>>(),
-    })
+impl FileFields {
+    fn of(change: &FileChange, diff: Option<String>) -> Self {
+        let [before, after] =
+            [&change.before, &change.after].map(|blob| blob.as_ref().map(|blob| blob.id().to_string()));
+        Self { path: change.path.to_string(), kind: kind_word(change.kind), before, after, diff }
+    }
 }
 
-fn file_json(change: &FileChange, diff: Option<String>) -> Json {
-    let id = |blob: &Option<model::tree::Blob>| blob.as_ref().map(|blob| blob.id().to_string());
-    let (before, after) = (id(&change.before), id(&change.after));
-    let mut json = json!({"path": &*change.path, "kind": kind_word(change.kind), "before": before, "after": after});
-    if let Some(diff) = diff {
-        json["diff"] = diff.into();
-    }
-    json
+fn texts(items: impl Iterator<Item = impl ToString>) -> Vec<String> {
+    items.map(|item| item.to_string()).collect()
 }
 
 fn kind_word(kind: ChangeKind) -> &'static str {

@@ -2,7 +2,8 @@
 
 use delivery::compilation::{Reuse, reuse};
 use engine::compile::{Compiled, Work};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::terminal::thousands;
 
@@ -27,12 +28,31 @@ pub(super) fn text(work: &Work) -> String {
     format!("\n{}", stages.iter().map(line).collect::<String>())
 }
 
-/// The numbers as JSON.
-pub(super) fn answer(compiled: &Compiled) -> Json {
-    let Reuse { recomputed, assignments } = reuse([compiled]);
-    let totals = [("assignments", assignments), ("recomputed", recomputed)];
-    let numbers = totals.into_iter().chain(stages(&compiled.last_update().work));
-    numbers.map(|(name, number)| (name.to_owned(), json!(number))).collect::<serde_json::Map<_, _>>().into()
+/// The numbers for programs.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatsFields {
+    /// How many assignments there are.
+    assignments: usize,
+    /// Assignments that neither the other side nor an earlier run computed.
+    recomputed: usize,
+    /// `ConfigMap`s and schemas that were examined for a match.
+    matches: usize,
+    /// Different sets of values that were composed.
+    compositions: usize,
+    /// Sets of values that were checked, each by one schema.
+    checks: usize,
+    /// Assignments whose templates were rendered.
+    renderings: usize,
+    /// Folders of cluster types and clusters whose git tree id was computed.
+    trees: usize,
+}
+
+impl StatsFields {
+    pub(super) fn of(compiled: &Compiled) -> Self {
+        let Reuse { recomputed, assignments } = reuse([compiled]);
+        let Work { matches, compositions, checks, renderings, folders: trees, .. } = compiled.last_update().work;
+        Self { assignments, recomputed, matches, compositions, checks, renderings, trees }
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use authoring::additions::PlacedObject;
 use authoring::renames::Renaming;
@@ -9,11 +10,13 @@ use delivery::changes::markdown;
 use git::checkout::Committed;
 use git::{Edit, Edits};
 use model::kind::Kind;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 use workbench::branch::{Comparison, ControlPlaneBranch, NewProposal, Proposed};
 
 use crate::arguments::{EditOptions, Format};
-use crate::commands::branch_edit::{plan, plan_text, proposal, refuse_errors};
+use crate::commands::branch_edit::{EnvironmentPlan, FileFields, ProposalFields, plan_text, refuse_errors};
 use crate::configuration::Settings;
 use crate::diagnostics::DiagnosticReport;
 use crate::exit::Exit;
@@ -152,7 +155,7 @@ impl JointEdit<'_> {
         comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
         if self.options.output != Format::Human {
             let answer = self.answer(comparisons, done, &report)?;
-            terminal::answer(&terminal::structured(&answer, self.options.output))?;
+            terminal::answer(&terminal::structured(&json!(answer), self.options.output))?;
             return Ok(());
         }
         reporting::to_stderr(&report)?;
@@ -223,37 +226,95 @@ impl JointEdit<'_> {
         comparisons: &[Comparison<'_>],
         done: &[Done],
         report: &DiagnosticReport<'_>,
-    ) -> anyhow::Result<Json> {
+    ) -> anyhow::Result<RenameFields> {
         let (old, new) = self.names;
-        let branch = |(position, part): (usize, &Part)| {
-            let done = done.get(position);
-            let file = |(path, edit): (&std::sync::Arc<str>, &Edit)| {
-                let change = match (edit, part.branch.files().contains_key(path)) {
-                    (Edit::Removed, _) => "removed",
-                    (_, true) => "changed",
-                    (_, false) => "added",
-                };
-                json!({"path": &**path, "change": change})
-            };
-            json!({
-                "repository": part.branch.url().as_str(),
-                "branch": &*part.branch.name(),
-                "environment": part.branch.environment().map(ToString::to_string),
-                "files": part.edits.iter().map(file).collect::<Vec<_>>(),
-                "commit": done.and_then(|done| done.committed.as_ref()).map(|committed| committed.id.to_string()),
-                "proposal": done.and_then(|done| done.proposed.as_ref()).map(proposal),
-            })
-        };
+        let object = RenamedFields { kind: self.kind.name(), old: old.to_owned(), new: new.to_owned() };
+        let parts = self.parts.iter().enumerate();
+        let branches = parts.map(|(position, part)| BranchFields::of(part, done.get(position)));
         let referring = self.referring().into_iter();
-        Ok(json!({
-            "action": "rename",
-            "objects": [{"kind": self.kind.name(), "old": old, "new": new}],
-            "branches": self.parts.iter().enumerate().map(branch).collect::<Vec<_>>(),
-            "referring": referring.map(|object| json!({"kind": object.kind.name(), "name": &*object.name})).collect::<Vec<_>>(),
-            "isWritten": !self.options.dry_run && !self.options.propose,
-            "plans": comparisons.iter().map(plan).collect::<anyhow::Result<Vec<_>>>()?,
-            "report": reporting::json(report),
-        }))
+        let referring =
+            referring.map(|object| ReferringFields { kind: object.kind.name(), name: object.name.to_string() });
+        Ok(RenameFields {
+            action: "rename",
+            objects: [object],
+            branches: branches.collect(),
+            referring: referring.collect(),
+            is_written: !self.options.dry_run && !self.options.propose,
+            plans: comparisons.iter().map(EnvironmentPlan::of).collect::<anyhow::Result<_>>()?,
+            report: reporting::json(report),
+        })
+    }
+}
+
+/// The rename of a workload or a target.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RenameFields {
+    /// `rename`.
+    action: &'static str,
+    #[schema(value_type = Vec<RenamedFields>)]
+    objects: [RenamedFields; 1],
+    branches: Vec<BranchFields>,
+    referring: Vec<ReferringFields>,
+    /// Whether files of the working trees are changed.
+    is_written: bool,
+    /// For each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`.
+    #[schema(value_type = Vec<Object>)]
+    plans: Vec<EnvironmentPlan>,
+    /// The new warnings, as in `check -o json`; the errors, if the rename is refused.
+    #[schema(value_type = Object)]
+    report: Value,
+}
+
+/// A renamed object.
+#[derive(Serialize, ToSchema)]
+struct RenamedFields {
+    /// The kind of a renamed object, also `DeploymentTarget` for a target of a `Workload`.
+    kind: &'static str,
+    /// Its name before.
+    old: String,
+    /// Its new name.
+    new: String,
+}
+
+/// A branch that is edited.
+#[derive(Serialize, ToSchema)]
+struct BranchFields {
+    /// The URL of the repository of a branch that is edited.
+    repository: String,
+    /// The branch.
+    branch: String,
+    /// The environment of the branch; `null` for other branches.
+    environment: Option<String>,
+    files: Vec<FileFields>,
+    /// The id of the commit, with `--commit`.
+    commit: Option<String>,
+    /// What is proposed, with `--propose`; else `null`. The fields of `proposal` of `add`.
+    #[schema(value_type = Option<Object>)]
+    proposal: Option<ProposalFields>,
+}
+
+/// An object that named the renamed one.
+#[derive(Serialize, ToSchema)]
+struct ReferringFields {
+    /// The kind of an object that named it.
+    kind: &'static str,
+    /// The name of this object.
+    name: String,
+}
+
+impl BranchFields {
+    fn of(part: &Part, done: Option<&Done>) -> Self {
+        let Part { branch, edits, .. } = part;
+        let file = |(path, edit): (&Arc<str>, &Edit)| FileFields::of(branch, path, matches!(edit, Edit::Removed));
+        Self {
+            repository: branch.url().as_str().to_owned(),
+            branch: branch.name().to_string(),
+            environment: branch.environment().map(ToString::to_string),
+            files: edits.iter().map(file).collect(),
+            commit: done.and_then(|done| done.committed.as_ref()).map(|committed| committed.id.to_string()),
+            proposal: done.and_then(|done| done.proposed.as_ref()).map(ProposalFields::of),
+        }
     }
 }
 
