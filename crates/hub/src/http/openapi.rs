@@ -1,7 +1,7 @@
 //! The description of the API, OpenAPI 3.1. It is a file that a test compares with the handlers: the program needs no code that makes it.
 
 #[cfg(test)]
-mod generated;
+mod tests;
 
 use axum::Router;
 use axum::response::IntoResponse as _;

@@ -81,15 +81,15 @@ pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
         let targets = targets(application);
         let repository = folder.join(manifests);
         init(&repository)?;
-        for (number, environment) in ENVIRONMENTS.iter().enumerate() {
+        for environment in ENVIRONMENTS {
             git(&repository, &["switch", "--quiet", "--orphan", environment])?;
-            let targets = || targets.iter().filter(|target| *target.spec.environment == **environment);
+            let targets = || targets.iter().filter(|target| *target.spec.environment == *environment);
             let files: Vec<_> = targets().flat_map(|target| files(application, target, &built_from)).collect();
             write(&repository, &files)?;
             let versions: BTreeSet<_> =
                 targets().map(|target| format!("{} {}", target.workload, target.version())).collect();
             let message = versions.into_iter().collect::<Vec<_>>().join(", ");
-            let seconds = hosts::published_on(number, (now, None), true);
+            let seconds = hosts::published_on(environment, (now, None), true);
             commit(&repository, &message, Signature { seconds, ..application.team })?;
         }
         git(&repository, &["switch", "--quiet", ENVIRONMENTS[0]])?;

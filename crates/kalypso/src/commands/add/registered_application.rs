@@ -27,7 +27,7 @@ use crate::progress::Watch;
 
 /// The application of a workload in an environment.
 pub(super) struct RegisteredApplication {
-    settings: Settings,
+    settings: Box<Settings>,
     access: Arc<RepositoryAccess>,
     /// The environment as it is now.
     old: Arc<Loaded>,
@@ -65,7 +65,7 @@ impl RegisteredApplication {
         }
         let old = Arc::new(Loaded::new(snapshot.load(&name), None, Some(&access)));
         let files = BTreeMap::new();
-        Ok(head_of(&old, workload).map(|head| Self { settings, access, old, head, files }))
+        Ok(head_of(&old, workload).map(|head| Self { settings: Box::new(settings), access, old, head, files }))
     }
 
     /// The same with the files of the branch.
