@@ -214,7 +214,7 @@ pub enum MemberSelection {
 
 /// The behavior of a host that is not healthy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HostFault {
+pub enum FaultKind {
     /// It fails to apply content: any content, also what it has now, or new content with this change or release.
     Failing(Option<Arc<str>>),
     /// It does not pull and does not report.
@@ -317,7 +317,7 @@ pub enum Event {
         /// The clusters.
         who: Who,
         /// The behavior.
-        fault: HostFault,
+        fault: FaultKind,
         /// How long. None: until they are repaired.
         lasts: Option<Duration>,
     },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::label::Labels;
 
-use super::definition::{ClusterGroup, HostFault, MemberSelection, Who};
+use super::definition::{ClusterGroup, FaultKind, MemberSelection, Who};
 use super::random_time;
 
 /// The value of [`Fleet::removed`] of a cluster that is not removed.
@@ -41,7 +41,7 @@ pub(super) struct Fleet {
 #[derive(Clone, Debug)]
 pub(super) struct CurrentFault {
     /// The fault.
-    pub(super) fault: HostFault,
+    pub(super) fault: FaultKind,
     /// Since when, in seconds since 1970.
     pub(super) since: i64,
     /// Its number.
@@ -117,7 +117,7 @@ impl Fleet {
     }
 
     /// Sets the fault of a host, and returns its number.
-    pub(super) fn set_fault(&mut self, host: u32, fault: HostFault, since: i64) -> u32 {
+    pub(super) fn set_fault(&mut self, host: u32, fault: FaultKind, since: i64) -> u32 {
         self.numbers += 1;
         self.faults.insert(host, CurrentFault { fault, since, number: self.numbers });
         self.numbers
@@ -136,7 +136,7 @@ impl Fleet {
 
     /// Whether a host neither pulls nor reports.
     pub(super) fn is_silent(&self, host: u32) -> bool {
-        self.faults.get(&host).is_some_and(|fault| fault.fault == HostFault::Silent)
+        self.faults.get(&host).is_some_and(|fault| fault.fault == FaultKind::Silent)
     }
 
     /// Whether the next report of a host is overdue.
@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn a_fault_ends_by_its_number() {
         let mut fleet = fleet();
-        let first = fleet.set_fault(3, HostFault::Silent, 0);
-        let second = fleet.set_fault(3, HostFault::Lying, 0);
+        let first = fleet.set_fault(3, FaultKind::Silent, 0);
+        let second = fleet.set_fault(3, FaultKind::Lying, 0);
         assert!(
             !fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faulty_hosts().is_empty()
         );

@@ -6,7 +6,7 @@ use super::Names;
 use super::claim;
 use super::tokens::{Expected, Words};
 use crate::scenario::definition::{
-    ClusterGroup, Content, DecisionEvent, DecisionKind, Event, HostFault, PromotionEdit, SystemPart,
+    ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FaultKind, PromotionEdit, SystemPart,
 };
 use crate::scenario::names::NamePattern;
 
@@ -151,17 +151,17 @@ fn author(words: &mut Words<'_>) -> Result<Option<Arc<str>>, Expected> {
 fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
     let who = words.who(&names.environments)?;
     let fault = match verb {
-        "fail" if words.take("on") => HostFault::Failing(Some(words.name("the name of a change")?)),
-        "fail" => HostFault::Failing(None),
-        "silence" => HostFault::Silent,
-        "lie" => HostFault::Lying,
+        "fail" if words.take("on") => FaultKind::Failing(Some(words.name("the name of a change")?)),
+        "fail" => FaultKind::Failing(None),
+        "silence" => FaultKind::Silent,
+        "lie" => FaultKind::Lying,
         "flap" => {
             words.must("every")?;
-            HostFault::Flapping(words.duration()?)
+            FaultKind::Flapping(words.duration()?)
         }
         "slow" => {
             words.must("by")?;
-            HostFault::Slow(words.duration()?)
+            FaultKind::Slow(words.duration()?)
         }
         _ => return Ok(Event::Repair(who)),
     };

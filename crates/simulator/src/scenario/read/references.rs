@@ -12,7 +12,7 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FolderScope, Happening, HostFault, LabelPair,
+    Claim, ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FaultKind, FolderScope, Happening, LabelPair,
     MemberSelection, PromotionEdit, Scenario, Who,
 };
 
@@ -160,7 +160,7 @@ fn of_event(event: &Event) -> Vec<Reference<'_>> {
         }
         Event::Install { scope, .. } => of_scope(None, scope),
         Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
-        Event::Hosts { who, fault: HostFault::Failing(Some(name)), .. } => {
+        Event::Hosts { who, fault: FaultKind::Failing(Some(name)), .. } => {
             of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
         }
         Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => of_who(who),

@@ -2,7 +2,7 @@
 
 use super::{World, seconds};
 use crate::scenario::contents::{ContentId, NOTHING};
-use crate::scenario::definition::{HostFault, Who};
+use crate::scenario::definition::{FaultKind, Who};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::task::{Ending, Reconciler, Task};
 
@@ -69,8 +69,8 @@ impl World {
         state.pulled = seen;
         let is_applied = state.applied == seen && state.reported == seen && !state.is_failed;
         let is_restless = environment.fleet.fault(host).is_some_and(|fault| match &fault.fault {
-            HostFault::Failing(None) => !state.is_failed,
-            HostFault::Flapping(_) => true,
+            FaultKind::Failing(None) => !state.is_failed,
+            FaultKind::Flapping(_) => true,
             _ => false,
         });
         if environment.fleet.set_overdue(host, false) {
@@ -80,7 +80,7 @@ impl World {
         }
         if !is_applied || is_restless {
             let slow = match environment.fleet.fault(host).map(|fault| &fault.fault) {
-                Some(HostFault::Slow(delay)) => seconds(*delay),
+                Some(FaultKind::Slow(delay)) => seconds(*delay),
                 _ => 0,
             };
             self.queue.add(self.now + seconds(self.pace.apply) + slow, Task::Report(reconciler, seen));
@@ -109,11 +109,11 @@ impl World {
         };
         let mut again = None;
         match fault.map(|fault| (&fault.fault, fault.since)) {
-            Some((HostFault::Failing(what), _)) if content != NOTHING && what.as_ref().is_none_or(|what| has(what)) => {
+            Some((FaultKind::Failing(what), _)) if content != NOTHING && what.as_ref().is_none_or(|what| has(what)) => {
                 (state.reported, state.is_failed) = (content, true);
             }
-            Some((HostFault::Lying, _)) => (state.reported, state.is_failed) = (state.applied, false),
-            Some((HostFault::Flapping(period), since)) => {
+            Some((FaultKind::Lying, _)) => (state.reported, state.is_failed) = (state.applied, false),
+            Some((FaultKind::Flapping(period), since)) => {
                 let turn = (self.now - since) / seconds(*period).max(1);
                 (state.applied, state.reported, state.is_failed) = (content, content, turn % 2 == 1);
                 again = (!std::mem::replace(&mut state.is_pending, true)).then(|| self.now + seconds(*period).max(1));
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// The hosts of clusters get a fault.
-    pub(super) fn break_hosts(&mut self, who: &Who, fault: &HostFault, lasts: Option<i64>) {
+    pub(super) fn break_hosts(&mut self, who: &Who, fault: &FaultKind, lasts: Option<i64>) {
         let hosts = self.hosts(who);
         for (environment, host) in hosts {
             let number = self.environments[usize::from(environment)].fleet.set_fault(host, fault.clone(), self.now);
@@ -148,14 +148,14 @@ impl World {
                 self.queue.add(self.now + lasts, Task::End(Ending::Fault { environment, host, number }));
             }
             match fault {
-                HostFault::Silent => {
+                FaultKind::Silent => {
                     if let Some(heartbeat) = self.pace.heartbeat {
                         self.queue.add(self.now + seconds(heartbeat), Task::Overdue { environment, host });
                     }
                 }
                 // These show without new content.
-                HostFault::Failing(_) | HostFault::Flapping(_) => self.reapply(environment, host),
-                HostFault::Lying | HostFault::Slow(_) => {}
+                FaultKind::Failing(_) | FaultKind::Flapping(_) => self.reapply(environment, host),
+                FaultKind::Lying | FaultKind::Slow(_) => {}
             }
         }
     }
