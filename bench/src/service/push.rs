@@ -84,46 +84,12 @@ fn merge_first(company: &Company, service: &Service, size: Size) -> Result<()> {
     Ok(())
 }
 
-<<<<<<< ours
 /// Pushes a change with another value each time.
 #[derive(Clone, Copy)]
 struct Pusher<'a> {
     company: &'a Company,
     service: &'a Service,
     change: &'a GeneratedChange,
-=======
-/// Pushes one change, announces it, and waits for the branch. Then checks what is on the branch.
-fn measure(
-    (company, service): (&Company, &Service),
-    change: &GeneratedChange,
-    (text, turn): (&str, usize),
-) -> Result<Measured> {
-    let before = company.gitops_head(BRANCH)?;
-    let mut connection = service.connect()?;
-    let commit = company.change(ENVIRONMENT, &change.path, text)?;
-    let (own_before, git_before) = service.processor_s()?;
-    let start = Instant::now();
-    let secret = Secret::new(WEBHOOK_SECRET);
-    let webhooks = RepositoryWebhooks { kind: HostKind::GitHub, secret: &secret, url: &control_plane_url() };
-    let event = webhooks.push(ENVIRONMENT, Some(commit));
-    let answer = connection.request("POST /webhooks/github", &event.headers, &event.body)?;
-    ensure!(answer.status == 202, "the webhook is answered with {}", answer.status);
-    let after = eventually("the update of the branch", MEASURED_PAUSE, || {
-        Ok(company.gitops_head(BRANCH)?.filter(|head| Some(head) != before.as_ref()))
-    })?;
-    let total = start.elapsed().as_secs_f64() * 1e3;
-    let (own_at_move, _) = service.processor_s()?;
-    let environments = service.wait_until_quiet()?;
-    let (own_after, git_after) = service.processor_s()?;
-    let last = &environments[0]["last"];
-    let sources = last["sources"].as_array().context("the service names no sources")?;
-    ensure!(sources.iter().any(|source| source["commit"] == commit.to_string()), "the sync has another commit: {last}");
-    check(company, &after, (change.reached, turn))?;
-    let sync = last["tookMs"].as_f64().context("the service names no time")?;
-    let own = |until: f64| (until - own_before) * 1e3;
-    let git = (git_after - git_before) * 1e3;
-    Ok(Measured { total, sync, own: own(own_at_move), own_until_rest: own(own_after), git })
->>>>>>> theirs
 }
 
 impl Pusher<'_> {
@@ -136,7 +102,8 @@ impl Pusher<'_> {
         let (own_before, git_before) = service.processor_s()?;
         let start = Instant::now();
         let secret = Secret::new(WEBHOOK_SECRET);
-        let event = events::push(HostKind::GitHub, &secret, (&control_plane_url(), ENVIRONMENT, Some(commit)));
+        let webhooks = RepositoryWebhooks { kind: HostKind::GitHub, secret: &secret, url: &control_plane_url() };
+        let event = webhooks.push(ENVIRONMENT, Some(commit));
         let answer = connection.request("POST /webhooks/github", &event.headers, &event.body)?;
         ensure!(answer.status == 202, "the webhook is answered with {}", answer.status);
         let after = eventually("the update of the branch", MEASURED_PAUSE, || {
