@@ -5,7 +5,7 @@ use engine::promotion::state::{AdvanceState, Revision};
 use engine::promotion::step::{PlannedMove, StepPlan, Subject, Write};
 use model::object::Promotion;
 
-use super::changes::Change;
+use super::changes::{Change, DecidedEvents};
 use super::commit_move::{self, CommitMoveError};
 use super::commit_status;
 use super::context::Context;
@@ -108,11 +108,13 @@ fn decline(
     let is_about = |state: &AdvanceState| state.current.as_ref().is_some_and(|found| found.revision == *revision);
     let after = before.filter(is_about).and_then(|before| apply_to_advance(&before, command).ok());
     let Some(after) = after else { return Ok(()) };
-    let mut change = Change::new(&stored, advances);
+    let mut change = Change::new(context.environment, &stored, advances);
     let event = command.event(after.last_rejected().map(|rejected| rejected.revision.clone()));
+    let events = [event];
+    let events = DecidedEvents::by_controller(&events);
     match &planned.subject {
-        Subject::Release(workload) => change.set_release(context.environment, (workload, &after), &[event]),
-        _ => change.set_platform(context, &after, &[event]),
+        Subject::Release(workload) => change.set_release(workload, after, events),
+        _ => change.set_platform(after, events),
     }
     if change.store(context)? {
         settle_declined(facts, promotion, (&planned.subject, revision))?;

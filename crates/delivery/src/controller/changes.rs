@@ -18,11 +18,37 @@ use crate::rollout_store::{
 };
 use crate::write_lease::WriteLease;
 
-/// What events are about, and who decided. None: the commits of the main branch, and the controller.
-type Subject<'a> = (Option<&'a str>, Option<&'a str>);
+/// Events of one subject, with who decided.
+#[derive(Clone, Copy)]
+pub(super) struct DecidedEvents<'a> {
+    events: &'a [Event],
+    /// The person. None: the controller.
+    by: Option<&'a str>,
+}
 
-/// A change of the stored states.
+impl<'a> DecidedEvents<'a> {
+    /// The events of a step.
+    pub(super) fn by_controller(events: &'a [Event]) -> Self {
+        Self { events, by: None }
+    }
+
+    /// The event of a decision of a person.
+    pub(super) fn by_person(event: &'a Event, by: &'a str) -> Self {
+        Self { events: std::slice::from_ref(event), by: Some(by) }
+    }
+}
+
+/// The author and the time of a commit, as git has them.
+#[derive(Clone, Copy)]
+pub(super) struct Signature<'a> {
+    pub(super) author: &'a Person,
+    /// Since 1970.
+    pub(super) seconds: i64,
+}
+
+/// A change of the stored states of an environment.
 pub(super) struct Change {
+    environment: EnvironmentName,
     before: Option<Commit>,
     advances: Advances,
     has_advances: bool,
@@ -32,17 +58,28 @@ pub(super) struct Change {
 }
 
 impl Change {
-    pub(super) fn new(stored: &StoredStates, advances: Advances) -> Self {
-        let (before, rollouts) = (stored.head.clone(), BTreeMap::new());
-        let promotion = PromotionChange::Keep;
-        Self { before, advances, has_advances: false, rollouts, promotion, events: Vec::new() }
+    pub(super) fn new(environment: &EnvironmentName, stored: &StoredStates, advances: Advances) -> Self {
+        Self {
+            environment: environment.clone(),
+            before: stored.head.clone(),
+            advances,
+            has_advances: false,
+            rollouts: BTreeMap::new(),
+            promotion: PromotionChange::Keep,
+            events: Vec::new(),
+        }
+    }
+
+    /// The commits of the main branch on their way into the environment.
+    pub(super) fn platform(&self) -> Option<&AdvanceState> {
+        self.advances.platform.as_ref()
     }
 
     /// Sets the state of the platform's commits.
-    pub(super) fn set_platform(&mut self, context: &Context<'_>, state: &AdvanceState, events: &[Event]) {
-        self.advances.platform = Some(state.clone());
+    pub(super) fn set_platform(&mut self, state: AdvanceState, events: DecidedEvents<'_>) {
+        self.advances.platform = Some(state);
         self.has_advances = true;
-        self.add_events(context.environment, (None, None), events);
+        self.add_events(None, events);
     }
 
     /// Sets the admitted promotion.
@@ -51,15 +88,10 @@ impl Change {
     }
 
     /// Sets the state of a workload's release.
-    pub(super) fn set_release(
-        &mut self,
-        environment: &EnvironmentName,
-        (workload, state): (&Arc<str>, &AdvanceState),
-        events: &[Event],
-    ) {
-        self.advances.releases.insert(Arc::clone(workload), state.clone());
+    pub(super) fn set_release(&mut self, workload: &Arc<str>, state: AdvanceState, events: DecidedEvents<'_>) {
+        self.advances.releases.insert(Arc::clone(workload), state);
         self.has_advances = true;
-        self.add_events(environment, (Some(workload), None), events);
+        self.add_events(Some(workload), events);
     }
 
     /// Removes the states of workloads' releases.
@@ -74,76 +106,28 @@ impl Change {
         self.has_advances = true;
     }
 
-    /// Adds what happened to a source.
-    pub(super) fn add_source_events(&mut self, environment: &EnvironmentName, name: &str, events: &[Event]) {
-        self.add_events(environment, (Some(name), None), events);
-    }
-
-    /// Sets the commits of a source after a decision of a person.
-    pub(super) fn decide_source(
-        &mut self,
-        environment: &EnvironmentName,
-        (name, source): (&Arc<str>, StoredSource),
-        (event, by): (&Event, &str),
-    ) {
+    /// Sets the commits of a source.
+    pub(super) fn set_source(&mut self, name: &Arc<str>, source: StoredSource, events: DecidedEvents<'_>) {
         self.advances.sources.insert(Arc::clone(name), source);
         self.has_advances = true;
-        self.add_events(environment, (Some(name), Some(by)), std::slice::from_ref(event));
-    }
-
-    /// Sets the state of a workload's release after a decision of a person.
-    pub(super) fn decide_release(
-        &mut self,
-        environment: &EnvironmentName,
-        (workload, state): (&Arc<str>, AdvanceState),
-        (event, by): (&Event, &str),
-    ) {
-        self.advances.releases.insert(Arc::clone(workload), state);
-        self.has_advances = true;
-        self.add_events(environment, (Some(workload), Some(by)), std::slice::from_ref(event));
-    }
-
-    /// The commits of the main branch on their way into the environment.
-    pub(super) fn platform(&self) -> Option<&AdvanceState> {
-        self.advances.platform.as_ref()
+        self.add_events(Some(name), events);
     }
 
     /// Sets the state of a workload's rollout. None removes it.
     pub(super) fn set_rollout(
         &mut self,
-        environment: &EnvironmentName,
-        (workload, rollout): (&Arc<str>, Option<StoredRollout>),
-        events: &[Event],
+        workload: &Arc<str>,
+        rollout: Option<StoredRollout>,
+        events: DecidedEvents<'_>,
     ) {
         self.rollouts.insert(Arc::clone(workload), rollout);
-        self.add_events(environment, (Some(workload), None), events);
+        self.add_events(Some(workload), events);
     }
 
-    /// Sets the state of the platform's commits after a decision of a person.
-    pub(super) fn decide_platform(
-        &mut self,
-        environment: &EnvironmentName,
-        state: AdvanceState,
-        (event, by): (&Event, &str),
-    ) {
-        self.advances.platform = Some(state);
-        self.has_advances = true;
-        self.add_events(environment, (None, Some(by)), std::slice::from_ref(event));
-    }
-
-    /// Sets the state of a workload's rollout after a decision of a person.
-    pub(super) fn decide_rollout(
-        &mut self,
-        environment: &EnvironmentName,
-        (workload, rollout): (&Arc<str>, StoredRollout),
-        (event, by): (&Event, &str),
-    ) {
-        self.rollouts.insert(Arc::clone(workload), Some(rollout));
-        self.add_events(environment, (Some(workload), Some(by)), std::slice::from_ref(event));
-    }
-
-    fn add_events(&mut self, environment: &EnvironmentName, (subject, by): Subject<'_>, events: &[Event]) {
-        self.events.extend(events.iter().map(|event| events::of(environment, subject, event, by)));
+    /// Adds what happened to a subject. None: the commits of the main branch.
+    pub(super) fn add_events(&mut self, subject: Option<&str>, DecidedEvents { events, by }: DecidedEvents<'_>) {
+        let environment = &self.environment;
+        self.events.extend(events.iter().map(|event| events::promotion_event(environment, subject, event, by)));
     }
 
     /// Whether there is nothing to store.
@@ -154,18 +138,18 @@ impl Change {
     /// Stores the change as the controller. False: another program moved the branch, and nothing is stored.
     pub(super) fn store(self, context: &Context<'_>) -> Result<bool, StoreError> {
         let author = Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-        let seconds = context.now.as_second();
-        self.write((context.access, context.environment), (&author, seconds), context.lease)
+        let signature = Signature { author: &author, seconds: context.now.as_second() };
+        self.write(context.access, signature, context.lease)
     }
 
     /// Stores the change. False: another program moved the branch, and nothing is stored.
     pub(super) fn write(
         self,
-        (access, environment): (&RepositoryAccess, &EnvironmentName),
-        (author, seconds): (&Person, i64),
+        access: &RepositoryAccess,
+        Signature { author, seconds }: Signature<'_>,
         lease: Option<&WriteLease>,
     ) -> Result<bool, StoreError> {
-        let message = events::message(environment, &self.events);
+        let message = events::message(&self.environment, &self.events);
         let change = StateChange {
             rollouts: self.rollouts,
             advances: self.has_advances.then_some(self.advances),
@@ -175,7 +159,7 @@ impl Change {
             seconds,
             lease,
         };
-        let written = rollout_store::write(access, environment, self.before.as_ref(), &change)?;
+        let written = rollout_store::write(access, &self.environment, self.before.as_ref(), &change)?;
         Ok(!matches!(written, Written::LostRace))
     }
 }

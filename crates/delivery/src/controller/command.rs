@@ -11,7 +11,6 @@ use std::sync::Arc;
 use engine::promotion::command::{Command, CommandKind, Refusal};
 use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, DecisionRequest, NotApplied};
 use engine::promotion::gates::Teams;
-use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
@@ -20,7 +19,7 @@ use model::object::release::shown;
 
 pub use self::confirmation::{Confirmed, note_confirmation};
 pub use self::overrides::{OverrideRequest, override_gates};
-use super::changes::Change;
+use super::changes::{Change, DecidedEvents, Signature};
 use super::plane::Plane;
 use super::states;
 use crate::access::RepositoryAccess;
@@ -156,8 +155,8 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
             }
             _ => change,
         };
-        let at = (decision.author, command.at.as_second());
-        if change.write((access, environment), at, decision.lease)? {
+        let signature = Signature { author: decision.author, seconds: command.at.as_second() };
+        if change.write(access, signature, decision.lease)? {
             return Ok(receipt);
         }
     }
@@ -236,30 +235,29 @@ impl Decided<'_> {
             NotApplied::UnknownSubject(_) => unknown(decision.subject.unwrap_or("main").to_owned()),
             NotApplied::Refused(refusal) => refusal.into(),
         })?;
-        let mut change = Change::new(stored, stored.known_advances().unwrap_or_default());
+        let mut change = Change::new(environment, stored, stored.known_advances().unwrap_or_default());
         for (changed, event) in changes {
-            self.record(&mut change, changed, (&event, &command.by));
+            self.record(&mut change, changed, DecidedEvents::by_person(&event, &command.by));
         }
         let subject = subject.or(decision.subject.map(Into::into));
-        Ok((change, Receipt::of(decision.environment, (subject, revision), &event)))
+        Ok((change, Receipt::new(decision.environment, (subject, revision), &event.text)))
     }
 
-    fn record(&self, change: &mut Change, changed: Changed, decided: (&Event, &str)) {
-        let environment = self.environment;
+    fn record(&self, change: &mut Change, changed: Changed, events: DecidedEvents<'_>) {
         match changed {
-            Changed::Main(state) => change.decide_platform(environment, state, decided),
-            Changed::Release(workload, state) => change.decide_release(environment, (&workload, state), decided),
-            Changed::Renderer(state) => change.decide_release(environment, (&SUBJECT.into(), state), decided),
+            Changed::Main(state) => change.set_platform(state, events),
+            Changed::Release(workload, state) => change.set_release(&workload, state, events),
+            Changed::Renderer(state) => change.set_release(&SUBJECT.into(), state, events),
             Changed::Source(name, state) => {
                 let recorded =
                     self.stored.advances.iter().flatten().find_map(|known| known.sources.get(&name).cloned());
-                let source = recorded.or_else(|| sources::read(self.access, environment).remove(&name));
+                let source = recorded.or_else(|| sources::read(self.access, self.environment).remove(&name));
                 let source = StoredSource { state, ..source.unwrap_or_default() };
-                change.decide_source(environment, (&name, source), decided);
+                change.set_source(&name, source, events);
             }
             Changed::Rollout(workload, state) => {
                 let before = self.stored.rollouts.get(&workload).cloned().and_then(Result::ok).unwrap_or_default();
-                change.decide_rollout(environment, (&workload, StoredRollout { state, ..before }), decided);
+                change.set_rollout(&workload, Some(StoredRollout { state, ..before }), events);
             }
         }
     }
@@ -286,14 +284,14 @@ impl DecisionFacts for Decided<'_> {
 }
 
 impl Receipt {
-    fn of(
+    fn new(
         environment: &EnvironmentName,
         (subject, revision): (Option<Arc<str>>, Option<Revision>),
-        event: &Event,
+        event: &str,
     ) -> Self {
         let name = subject.as_deref().unwrap_or("main");
         let of = revision.as_ref().map_or_else(String::new, |revision| format!(" {}", shown(&revision.0)));
-        let text = format!("{environment}: {name}{of}: {}", event.text);
+        let text = format!("{environment}: {name}{of}: {event}");
         Self { subject, revision, text }
     }
 }

@@ -21,7 +21,7 @@ const LINE: &str = "Kalypso-Event: ";
 const SENT_AGAIN_MAX: usize = 20;
 
 /// An event of a subject as the history has it. None as the subject: the commits of the platform.
-pub(super) fn of(
+pub(super) fn promotion_event(
     environment: &EnvironmentName,
     subject: Option<&str>,
     event: &Event,
@@ -140,7 +140,8 @@ mod tests {
         let revision = Some(Revision("41c77fe0".repeat(5).into()));
         let event = Event { at, kind: EventKind::Promoted, revision, text: "the gates hold".into(), gates };
         let name = EnvironmentName::new("prod").unwrap();
-        let events = [of(&name, None, &event, None), of(&name, Some("shop"), &event, Some("ann"))];
+        let events =
+            [promotion_event(&name, None, &event, None), promotion_event(&name, Some("shop"), &event, Some("ann"))];
         let message = message(&name, &events);
         assert!(message.starts_with("prod: main 41c77fe promoted: the gates hold (and 1 more)\n\n"), "{message}");
         assert_eq!(of_message(&message).collect::<Result<Vec<_>, _>>().unwrap(), events);

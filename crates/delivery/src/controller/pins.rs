@@ -49,7 +49,12 @@ pub(super) fn send(loaded: &Loaded, sent: &mut Option<GitId>, sink: &dyn Promoti
         for PinChange { name, kind, text } in branch.changes((*id, info))? {
             let at = Timestamp::from_second(info.seconds).unwrap_or(Timestamp::MIN);
             let event = Event { at, kind, revision: None, text: text.into(), gates: Vec::new() };
-            found.push(events::of(&loaded.fleet.environment, Some(&name), &event, Some(&info.author.to_string())));
+            found.push(events::promotion_event(
+                &loaded.fleet.environment,
+                Some(&name),
+                &event,
+                Some(&info.author.to_string()),
+            ));
         }
     }
     if !found.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::promotion::step::{Facts as _, PlannedMove, PlannedRollout, ReleaseFacts, Settled, StepPlan, Subject};
 
-use super::changes::{Change, is_worth_storing};
+use super::changes::{Change, DecidedEvents, is_worth_storing};
 use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
@@ -32,11 +32,11 @@ pub(super) enum Stored {
 pub(super) fn store(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Stored, ControllerError> {
     let context = facts.context;
     let before = facts.advances.cloned().unwrap_or_default();
-    let mut change = Change::new(facts.stored, before.clone());
-    let mut has_admitted = sources::record((context, facts.published_sources()), plan, (&before, &mut change));
+    let mut change = Change::new(context.environment, facts.stored, before.clone());
+    let mut has_admitted = sources::record(facts.published_sources(), plan, &before, &mut change);
     let must_publish = record_rollouts(facts, plan, &mut change);
     for planned in &plan.moves {
-        record_move(facts, planned, (&before, &mut change));
+        record_move(planned, &before, &mut change);
         // What is admitted first is there, unless the publication before was refused.
         let is_first = planned.before.admitted.is_none() && planned.step.state.admitted.is_some();
         has_admitted |= planned.admits() || (is_first && facts.baseline().is_some());
@@ -55,17 +55,15 @@ pub(super) fn store(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Stored, Co
     Ok(Stored::Done { must_publish })
 }
 
-fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (&Advances, &mut Change)) {
+fn record_move(planned: &PlannedMove, before: &Advances, change: &mut Change) {
     let PlannedMove { subject, step, .. } = planned;
-    let environment = facts.context.environment;
+    let events = DecidedEvents::by_controller(&step.events);
     let is_news = is_worth_storing(&planned.before, &step.state) || !step.events.is_empty();
     match subject {
-        Subject::Main if is_news => change.set_platform(facts.context, &step.state, &step.events),
-        Subject::Release(workload) if is_news => {
-            change.set_release(environment, (workload, &step.state), &step.events);
-        }
+        Subject::Main if is_news => change.set_platform(step.state.clone(), events),
+        Subject::Release(workload) if is_news => change.set_release(workload, step.state.clone(), events),
         Subject::Renderer if is_news || !before.releases.contains_key(SUBJECT) => {
-            change.set_release(environment, (&SUBJECT.into(), &step.state), &step.events);
+            change.set_release(&SUBJECT.into(), step.state.clone(), events);
         }
         _ => {}
     }
@@ -76,14 +74,14 @@ fn record_rollouts(facts: &StepFacts<'_>, plan: &StepPlan, change: &mut Change) 
     let mut is_changed = false;
     for (earlier, present) in &facts.stored.renamed {
         let rollout = facts.stored.rollouts.get(present).and_then(|rollout| rollout.as_ref().ok());
-        change.set_rollout(facts.context.environment, (earlier, None), &[]);
-        change.set_rollout(facts.context.environment, (present, rollout.cloned()), &[]);
+        change.set_rollout(earlier, None, DecidedEvents::by_controller(&[]));
+        change.set_rollout(present, rollout.cloned(), DecidedEvents::by_controller(&[]));
     }
     for PlannedRollout { workload, step, .. } in &plan.rollouts {
         let before = facts.stored.rollouts.get(workload).cloned().and_then(Result::ok).unwrap_or_default();
         if rollouts::is_worth_storing(&before.state, &step.state) || !step.events.is_empty() {
             let stored = facts.workload(workload).stored(before, step.state.clone());
-            change.set_rollout(facts.context.environment, (workload, Some(stored)), &step.events);
+            change.set_rollout(workload, Some(stored), DecidedEvents::by_controller(&step.events));
             is_changed = true;
         }
     }

@@ -292,7 +292,7 @@ impl Work<'_> {
             text: format!("{} by {by}: {}", what(files), self.restoration.reason).into(),
             gates: Vec::new(),
         };
-        let message = events::message(environment, &[events::of(environment, None, &event, Some(by))]);
+        let message = events::message(environment, &[events::promotion_event(environment, None, &event, Some(by))]);
         let change = StateChange {
             rollouts: BTreeMap::new(),
             advances: restored.advances.clone(),

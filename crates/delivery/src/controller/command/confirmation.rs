@@ -50,7 +50,7 @@ pub fn note_confirmation(
     let Confirmed { word, by, at } = confirmed;
     let text = format!("{by} confirmed the removals with the word {word}").into();
     let event = Event { at: *at, kind: EventKind::Confirmed, revision: None, text, gates: Vec::new() };
-    let message = events::message(environment, &[events::of(environment, None, &event, Some(by))]);
+    let message = events::message(environment, &[events::promotion_event(environment, None, &event, Some(by))]);
     let author = Person { name: by.clone(), email: AUTHOR_EMAIL.to_owned() };
     let change = StateChange {
         rollouts: BTreeMap::new(),

@@ -8,7 +8,7 @@ use git::publications::Publication;
 
 use super::{CommandError, PersonDecision, sources};
 use crate::access::RepositoryAccess;
-use crate::controller::changes::Change;
+use crate::controller::changes::{Change, DecidedEvents};
 use crate::controller::line;
 use crate::rollout_store::{StoredSource, StoredStates};
 use crate::state_branch;
@@ -36,7 +36,8 @@ pub(super) fn with_earlier_values(
         let admitted = at.or_else(|| source.state.admitted.clone());
         let state = AdvanceState { admitted, current: None, hold, unmerged: Vec::new(), ..source.state.clone() };
         let event = command.event(state.admitted.clone());
-        change.decide_source(environment, (&name, StoredSource { state, ..source }), (&event, &command.by));
+        let source = StoredSource { state, ..source };
+        change.set_source(&name, source, DecidedEvents::by_person(&event, &command.by));
     }
     for (workload, release) in &publication.releases {
         let known = stored.advances.iter().flatten().find_map(|known| known.releases.get(workload));
@@ -47,7 +48,7 @@ pub(super) fn with_earlier_values(
         let command = Command { kind, ..command.clone() };
         let after = apply_to_advance(before, &command)?;
         let event = command.event(before.admitted.clone());
-        change.decide_release(environment, (workload, after), (&event, &command.by));
+        change.set_release(workload, after, DecidedEvents::by_person(&event, &command.by));
     }
     Ok(change)
 }

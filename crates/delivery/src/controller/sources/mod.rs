@@ -12,7 +12,7 @@ use git::Commit;
 use git::load::{Read, RequestThreads};
 use model::git_id::GitId;
 
-use super::changes::{Change, is_worth_storing};
+use super::changes::{Change, DecidedEvents, is_worth_storing};
 use super::context::{Context, Memory};
 use super::line;
 use super::people;
@@ -112,11 +112,7 @@ fn commits_since(context: &Context<'_>, head: &Commit, admitted: GitId) -> Vec<C
 }
 
 /// Adds what was decided about all sources to a change. Returns whether the output follows other commits now. What is recorded for the first time is published already.
-pub(super) fn record(
-    (context, sources): (&Context<'_>, &[Source]),
-    plan: &StepPlan,
-    (before, change): (&Advances, &mut Change),
-) -> bool {
+pub(super) fn record(sources: &[Source], plan: &StepPlan, before: &Advances, change: &mut Change) -> bool {
     let mut after = before.sources.clone();
     after.retain(|name, _| !plan.released_sources.contains(name));
     let places: BTreeMap<_, _> = sources.iter().map(|source| (&source.name, source.source_name())).collect();
@@ -143,7 +139,7 @@ pub(super) fn record(
     now.retain(|source, _| known.contains_key(source));
     change.set_sources(after);
     for (name, events) in events {
-        change.add_source_events(context.environment, name, events);
+        change.add_events(Some(name), DecidedEvents::by_controller(events));
     }
     known != now
 }
