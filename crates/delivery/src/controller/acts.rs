@@ -6,14 +6,15 @@ use engine::promotion::step::{PlannedMove, StepPlan, Subject, Write};
 use model::object::Promotion;
 
 use super::changes::{Change, DecidedEvents};
-use super::commit_move::{self, CommitMoveError};
+use super::commit_move::CommitMoveError;
 use super::commit_status;
 use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
 use super::line;
-use super::platform::{self, Acted};
+use super::platform::Acted;
 use super::unwritten::{Unwritten, UnwrittenMove};
+use crate::pull_requests::set_status;
 use crate::rollout_store;
 
 /// What was carried out.
@@ -36,8 +37,9 @@ pub(super) enum Performed {
 pub(super) fn perform(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Performed, ControllerError> {
     let (mut problems, mut unwritten) = (Vec::new(), Vec::new());
     let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems, unwritten }) };
+    let acts = Acts { facts, promotion };
     for planned in &plan.moves {
-        let acted = match (act(facts, promotion, planned), &planned.subject) {
+        let acted = match (acts.act(planned), &planned.subject) {
             (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.text().into()),
             (Err(ControllerError::Move(error)), _) if error.needs_person() => Acted::Problem(error.text().into()),
             (acted, _) => acted?,
@@ -46,14 +48,14 @@ pub(super) fn perform(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Performe
             (Acted::Moved, _) => return Ok(Performed::Again { has_moved: true }),
             (Acted::LostRace, _) => return Ok(Performed::Again { has_moved: false }),
             (Acted::Declined(command, revision), _) => {
-                decline(facts, promotion, (planned, &command, &revision))?;
+                acts.decline(&planned.subject, &command, &revision)?;
                 return Ok(Performed::Again { has_moved: false });
             }
             (Acted::Problem(problem), subject) => unwritten.push((subject.clone(), UnwrittenMove::Refused(problem))),
             (Acted::Proposed(found), subject) => unwritten.push((subject.clone(), UnwrittenMove::Proposed(found))),
             (Acted::Nothing, _) => {}
         }
-        problems.extend(set_status(facts, planned).err());
+        problems.extend(acts.set_status(planned).err());
     }
     Ok(Performed::Done { problems, unwritten })
 }
@@ -64,10 +66,7 @@ pub(super) fn proposed(facts: &StepFacts<'_>, plan: &StepPlan) -> Unwritten {
     let one = |planned: &PlannedMove| {
         let (Write::Put { revision, .. } | Write::Review(revision)) = &planned.write else { return None };
         let found = match &planned.subject {
-            Subject::Main => {
-                let Context { environment, hosts, .. } = *facts.context;
-                commit_move::proposed(hosts, (environment, &facts.standing.promoted), revision)
-            }
+            Subject::Main => facts.platform().proposals().proposed(revision),
             Subject::Release(workload) => facts.release(workload, promotion)?.proposed(revision),
             Subject::Renderer => None,
         };
@@ -76,77 +75,71 @@ pub(super) fn proposed(facts: &StepFacts<'_>, plan: &StepPlan) -> Unwritten {
     plan.moves.iter().filter_map(one).collect()
 }
 
-fn act(
-    facts: &StepFacts<'_>,
-    promotion: &Promotion,
-    PlannedMove { subject, step, write, .. }: &PlannedMove,
-) -> Result<Acted, ControllerError> {
-    match subject {
-        Subject::Main => platform::act((facts.context, facts.standing), promotion.delivery, (step, write)),
-        Subject::Release(workload) => match facts.release(workload, promotion) {
-            Some(release) => release.act((step, write)),
-            None => Ok(Acted::Nothing),
-        },
-        Subject::Renderer => Ok(Acted::Nothing),
-    }
+/// Carries out the moves of a plan, under the promotion in force.
+struct Acts<'a, 'f> {
+    facts: &'a StepFacts<'f>,
+    promotion: &'a Promotion,
 }
 
-/// Ends a move whose pull request a person closed. A person may have decided something else meanwhile, so the answer is applied to the newest state.
-fn decline(
-    facts: &StepFacts<'_>,
-    promotion: &Promotion,
-    (planned, command, revision): (&PlannedMove, &Command, &Revision),
-) -> Result<(), ControllerError> {
-    let context = facts.context;
-    let stored = rollout_store::read(context.access, context.environment)?;
-    let Ok(advances) = stored.known_advances() else { return Ok(()) };
-    let before = match &planned.subject {
-        Subject::Main => advances.platform.clone(),
-        Subject::Release(workload) => advances.releases.get(workload).cloned(),
-        Subject::Renderer => None,
-    };
-    let is_about = |state: &AdvanceState| state.current.as_ref().is_some_and(|found| found.revision == *revision);
-    let after = before.filter(is_about).and_then(|before| apply_to_advance(&before, command).ok());
-    let Some(after) = after else { return Ok(()) };
-    let mut change = Change::new(context.environment, &stored, advances);
-    let event = command.event(after.last_rejected().map(|rejected| rejected.revision.clone()));
-    let events = [event];
-    let events = DecidedEvents::by_controller(&events);
-    match &planned.subject {
-        Subject::Release(workload) => change.set_release(workload, after, events),
-        _ => change.set_platform(after, events),
-    }
-    if change.store(context)? {
-        settle_declined(facts, promotion, (&planned.subject, revision))?;
-    }
-    Ok(())
-}
-
-fn settle_declined(
-    facts: &StepFacts<'_>,
-    promotion: &Promotion,
-    (subject, revision): (&Subject, &Revision),
-) -> Result<(), ControllerError> {
-    let context = facts.context;
-    match (subject, line::commit(revision)) {
-        (Subject::Release(workload), _) => match facts.release(workload, promotion) {
-            Some(release) => release.settle_declined(revision),
-            None => Ok(()),
-        },
-        (_, Some(commit)) => {
-            let at = (context.environment, &facts.standing.promoted);
-            Ok(commit_move::settle_declined(context.hosts, at, commit).map_err(CommitMoveError::from)?)
+impl Acts<'_, '_> {
+    fn act(&self, PlannedMove { subject, step, write, .. }: &PlannedMove) -> Result<Acted, ControllerError> {
+        match subject {
+            Subject::Main => self.facts.platform().act(self.promotion.delivery, (step, write)),
+            Subject::Release(workload) => match self.facts.release(workload, self.promotion) {
+                Some(release) => release.act((step, write)),
+                None => Ok(Acted::Nothing),
+            },
+            Subject::Renderer => Ok(Acted::Nothing),
         }
-        _ => Ok(()),
     }
-}
 
-/// Sets the status of the commit of the main branch that moves.
-fn set_status(facts: &StepFacts<'_>, planned: &PlannedMove) -> Result<(), String> {
-    let context = facts.context;
-    let stage = commit_status::stage(&planned.step.state).filter(|_| planned.subject == Subject::Main);
-    let Some(((revision, stage), hosts)) = stage.zip(context.hosts) else { return Ok(()) };
-    let Some(commit) = line::commit(revision) else { return Ok(()) };
-    let set = commit_status::set_promotion_status(context.access, hosts, context.environment, (commit, stage));
-    set.map_err(|error| error.to_string())
+    /// Ends a move whose pull request a person closed. A person may have decided something else meanwhile, so the answer is applied to the newest state.
+    fn decline(&self, subject: &Subject, command: &Command, revision: &Revision) -> Result<(), ControllerError> {
+        let context = self.facts.context;
+        let stored = rollout_store::read(context.access, context.environment)?;
+        let Ok(advances) = stored.known_advances() else { return Ok(()) };
+        let before = match subject {
+            Subject::Main => advances.platform.clone(),
+            Subject::Release(workload) => advances.releases.get(workload).cloned(),
+            Subject::Renderer => None,
+        };
+        let is_about = |state: &AdvanceState| state.current.as_ref().is_some_and(|found| found.revision == *revision);
+        let after = before.filter(is_about).and_then(|before| apply_to_advance(&before, command).ok());
+        let Some(after) = after else { return Ok(()) };
+        let mut change = Change::new(context.environment, &stored, advances);
+        let event = command.event(after.last_rejected().map(|rejected| rejected.revision.clone()));
+        let events = DecidedEvents::by_controller(std::slice::from_ref(&event));
+        match subject {
+            Subject::Release(workload) => change.set_release(workload, after, events),
+            _ => change.set_platform(after, events),
+        }
+        if change.store(context)? {
+            self.settle_declined(subject, revision)?;
+        }
+        Ok(())
+    }
+
+    fn settle_declined(&self, subject: &Subject, revision: &Revision) -> Result<(), ControllerError> {
+        match (subject, line::commit(revision)) {
+            (Subject::Release(workload), _) => match self.facts.release(workload, self.promotion) {
+                Some(release) => release.settle_declined(revision),
+                None => Ok(()),
+            },
+            (_, Some(commit)) => {
+                let settled = self.facts.platform().proposals().settle_declined(commit);
+                Ok(settled.map_err(CommitMoveError::from)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the status of the commit of the main branch that moves.
+    fn set_status(&self, planned: &PlannedMove) -> Result<(), String> {
+        let Context { access, hosts, environment, .. } = *self.facts.context;
+        let stage = commit_status::stage(&planned.step.state).filter(|_| planned.subject == Subject::Main);
+        let Some(((revision, stage), hosts)) = stage.zip(hosts) else { return Ok(()) };
+        let Some(commit) = line::commit(revision) else { return Ok(()) };
+        let status = commit_status::promotion_status(environment, stage);
+        set_status(hosts, (access.settings.repo.as_str(), commit), &status).map_err(|error| error.to_string())
+    }
 }

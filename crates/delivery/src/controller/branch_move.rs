@@ -23,6 +23,17 @@ pub const APPROVAL_LABEL: &str = "kalypso-approved";
 /// The hidden lines around the revision in the body of a pull request.
 const MARKER: (&str, &str) = ("<!-- kalypso promotion ", " -->");
 
+/// A branch on which revisions are proposed for another branch.
+#[derive(Clone, Copy)]
+pub(super) struct ProposingBranch<'a> {
+    /// The git hosts. None: there are no pull requests.
+    pub(super) hosts: Option<&'a GitHosts>,
+    /// The head of the branch into which it is merged, as it was read.
+    pub(super) into: &'a Commit,
+    /// Its name.
+    pub(super) name: &'a str,
+}
+
 /// A revision to write into a branch.
 #[derive(Clone, Copy)]
 pub(super) struct BranchMove<'a> {
@@ -175,8 +186,8 @@ fn propose(
     hosts: Option<&GitHosts>,
     change: &BranchMove<'_>,
 ) -> Result<Moved, CommitMoveError> {
-    let into = (change.head, change.proposing_branch);
-    match hosts.map(|hosts| newest(hosts, into)).transpose()?.flatten() {
+    let branch = ProposingBranch { hosts, into: change.head, name: change.proposing_branch };
+    match branch.newest()? {
         Some((_, _, found)) if is_declined(&found, change.revision) => {
             return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
         }
@@ -207,31 +218,69 @@ fn marker(revision: &str) -> String {
     format!("{}{revision}{}", MARKER.0, MARKER.1)
 }
 
-/// The open pull request into a branch, or else the newest one.
-fn newest<'h>(
-    hosts: &'h GitHosts,
-    (into, proposing_branch): (&Commit, &str),
-) -> Result<Option<(&'h dyn GitHost, HostRepository, PullRequest)>, HostError> {
-    let Some((settings, repository)) = hosts.find(into.url.as_str()).filter(|(found, _)| found.has_pull_requests())
-    else {
-        return Ok(None);
-    };
-    let query = PullRequestQuery {
-        head: Some(proposing_branch.to_owned()),
-        base: Some(into.revision.name().to_string()),
-        states: PullRequestStates::All,
-    };
-    let all = settings.host.pull_requests(&repository, &query)?;
-    let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
-    Ok(newest.map(|found| (&*settings.host, repository, found)))
-}
+impl<'a> ProposingBranch<'a> {
+    /// The git host, if it has pull requests.
+    pub(super) fn host(&self) -> Option<(&'a dyn GitHost, HostRepository)> {
+        find_host(self.hosts, self.into.url.as_str())
+    }
 
-/// The open pull request with this revision. None: there is none, or the git host gives no answer.
-pub(super) fn proposed(hosts: Option<&GitHosts>, into: (&Commit, &str), revision: &str) -> Option<Proposed> {
-    let (_, _, found) = newest(hosts?, into).ok()??;
-    let is_it = found.is_open() && found.body.contains(&marker(revision));
-    let link = is_it.then_some(PullRequestLink { number: found.number, url: found.url })?;
-    Some(Proposed { branch: into.1.to_owned(), pull_request: Some(link) })
+    /// The pull requests between both branches.
+    pub(super) fn query(&self, states: PullRequestStates) -> PullRequestQuery {
+        let base = Some(self.into.revision.name().to_string());
+        PullRequestQuery { head: Some(self.name.to_owned()), base, states }
+    }
+
+    /// The open pull request, or else the newest one.
+    fn newest(&self) -> Result<Option<(&'a dyn GitHost, HostRepository, PullRequest)>, HostError> {
+        let Some((host, repository)) = self.host() else { return Ok(None) };
+        let all = host.pull_requests(&repository, &self.query(PullRequestStates::All))?;
+        let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
+        Ok(newest.map(|found| (host, repository, found)))
+    }
+
+    /// The open pull request with this revision. None: there is none, or the git host gives no answer.
+    pub(super) fn proposed(&self, revision: &str) -> Option<Proposed> {
+        let (_, _, found) = self.newest().ok()??;
+        let is_it = found.is_open() && found.body.contains(&marker(revision));
+        let link = is_it.then_some(PullRequestLink { number: found.number, url: found.url })?;
+        Some(Proposed { branch: self.name.to_owned(), pull_request: Some(link) })
+    }
+
+    /// Takes the answer of a person who closed the pull request of a revision: the move ended. When it moves again, there is a new pull request.
+    pub(super) fn settle_declined(&self, revision: &str) -> Result<(), HostError> {
+        match self.newest()? {
+            Some((host, repository, found)) if is_declined(&found, revision) => settle(host, &repository, &found),
+            _ => Ok(()),
+        }
+    }
+
+    /// Closes the pull request and deletes the branch, if there is one. What it has does not move any longer. `keep` is the edit whose pull request stays.
+    pub(super) fn withdraw(
+        &self,
+        repositories: &dyn Repositories,
+        keep: Option<&Edits>,
+    ) -> Result<bool, CommitMoveError> {
+        let url = &self.into.url;
+        let found = match repositories.resolve(url, &Revision::branch(self.name)) {
+            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(false),
+            found => found?,
+        };
+        if let Some(keep) = keep
+            && repositories.info(&found)?.tree == edited_tree(repositories, self.into, keep)?.id()
+        {
+            return Ok(false);
+        }
+        if let Some((host, repository)) = self.host() {
+            for open in host.pull_requests(&repository, &self.query(PullRequestStates::Open))? {
+                // Otherwise, the closed pull request would look like the answer of a person when the revision moves again.
+                settle(host, &repository, &open)?;
+                host.close(&repository, open.number)?;
+            }
+        }
+        let push = Push { branch: self.name, expected: Some(found.id), commit: None, progress: &Progress::default() };
+        repositories.push(url, &push)?;
+        Ok(true)
+    }
 }
 
 /// Whether a person closed a pull request with this revision without a merge.
@@ -252,19 +301,6 @@ fn withdraw_approval(
     host.update(repository, found.number, &PullRequestChanges { remove_labels, ..PullRequestChanges::default() })
 }
 
-/// Takes the answer of a person who closed the pull request of a revision: the move ended. When it moves again, there is a new pull request.
-pub(super) fn settle_declined(
-    hosts: Option<&GitHosts>,
-    into: (&Commit, &str),
-    revision: &str,
-) -> Result<(), HostError> {
-    let Some(hosts) = hosts else { return Ok(()) };
-    match newest(hosts, into)? {
-        Some((host, repository, found)) if is_declined(&found, revision) => settle(host, &repository, &found),
-        _ => Ok(()),
-    }
-}
-
 /// Removes the revision from the body of a pull request, so that it is no answer about the revision any more.
 fn settle(host: &dyn GitHost, repository: &HostRepository, found: &PullRequest) -> Result<(), HostError> {
     let body = found.body.replace(MARKER.0, "<!-- kalypso ended promotion ");
@@ -274,39 +310,10 @@ fn settle(host: &dyn GitHost, repository: &HostRepository, found: &PullRequest) 
     host.update(repository, found.number, &PullRequestChanges { body: Some(body), ..PullRequestChanges::default() })
 }
 
-/// Closes the pull request into a branch and deletes its own branch, if there is one. What it has does not move any longer. `keep` is the edit whose pull request
-/// stays.
-pub(super) fn withdraw(
-    repositories: &dyn Repositories,
-    hosts: Option<&GitHosts>,
-    (into, proposing_branch): (&Commit, &str),
-    keep: Option<&Edits>,
-) -> Result<bool, CommitMoveError> {
-    let url = &into.url;
-    let found = match repositories.resolve(url, &Revision::branch(proposing_branch)) {
-        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(false),
-        found => found?,
-    };
-    if let Some(keep) = keep
-        && repositories.info(&found)?.tree == edited_tree(repositories, into, keep)?.id()
-    {
-        return Ok(false);
-    }
-    if let Some((settings, repository)) =
-        hosts.and_then(|hosts| hosts.find(url.as_str())).filter(|(found, _)| found.has_pull_requests())
-    {
-        let base = Some(into.revision.name().to_string());
-        let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::Open };
-        for open in settings.host.pull_requests(&repository, &query)? {
-            // Otherwise, the closed pull request would look like the answer of a person when the revision moves again.
-            settle(&*settings.host, &repository, &open)?;
-            settings.host.close(&repository, open.number)?;
-        }
-    }
-    let push =
-        Push { branch: proposing_branch, expected: Some(found.id), commit: None, progress: &Progress::default() };
-    repositories.push(url, &push)?;
-    Ok(true)
+/// The git host of a repository, if it has pull requests.
+pub(super) fn find_host<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, HostRepository)> {
+    let (settings, repository) = hosts?.find(url).filter(|(found, _)| found.has_pull_requests())?;
+    Some((&*settings.host, repository))
 }
 
 fn author() -> Person {

@@ -6,7 +6,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
 
-use super::branch_move::{self, BranchMove};
+use super::branch_move::{self, BranchMove, ProposingBranch};
 pub use super::branch_move::{APPROVAL_LABEL, CommitMoveError, Moved, Proposed};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::PromotedCommit;
@@ -61,39 +61,41 @@ pub fn write(
     branch_move::write(&*access.repositories, hosts, &change)
 }
 
-/// The open pull request of an environment with a commit. None: there is none, or the git host gives no answer.
-pub(super) fn proposed(
-    hosts: Option<&GitHosts>,
-    (environment, promoted): (&EnvironmentName, &PromotedCommit),
-    to: &Revision,
-) -> Option<Proposed> {
-    branch_move::proposed(hosts, (&promoted.head, &proposing_branch(environment)), &to.0)
+/// An environment's branch, with what is proposed for it.
+#[derive(Clone, Copy)]
+pub struct CommitProposals<'a> {
+    /// The git hosts. None: there are no pull requests.
+    pub hosts: Option<&'a GitHosts>,
+    /// The environment.
+    pub environment: &'a EnvironmentName,
+    /// The environment's branch, as it was read.
+    pub promoted: &'a PromotedCommit,
 }
 
-/// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request
-/// stays.
-///
-/// # Errors
-/// If the repository or the git host can't be reached.
-pub fn withdraw(
-    access: &RepositoryAccess,
-    hosts: Option<&GitHosts>,
-    (environment, promoted): (&EnvironmentName, &PromotedCommit),
-    keep: Option<GitId>,
-) -> Result<bool, CommitMoveError> {
-    let keep = keep.map(|keep| promoted.edits(keep)).transpose()?;
-    let branch = proposing_branch(environment);
-    branch_move::withdraw(&*access.repositories, hosts, (&promoted.head, &branch), keep.as_ref())
-}
+impl CommitProposals<'_> {
+    /// The open pull request with a commit. None: there is none, or the git host gives no answer.
+    pub(super) fn proposed(&self, to: &Revision) -> Option<Proposed> {
+        self.branch(&proposing_branch(self.environment)).proposed(&to.0)
+    }
 
-/// Takes the answer of a person who closed the pull request of an environment: the move ended. When its commit moves again, there is a new pull request.
-///
-/// # Errors
-/// If the git host can't be reached.
-pub fn settle_declined(
-    hosts: Option<&GitHosts>,
-    (environment, promoted): (&EnvironmentName, &PromotedCommit),
-    to: GitId,
-) -> Result<(), HostError> {
-    branch_move::settle_declined(hosts, (&promoted.head, &proposing_branch(environment)), &to.to_string())
+    /// Closes the pull request and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request stays.
+    ///
+    /// # Errors
+    /// If the repository or the git host can't be reached.
+    pub fn withdraw(&self, access: &RepositoryAccess, keep: Option<GitId>) -> Result<bool, CommitMoveError> {
+        let keep = keep.map(|keep| self.promoted.edits(keep)).transpose()?;
+        self.branch(&proposing_branch(self.environment)).withdraw(&*access.repositories, keep.as_ref())
+    }
+
+    /// Takes the answer of a person who closed the pull request: the move ended. When its commit moves again, there is a new pull request.
+    ///
+    /// # Errors
+    /// If the git host can't be reached.
+    pub fn settle_declined(&self, to: GitId) -> Result<(), HostError> {
+        self.branch(&proposing_branch(self.environment)).settle_declined(&to.to_string())
+    }
+
+    fn branch<'b>(&'b self, name: &'b str) -> ProposingBranch<'b> {
+        ProposingBranch { hosts: self.hosts, into: &self.promoted.head, name }
+    }
 }

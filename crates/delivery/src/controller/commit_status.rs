@@ -1,13 +1,8 @@
 //! The status of a promoted commit, as the workflows of Microsoft's Kalypso set it: its context is `<environment> environment`.
 
 use engine::promotion::state::{AdvanceState, CandidatePhase, Revision};
-use git_host::error::HostError;
 use git_host::status::{CommitStatus, StatusState};
-use model::git_id::GitId;
 use model::name::EnvironmentName;
-
-use crate::access::RepositoryAccess;
-use crate::pull_requests::{GitHosts, set_status};
 
 /// How far a commit is in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +17,8 @@ pub enum PromotionStage {
     Failed,
 }
 
-/// Sets the status of a commit of the main branch, unless it was set last. The text and the state are those of the original, because dashboards and workflows
-/// read them.
-///
-/// # Errors
-/// If the git host refuses, fails or can't be reached.
-pub fn set_promotion_status(
-    access: &RepositoryAccess,
-    hosts: &GitHosts,
-    environment: &EnvironmentName,
-    (commit, stage): (GitId, PromotionStage),
-) -> Result<(), HostError> {
+/// The status of a commit of the main branch. The text and the state are those of the original, because dashboards and workflows read them.
+pub(super) fn promotion_status(environment: &EnvironmentName, stage: PromotionStage) -> CommitStatus {
     let (state, description) = match stage {
         PromotionStage::Promoted => (StatusState::Pending, "Promoted"),
         PromotionStage::Deploying => (StatusState::Pending, "Deploying"),
@@ -40,8 +26,7 @@ pub fn set_promotion_status(
         PromotionStage::Failed => (StatusState::Failure, "Failed to deploy"),
     };
     let (context, description) = (context(environment.as_str()), description.to_owned());
-    let status = CommitStatus { context, state, description, target_url: None };
-    set_status(hosts, (access.settings.repo.as_str(), commit), &status)
+    CommitStatus { context, state, description, target_url: None }
 }
 
 /// The context of the statuses about an environment, as the workflows of Microsoft's Kalypso set them.

@@ -19,12 +19,14 @@ use model::object::Promotion;
 
 use super::StepRequest;
 use super::before::BeforeEnvironment;
+use super::branch_move::ProposingBranch;
 use super::commit_move::proposing_branch;
 use super::context::{Context, Memory};
 use super::evidence::CheckSubject;
 use super::line;
 use super::people;
 use super::plane::Standing;
+use super::platform::PlatformMove;
 use super::published::Published;
 use super::published_folders::GitOpsCommit;
 use super::release_facts::PublishedRelease;
@@ -111,6 +113,11 @@ impl<'a> StepFacts<'a> {
     /// A workload in the rings.
     pub(super) fn workload<'s>(&'s self, name: &'s Arc<str>) -> Workload<'s> {
         Workload { context: self.context, name, destinations: &self.destinations, position: &self.position }
+    }
+
+    /// The commits of the main branch on their way into the environment.
+    pub(super) fn platform(&self) -> PlatformMove<'_> {
+        PlatformMove { context: self.context, standing: self.standing }
     }
 
     /// The release of a workload on its way into the environment. None: it is not published.
@@ -288,8 +295,8 @@ impl StepFacts<'_> {
             self.memory.borrow_mut().authors.authors(access, hosts, brought)
         });
         let branch = proposing_branch(environment);
-        let into = (&self.standing.promoted.head, branch.as_str());
-        (authors, people::approvals(hosts, into, (&commit.0, now)))
+        let branch = ProposingBranch { hosts, into: &self.standing.promoted.head, name: &branch };
+        (authors, people::approvals(branch, &commit.0, now))
     }
 }
 

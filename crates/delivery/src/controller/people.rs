@@ -7,12 +7,12 @@ use engine::promotion::evidence::{Approver, Authors};
 use engine::promotion::state::Revision;
 use git::Commit;
 use git_host::error::HostError;
-use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestState, PullRequestStates};
+use git_host::pull_request::{PullRequest, PullRequestState, PullRequestStates};
 use git_host::{GitHost, HostRepository};
 use jiff::Timestamp;
 use model::git_id::GitId;
 
-use super::branch_move::APPROVAL_LABEL;
+use super::branch_move::{APPROVAL_LABEL, ProposingBranch, find_host};
 use super::line;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
@@ -46,7 +46,7 @@ impl KnownAuthors {
         if let Some(known) = self.0.get(&commit) {
             return known.clone();
         }
-        let (host, repository) = of(hosts, access.settings.repo.as_str())?;
+        let (host, repository) = find_host(hosts, access.settings.repo.as_str())?;
         // After an error the author is not known, which needs one more approval. The next step asks again.
         let found = host.merged_pull_request(&repository, commit, &access.settings.branch).ok()?;
         let author = found.map(|found| Arc::from(found.author));
@@ -63,7 +63,7 @@ pub(super) fn of_source(
     now: Timestamp,
 ) -> (Authors, Vec<Approver>) {
     let none = (Authors::default(), Vec::new());
-    let Some((host, repository)) = commits.first().and_then(|newest| of(hosts, newest.url.as_str())) else {
+    let Some((host, repository)) = commits.first().and_then(|newest| find_host(hosts, newest.url.as_str())) else {
         return none;
     };
     let mut authors = BTreeSet::new();
@@ -85,22 +85,11 @@ pub(super) fn of_source(
     (Authors { accounts: authors, has_unknown: false }, all.unwrap_or_default())
 }
 
-fn of<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, HostRepository)> {
-    let (settings, repository) = hosts?.find(url).filter(|(found, _)| found.has_pull_requests())?;
-    Some((&*settings.host, repository))
-}
-
-/// The approvals of a revision on its pull request into a branch: reviews, and the label [`APPROVAL_LABEL`]. `into` is the branch, with the branch on which revisions
-/// are proposed. Empty if there is no such pull request, or if the git host does not answer: then the gate waits.
-pub(super) fn approvals(
-    hosts: Option<&GitHosts>,
-    (into, proposing_branch): (&Commit, &str),
-    (revision, now): (&str, Timestamp),
-) -> Vec<Approver> {
-    let Some((host, repository)) = of(hosts, into.url.as_str()) else { return Vec::new() };
-    let base = Some(into.revision.name().to_string());
-    let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::All };
-    let Ok(all) = host.pull_requests(&repository, &query) else { return Vec::new() };
+/// The approvals of a revision on its pull request: reviews, and the label [`APPROVAL_LABEL`]. Empty if there is no such pull request, or if the git host does not
+/// answer: then the gate waits.
+pub(super) fn approvals(branch: ProposingBranch<'_>, revision: &str, now: Timestamp) -> Vec<Approver> {
+    let Some((host, repository)) = branch.host() else { return Vec::new() };
+    let Ok(all) = host.pull_requests(&repository, &branch.query(PullRequestStates::All)) else { return Vec::new() };
     // A merged one counts too: it may be merged before the next step sees its approvals.
     let is_about = |found: &PullRequest| found.state != PullRequestState::Closed && found.body.contains(revision);
     let Some(found) = all.into_iter().filter(is_about).max_by_key(|found| found.number) else {

@@ -10,7 +10,7 @@ use engine::promotion::state::{GateRecord, GateStatus, Revision};
 use engine::promotion::step::Write;
 use model::object::promotion::ChangeDelivery;
 
-use super::commit_move::{self, CommitMove, Moved, Proposed};
+use super::commit_move::{self, CommitMove, CommitProposals, Moved, Proposed};
 use super::context::Context;
 use super::error::ControllerError;
 use super::line;
@@ -49,39 +49,62 @@ pub(super) fn admitted_promotion(
     }
 }
 
-/// Carries out what a step decided. The state is stored before.
-pub(super) fn act(
-    (context, standing): (&Context<'_>, &Standing),
-    delivery: ChangeDelivery,
-    (step, write): (&AdvanceStep, &Write),
-) -> Result<Acted, ControllerError> {
-    let (revision, is_rollback) = match write {
-        Write::Put { revision, is_rollback } => (revision, *is_rollback),
-        Write::Review(revision) => (revision, false),
-        Write::Withdraw { keep } => return withdraw((context, standing), keep.as_ref()),
-        Write::Nothing => return Ok(Acted::Nothing),
-    };
-    let Some(to) = line::commit(revision) else { return Ok(Acted::Nothing) };
-    let environment = context.environment;
-    let title = if is_rollback {
-        format!("Roll {environment} back to {}", to.short())
-    } else {
-        format!("Promote {} to {environment}", to.short())
-    };
-    let change = CommitMove {
-        environment,
-        promoted: &standing.promoted,
-        to,
-        delivery,
-        title: &title,
-        body: &body(
-            step,
-            WaitingSubject { environment: environment.as_str(), subject: None, revision: Some(&revision.0) },
-        ),
-        seconds: context.now.as_second(),
-    };
-    context.check_lease()?;
-    Ok(acted(context, commit_move::write(context.access, context.hosts, &change)?, revision))
+/// The commits of the main branch on their way into an environment.
+#[derive(Clone, Copy)]
+pub(super) struct PlatformMove<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) standing: &'a Standing,
+}
+
+impl<'a> PlatformMove<'a> {
+    /// Carries out what a step decided. The state is stored before.
+    pub(super) fn act(
+        &self,
+        delivery: ChangeDelivery,
+        (step, write): (&AdvanceStep, &Write),
+    ) -> Result<Acted, ControllerError> {
+        let Self { context, standing } = *self;
+        let (revision, is_rollback) = match write {
+            Write::Put { revision, is_rollback } => (revision, *is_rollback),
+            Write::Review(revision) => (revision, false),
+            Write::Withdraw { keep } => return self.withdraw(keep.as_ref()),
+            Write::Nothing => return Ok(Acted::Nothing),
+        };
+        let Some(to) = line::commit(revision) else { return Ok(Acted::Nothing) };
+        let environment = context.environment;
+        let title = if is_rollback {
+            format!("Roll {environment} back to {}", to.short())
+        } else {
+            format!("Promote {} to {environment}", to.short())
+        };
+        let about = WaitingSubject { environment: environment.as_str(), subject: None, revision: Some(&revision.0) };
+        let change = CommitMove {
+            environment,
+            promoted: &standing.promoted,
+            to,
+            delivery,
+            title: &title,
+            body: &body(step, about),
+            seconds: context.now.as_second(),
+        };
+        context.check_lease()?;
+        Ok(acted(context, commit_move::write(context.access, context.hosts, &change)?, revision))
+    }
+
+    /// Withdraws what was proposed, unless it is the commit that waits for its gates: its pull request stays, with the reviews.
+    fn withdraw(&self, keep: Option<&Revision>) -> Result<Acted, ControllerError> {
+        if self.standing.promoted.is_declared() {
+            self.context.check_lease()?;
+            self.proposals().withdraw(self.context.access, keep.and_then(line::commit))?;
+        }
+        Ok(Acted::Nothing)
+    }
+
+    /// What is proposed for the environment's branch.
+    pub(super) fn proposals(&self) -> CommitProposals<'a> {
+        let Context { hosts, environment, .. } = *self.context;
+        CommitProposals { hosts, environment, promoted: &self.standing.promoted }
+    }
 }
 
 /// What a write did. A person who closed its pull request has ended the move.
@@ -96,16 +119,6 @@ pub(super) fn acted(context: &Context<'_>, moved: Moved, revision: &Revision) ->
             Acted::Declined(Command { kind: CommandKind::Abort, by, at: context.now, reason }, revision.clone())
         }
     }
-}
-
-/// Withdraws what was proposed, unless it is the commit that waits for its gates: its pull request stays, with the reviews.
-fn withdraw((context, standing): (&Context<'_>, &Standing), keep: Option<&Revision>) -> Result<Acted, ControllerError> {
-    if standing.promoted.is_declared() {
-        context.check_lease()?;
-        let keep = keep.and_then(line::commit);
-        commit_move::withdraw(context.access, context.hosts, (context.environment, &standing.promoted), keep)?;
-    }
-    Ok(Acted::Nothing)
 }
 
 /// Why a revision moves, in Markdown: the gates with their evidence, and what people can do, in the words of the status.

@@ -13,7 +13,7 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::object::release::{Release, shown};
 
-use super::branch_move::{self, BranchMove, Proposed};
+use super::branch_move::{self, BranchMove, Proposed, ProposingBranch};
 use super::commit_move::CommitMoveError;
 use super::context::Context;
 use super::error::ControllerError;
@@ -54,17 +54,17 @@ impl ReleaseMove<'_> {
 
     /// The approvals of a release on the git host.
     pub(super) fn approvals(&self, revision: &str) -> Vec<Approver> {
-        let branch = self.proposing_branch();
         match self.into() {
-            Some(into) => people::approvals(self.context.hosts, (&into, &branch), (revision, self.context.now)),
+            Some(into) => {
+                people::approvals(self.proposals(&into, &self.proposing_branch()), revision, self.context.now)
+            }
             None => Vec::new(),
         }
     }
 
     /// The open pull request with a revision. None: there is none, or the git host gives no answer.
     pub(super) fn proposed(&self, revision: &Revision) -> Option<Proposed> {
-        let (into, branch) = (self.into()?, self.proposing_branch());
-        branch_move::proposed(self.context.hosts, (&into, &branch), &revision.0)
+        self.proposals(&self.into()?, &self.proposing_branch()).proposed(&revision.0)
     }
 
     /// Carries out what a step decided. The state is stored before.
@@ -112,8 +112,7 @@ impl ReleaseMove<'_> {
     /// Takes the answer of a person who closed the pull request of a release.
     pub(super) fn settle_declined(&self, revision: &Revision) -> Result<(), ControllerError> {
         if let Some(into) = self.into() {
-            let branch = self.proposing_branch();
-            let settled = branch_move::settle_declined(self.context.hosts, (&into, &branch), &revision.0);
+            let settled = self.proposals(&into, &self.proposing_branch()).settle_declined(&revision.0);
             settled.map_err(CommitMoveError::from)?;
         }
         Ok(())
@@ -124,13 +123,8 @@ impl ReleaseMove<'_> {
         if let Some(into) = self.into() {
             let keep = keep.and_then(|keep| self.edits((&into, keep), &self.title(keep, false)).ok());
             self.context.check_lease()?;
-            let at = (&into, self.proposing_branch());
-            branch_move::withdraw(
-                &*self.context.access.repositories,
-                self.context.hosts,
-                (at.0, &at.1),
-                keep.as_ref(),
-            )?;
+            let branch = self.proposing_branch();
+            self.proposals(&into, &branch).withdraw(&*self.context.access.repositories, keep.as_ref())?;
         }
         Ok(Acted::Nothing)
     }
@@ -168,6 +162,11 @@ impl ReleaseMove<'_> {
         let release = &Release::parse_like(&revision.0, known).ok_or_else(missing)?;
         let new = NewRelease { workload: self.workload, release, reason };
         release_edits::pin(repositories, (into, context.plane.path(context.environment)), &new)
+    }
+
+    /// What is proposed for the branch that is edited.
+    fn proposals<'b>(&'b self, into: &'b Commit, name: &'b str) -> ProposingBranch<'b> {
+        ProposingBranch { hosts: self.context.hosts, into, name }
     }
 
     fn proposing_branch(&self) -> String {

@@ -1,6 +1,6 @@
 //! How a commit of the main branch is written into an environment.
 
-use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, Moved, Proposed, withdraw, write};
+use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, CommitProposals, Moved, Proposed, write};
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;
@@ -69,9 +69,13 @@ fn a_commit_that_moves_no_longer_is_withdrawn() {
     let mut chain = Chain::new(&["prod"]);
     let second = chain.company.change_value("second");
     write_into(&chain, second, ChangeDelivery::PullRequest);
-    let again = || withdraw(&chain.access, Some(&chain.hosts), (&name("prod"), &chain.promoted("prod")), None).unwrap();
-    let kept = (&name("prod"), &chain.promoted("prod"));
-    assert!(!withdraw(&chain.access, Some(&chain.hosts), kept, Some(second)).unwrap());
+    let (hosts, environment) = (Some(&chain.hosts), &name("prod"));
+    let withdraw = |keep| {
+        let promoted = &chain.promoted("prod");
+        CommitProposals { hosts, environment, promoted }.withdraw(&chain.access, keep).unwrap()
+    };
+    let again = || withdraw(None);
+    assert!(!withdraw(Some(second)));
     assert!(again());
     assert_eq!(chain.company.head("kalypso-promote/prod"), None);
     assert_eq!(chain.pull_requests()[0].state, PullRequestState::Closed);
