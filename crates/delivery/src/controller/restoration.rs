@@ -129,9 +129,9 @@ pub fn restore(access: &Arc<RepositoryAccess>, restoration: &Restoration<'_>) ->
         let publications = state_branch::read_publications(access, environment);
         let published = Published::find(access, &publications)?;
         let work = Work { access, plane: &plane, restoration, published };
-        let (files, change) = work.states(&publications)?;
-        if work.write(head.as_ref(), (files.as_ref(), &change))? {
-            return Ok(work.text(files.as_ref()));
+        let restored = work.states(&publications)?;
+        if work.write(head.as_ref(), &restored)? {
+            return Ok(work.text(&restored));
         }
     }
     Err(RestorationError::LostRaces(environment.clone()))
@@ -165,8 +165,20 @@ impl Published {
 /// What is written.
 #[derive(Default)]
 struct RestoredFiles {
+    /// The commit whose files are restored. None: a baseline.
+    from: Option<Commit>,
     advances: Option<Advances>,
     promotion: PromotionChange,
+}
+
+impl RestoredFiles {
+    /// What is restored, for people.
+    fn text(&self) -> String {
+        match &self.from {
+            Some(commit) => format!("the states of commit {} are restored", commit.id.short()),
+            None => "the published output was admitted again".to_owned(),
+        }
+    }
 }
 
 struct Work<'a> {
@@ -177,8 +189,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The commit whose files are restored, or the states of a baseline.
-    fn states(&self, publications: &[Publication]) -> Result<(Option<Commit>, RestoredFiles), RestorationError> {
+    /// The files of a commit, or the states of a baseline.
+    fn states(&self, publications: &[Publication]) -> Result<RestoredFiles, RestorationError> {
         let environment = self.restoration.environment;
         if !matches!(self.restoration.to, RestoredStates::Commit(_)) {
             match state_branch::head(self.access, environment) {
@@ -199,14 +211,14 @@ impl Work<'_> {
                 if let Some(commit) = self.published.found.first() {
                     return Err(RestorationError::NotLost { commit: commit.id });
                 }
-                return Ok((None, self.baseline(publications)?));
+                return self.baseline(publications);
             }
         };
         let message = self.access.repositories.info(&commit)?.message;
         if !trailer::trailers(&message, trailer::ENVIRONMENT).contains(&environment.as_str()) {
             return Err(RestorationError::NoStates { environment: environment.clone(), commit: commit.id });
         }
-        Ok((Some(commit), RestoredFiles::default()))
+        Ok(RestoredFiles { from: Some(commit), ..RestoredFiles::default() })
     }
 
     /// What the newest publication was rendered from, as the first step of a new environment admits it.
@@ -236,7 +248,7 @@ impl Work<'_> {
         };
         let promotion = main.and_then(|commit| self.plane.promotion_at(environment, commit));
         let promotion = promotion.map_or(PromotionChange::Keep, PromotionChange::Set);
-        Ok(RestoredFiles { advances: Some(advances), promotion })
+        Ok(RestoredFiles { from: None, advances: Some(advances), promotion })
     }
 
     /// The state of a revision that the environment has, and proves.
@@ -247,12 +259,8 @@ impl Work<'_> {
     }
 
     /// Writes the commit. False: another program moved the branch.
-    fn write(
-        &self,
-        head: Option<&Commit>,
-        (files, restored): (Option<&Commit>, &RestoredFiles),
-    ) -> Result<bool, RestorationError> {
-        let mut parents: Vec<Commit> = files.cloned().into_iter().collect();
+    fn write(&self, head: Option<&Commit>, restored: &RestoredFiles) -> Result<bool, RestorationError> {
+        let mut parents: Vec<Commit> = restored.from.clone().into_iter().collect();
         // A healthy branch goes on; a rewritten one is replaced.
         let healthy = state_branch::head(self.access, self.restoration.environment).ok().flatten();
         for other in self.published.found.iter().chain(healthy.as_ref()) {
@@ -261,11 +269,11 @@ impl Work<'_> {
             }
         }
         let parents: Vec<_> = parents.iter().map(|parent| parent.id).collect();
-        let written = self.write_after(head, (files, restored), &parents);
+        let written = self.write_after(head, restored, &parents);
         match written {
             // The repository does not have the history of a commit that is only in the local copy.
             Err(StoreError::Repository(RepositoryError::Refused { .. })) if healthy.is_none() => {
-                Ok(self.write_after(head, (files, restored), &[])?)
+                Ok(self.write_after(head, restored, &[])?)
             }
             written => Ok(written?),
         }
@@ -274,9 +282,10 @@ impl Work<'_> {
     fn write_after(
         &self,
         head: Option<&Commit>,
-        (files, restored): (Option<&Commit>, &RestoredFiles),
+        restored: &RestoredFiles,
         parents: &[GitId],
     ) -> Result<bool, StoreError> {
+        let files = restored.from.as_ref();
         let Restoration { environment, author, by, at, .. } = *self.restoration;
         let mut replaced: Vec<_> = self.published.lost.iter().map(|(id, _)| id.to_string()).collect();
         if parents.is_empty() {
@@ -289,7 +298,7 @@ impl Work<'_> {
             at,
             kind: EventKind::Restored,
             revision: None,
-            text: format!("{} by {by}: {}", what(files), self.restoration.reason).into(),
+            text: format!("{} by {by}: {}", restored.text(), self.restoration.reason).into(),
             gates: Vec::new(),
         };
         let message = events::message(environment, &[events::promotion_event(environment, None, &event, Some(by))]);
@@ -307,16 +316,8 @@ impl Work<'_> {
         Ok(!matches!(write_at((self.access, environment), &place, &change)?, Written::LostRace))
     }
 
-    fn text(&self, files: Option<&Commit>) -> String {
-        format!("{}: {}", self.restoration.environment, what(files))
-    }
-}
-
-/// What is restored, for people.
-fn what(files: Option<&Commit>) -> String {
-    match files {
-        Some(files) => format!("the states of commit {} are restored", files.id.short()),
-        None => "the published output was admitted again".to_owned(),
+    fn text(&self, restored: &RestoredFiles) -> String {
+        format!("{}: {}", self.restoration.environment, restored.text())
     }
 }
 
