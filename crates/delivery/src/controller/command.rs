@@ -18,6 +18,7 @@ use model::object::Promotion;
 use model::object::release::shown;
 
 pub use self::confirmation::{Confirmed, note_confirmation};
+use self::names::KnownReleases;
 pub use self::overrides::{OverrideRequest, override_gates};
 use super::changes::{Change, DecidedEvents, Signature};
 use super::plane::Plane;
@@ -173,7 +174,7 @@ pub fn requested_release(
     requested: &Revision,
 ) -> Result<Revision, CommandError> {
     let stored = rollout_store::read_advances(plane.access, environment)?.and_then(Result::ok).unwrap_or_default();
-    names::requested(plane, (environment, workload), (stored.releases.get(workload), requested))
+    KnownReleases::read(plane, environment, workload, stored.releases.get(workload)).requested(requested)
 }
 
 /// The command with the whole id of the commit that it names.
@@ -216,8 +217,8 @@ impl Decided<'_> {
         let known = states::of_stored(stored);
         let kind = match (about, &command.kind) {
             (About::Workload(name), CommandKind::Request { revision }) => {
-                let state = (known.releases.get(name), revision);
-                CommandKind::Request { revision: names::requested(self.plane, (environment, name), state)? }
+                let releases = KnownReleases::read(self.plane, environment, name, known.releases.get(name));
+                CommandKind::Request { revision: releases.requested(revision)? }
             }
             (_, kind) => kind.clone(),
         };

@@ -15,39 +15,58 @@ use crate::controller::settled;
 use crate::renderer::SUBJECT;
 use crate::rollout_store;
 
-/// The whole text of a requested release of a workload. A tag that was resolved to a commit is known by its name; an environment before says its commit. A name of
-/// more than one release stays as it is.
-///
-/// A release that no environment before has had is refused, as is a workload of which none has had a release: a typing error would move before the releases that are
-/// on their way. Where nothing is known yet, any name is accepted.
-///
-/// # Errors
-/// [`CommandError::UnknownRelease`], with the nearest name.
-pub(super) fn requested(
-    plane: &Plane<'_>,
-    (environment, workload): (&EnvironmentName, &str),
-    (state, requested): (Option<&AdvanceState>, &Revision),
-) -> Result<Revision, CommandError> {
-    let before = known_before(plane, environment);
-    let mut known = state.map(of_state).unwrap_or_default();
-    known.extend(before.get(workload).into_iter().flatten().cloned());
-    let mut called: Vec<_> = known.iter().filter(|known| is_called(&known.0, &requested.0)).collect();
-    match (called.pop(), called.is_empty()) {
-        (Some(only), true) => return Ok(only.clone()),
-        (None, _) if !before.is_empty() => {}
-        _ => return Ok(requested.clone()),
+/// The releases of a workload that people can request for an environment.
+pub(super) struct KnownReleases<'a> {
+    environment: &'a EnvironmentName,
+    workload: &'a str,
+    /// Those that this environment and the ones before it have had.
+    releases: BTreeSet<Revision>,
+    /// The releases of all workloads that the environments before have had.
+    before: BTreeMap<Arc<str>, BTreeSet<Revision>>,
+}
+
+impl<'a> KnownReleases<'a> {
+    /// Reads the releases of the environments before. `state`: the release on its way into this one.
+    pub(super) fn read(
+        plane: &Plane<'_>,
+        environment: &'a EnvironmentName,
+        workload: &'a str,
+        state: Option<&AdvanceState>,
+    ) -> Self {
+        let before = known_before(plane, environment);
+        let mut releases = state.map(of_state).unwrap_or_default();
+        releases.extend(before.get(workload).into_iter().flatten().cloned());
+        Self { environment, workload, releases, before }
     }
-    let (what, help) = if known.is_empty() {
-        let help = match similar::nearest(workload, before.keys().map(|name| &**name)) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("they have releases of {}", named(&quoted(before.keys().map(|name| &**name)))),
+
+    /// The whole text of a requested release. A tag that was resolved to a commit is known by its name; an environment before says its commit. A name of more than one
+    /// release stays as it is.
+    ///
+    /// A release that no environment before has had is refused, as is a workload of which none has had a release: a typing error would move before the releases that
+    /// are on their way. Where nothing is known yet, any name is accepted.
+    ///
+    /// # Errors
+    /// [`CommandError::UnknownRelease`], with the nearest name.
+    pub(super) fn requested(&self, requested: &Revision) -> Result<Revision, CommandError> {
+        let Self { environment, workload, releases: known, before } = self;
+        let mut called: Vec<_> = known.iter().filter(|known| is_called(&known.0, &requested.0)).collect();
+        match (called.pop(), called.is_empty()) {
+            (Some(only), true) => return Ok(only.clone()),
+            (None, _) if !before.is_empty() => {}
+            _ => return Ok(requested.clone()),
+        }
+        let (what, help) = if known.is_empty() {
+            let help = match similar::nearest(workload, before.keys().map(|name| &**name)) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("they have releases of {}", named(&quoted(before.keys().map(|name| &**name)))),
+            };
+            (format!("a release of `{workload}`"), help)
+        } else {
+            let versions = known.iter().map(|known| shown(&known.0));
+            (format!("`{}` of `{workload}`", requested.0), format!("they have had {}", named(&quoted(versions))))
         };
-        (format!("a release of `{workload}`"), help)
-    } else {
-        let versions = known.iter().map(|known| shown(&known.0));
-        (format!("`{}` of `{workload}`", requested.0), format!("they have had {}", named(&quoted(versions))))
-    };
-    Err(CommandError::UnknownRelease { environment: environment.clone(), what, help })
+        Err(CommandError::UnknownRelease { environment: (*environment).clone(), what, help })
+    }
 }
 
 fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
