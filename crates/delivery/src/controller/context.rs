@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hub_api::evidence::PromotionEvents;
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -9,7 +10,9 @@ use model::name::EnvironmentName;
 use super::evidence::Evidence;
 use super::people::KnownAuthors;
 use super::plane::{KnownBranches, Plane};
+use super::published::Published;
 use crate::access::RepositoryAccess;
+use crate::publish::Outcome;
 use crate::pull_requests::GitHosts;
 use crate::source_difference::KnownDifferences;
 use crate::write_lease::{LeaseEnded, WriteLease};
@@ -21,9 +24,17 @@ pub(super) struct Context<'a> {
     pub(super) plane: &'a Plane<'a>,
     pub(super) hosts: Option<&'a GitHosts>,
     pub(super) evidence: Evidence<'a>,
+    /// The history of the hub. None: there is none.
+    pub(super) history: Option<&'a dyn PromotionEvents>,
     pub(super) lease: Option<&'a WriteLease>,
+    /// The result of the publication right before.
+    pub(super) published: Option<&'a Published>,
+    /// The same publication with its output.
+    pub(super) output: Option<&'a Outcome>,
     /// Whether nothing may be written.
     pub(super) is_read_only: bool,
+    /// Whether an earlier round of the step admitted something, which the publication right before does not have.
+    pub(super) has_moved: bool,
     pub(super) now: Timestamp,
 }
 

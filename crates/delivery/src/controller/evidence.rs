@@ -3,15 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::{CheckResult, Measured};
+use engine::promotion::evidence::CheckResult;
 use engine::promotion::gates::Teams;
 use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState as HubPlace;
 use model::object::promotion::{Check, Gate};
-
-use super::published_folders::{GitOpsCommit, PublishedFolders};
-use crate::access::RepositoryAccess;
 
 /// The sources of evidence.
 #[derive(Clone, Copy)]
@@ -46,19 +43,6 @@ pub trait CheckResults: Send + Sync {
 }
 
 impl Evidence<'_> {
-    /// The state of all places of an environment for the output that it published, or of the folders of a workload in it, or why it is not known.
-    pub(super) fn published(
-        &self,
-        access: &RepositoryAccess,
-        (environment, workload): (&str, Option<&str>),
-        commits: Result<&[GitOpsCommit], Arc<str>>,
-    ) -> Result<Measured, Arc<str>> {
-        let commits = commits?;
-        let rows = self.places(environment, workload)?;
-        let folders = PublishedFolders::read(access, commits)?;
-        Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
-    }
-
     /// The rows of the hub about an environment, or about the folders of a workload in it.
     ///
     /// # Errors

@@ -17,7 +17,6 @@ use git::Commit;
 use jiff::Timestamp;
 use model::object::Promotion;
 
-use super::StepRequest;
 use super::before::BeforeEnvironment;
 use super::branch_move::ProposingBranch;
 use super::commit_move::proposing_branch;
@@ -28,7 +27,7 @@ use super::people;
 use super::plane::Standing;
 use super::platform::PlatformMove;
 use super::published::Published;
-use super::published_folders::GitOpsCommit;
+use super::published_folders::{GitOpsCommit, PublishedFolders};
 use super::release_facts::PublishedRelease;
 use super::releases::ReleaseMove;
 use super::rollouts::{Destination, Workload};
@@ -47,11 +46,10 @@ const UNKNOWN_RENDERER: &str = "earlier";
 /// What a step knows of its environment.
 pub(super) struct StepFacts<'a> {
     pub(super) context: &'a Context<'a>,
-    pub(super) request: &'a StepRequest<'a>,
     pub(super) standing: &'a Standing,
     pub(super) stored: &'a StoredStates,
     /// The stored changes on their way into the environment. None: they can't be read.
-    pub(super) advances: Option<&'a Advances>,
+    pub(super) advances: Option<Advances>,
     /// Whether what it has is published, and where.
     shown: ShownOutput,
     baseline: Option<Revision>,
@@ -62,40 +60,40 @@ pub(super) struct StepFacts<'a> {
 }
 
 impl<'a> StepFacts<'a> {
+    /// After a round that admitted something, nothing about the environment itself is known.
     pub(super) fn new(
-        (context, request): (&'a Context<'a>, &'a StepRequest<'a>),
-        has_moved: bool,
-        (standing, stored, advances): (&'a Standing, &'a StoredStates, Option<&'a Advances>),
+        context: &'a Context<'a>,
+        standing: &'a Standing,
+        stored: &'a StoredStates,
         memory: &'a mut Memory,
     ) -> Self {
         let is_known = context.plane.problem.is_none()
             && context.plane.step(context.environment).is_none_or(|step| step.problem.is_none());
-        let destinations = request.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
-        let has_rings = request.published.is_some_and(Published::has_rings);
+        let destinations = context.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
+        let has_rings = context.published.is_some_and(Published::has_rings);
         Self {
-            shown: match shown(context, request, standing) {
+            shown: match shown(context, standing) {
                 shown if shown.settled.problem.is_some() => shown,
-                _ if has_moved => nothing("the change that was admitted just now is not published yet"),
+                _ if context.has_moved => nothing("the change that was admitted just now is not published yet"),
                 _ if has_rings && !is_known => nothing("its rollouts can't be evaluated"),
                 shown => shown,
             },
-            baseline: baseline(request.output),
+            baseline: baseline(context.output),
             position: rollout_position::of(destinations.iter().filter_map(|destination| destination.head())),
             destinations,
             memory: RefCell::new(memory),
             before: RefCell::default(),
+            advances: stored.known_advances().ok(),
             context,
-            request,
             standing,
             stored,
-            advances,
         }
     }
 
     /// The stored states. A source with another repository or branch than before begins anew.
     pub(super) fn state(&self) -> State {
         let mut state = states::of_stored(self.stored);
-        let recorded = self.advances.map(|advances| &advances.sources);
+        let recorded = self.advances.as_ref().map(|advances| &advances.sources);
         for source in self.published_sources() {
             let is_same = recorded.and_then(|recorded| recorded.get(&source.name));
             if is_same.is_some_and(|recorded| recorded.source != source.source_name()) {
@@ -107,7 +105,7 @@ impl<'a> StepFacts<'a> {
 
     /// The sources beside the main branch that the publication read. Empty: they are not known.
     pub(super) fn published_sources(&self) -> &'a [crate::found_sources::Source] {
-        self.request.published.and_then(|published| published.sources.as_deref()).unwrap_or_default()
+        self.context.published.and_then(|published| published.sources.as_deref()).unwrap_or_default()
     }
 
     /// A workload in the rings.
@@ -122,7 +120,7 @@ impl<'a> StepFacts<'a> {
 
     /// The release of a workload on its way into the environment. None: it is not published.
     pub(super) fn release<'s>(&'s self, workload: &'s Arc<str>, promotion: &'s Promotion) -> Option<ReleaseMove<'s>> {
-        let published: &PublishedRelease = self.request.published?.releases.get(workload)?;
+        let published: &PublishedRelease = self.context.published?.releases.get(workload)?;
         Some(ReleaseMove { context: self.context, promotion, workload, published, standing: self.standing })
     }
 
@@ -176,11 +174,11 @@ impl Facts for StepFacts<'_> {
     }
 
     fn is_proposed(&self) -> bool {
-        self.request.published.is_some_and(Published::is_proposed)
+        self.context.published.is_some_and(Published::is_proposed)
     }
 
     fn is_published(&self) -> bool {
-        self.request.published.is_some_and(|published| published.has_state(self.stored.head.as_ref()))
+        self.context.published.is_some_and(|published| published.has_state(self.stored.head.as_ref()))
     }
 
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
@@ -192,7 +190,7 @@ impl Facts for StepFacts<'_> {
             Subject::Release(workload) => Some(&**workload),
             Subject::Main | Subject::Renderer => None,
         };
-        let measured = |name: &str, commit: Option<&Revision>, shown: &ShownOutput| {
+        let measured = |name: &str, commit: Option<&Revision>, shown: &ShownOutput| -> Known<Measured> {
             let Context { access, evidence, .. } = self.context;
             let gitops = shown.gitops(subject);
             let is_by_status = evidence.hub.is_none() && !evidence.status_accounts.is_empty();
@@ -201,7 +199,12 @@ impl Facts for StepFacts<'_> {
                 Some(commit) => {
                     gitops.and_then(|_| statuses::measured(self.context, (name, commit), evidence.status_accounts))
                 }
-                None => evidence.published(access, (name, workload), gitops),
+                None => {
+                    let commits = gitops?;
+                    let rows = evidence.places(name, workload)?;
+                    let folders = PublishedFolders::read(access, commits)?;
+                    Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
+                }
             }
         };
         match before {
@@ -233,7 +236,7 @@ impl Facts for StepFacts<'_> {
     }
 
     fn releases(&self) -> Option<Vec<ReleaseFacts>> {
-        let releases = self.request.published?.releases.iter();
+        let releases = self.context.published?.releases.iter();
         let one = |(workload, release): (&Arc<str>, &PublishedRelease)| ReleaseFacts {
             workload: Arc::clone(workload),
             labels: release.labels.clone(),
@@ -246,8 +249,8 @@ impl Facts for StepFacts<'_> {
     }
 
     fn renderer(&self) -> Option<Renderer> {
-        let is_known = self.request.output.is_some_and(is_complete);
-        let places = self.request.output.filter(|_| is_known).map(|output| output.places.as_slice());
+        let is_known = self.context.output.is_some_and(is_complete);
+        let places = self.context.output.filter(|_| is_known).map(|output| output.places.as_slice());
         let pending = places.unwrap_or_default().iter().find_map(|place| place.planned.renderer.as_ref());
         let published = |pending: &crate::renderer::Pending| pending.published.clone();
         let changes = pending.map(|pending| Revision(published(pending).unwrap_or_else(|| UNKNOWN_RENDERER.into())));
@@ -255,8 +258,8 @@ impl Facts for StepFacts<'_> {
     }
 
     fn sources(&self) -> Option<Vec<SourceFacts>> {
-        self.advances?;
-        let sources = self.request.published?.sources.as_ref()?;
+        self.advances.as_ref()?;
+        let sources = self.context.published?.sources.as_ref()?;
         Some(sources.iter().map(sources::of_step).collect())
     }
 
@@ -264,8 +267,8 @@ impl Facts for StepFacts<'_> {
         let reader = SourceReader {
             context: self.context,
             sources: self.published_sources(),
-            advances: self.advances,
-            is_out: self.request.published.is_some_and(Published::is_out),
+            advances: self.advances.as_ref(),
+            is_out: self.context.published.is_some_and(Published::is_out),
         };
         reader.heads(waiting, &mut self.memory.borrow_mut())
     }
@@ -286,7 +289,7 @@ impl StepFacts<'_> {
     /// Who wrote what a commit of the main branch brings to the environment, and who approved it.
     fn people_of(&self, commit: &Revision) -> (Authors, Vec<Approver>) {
         let Context { access, hosts, environment, now, plane, .. } = *self.context;
-        let state = self.advances.and_then(|advances| advances.platform.as_ref());
+        let state = self.advances.as_ref().and_then(|advances| advances.platform.as_ref());
         let current = state.and_then(|state| state.current.as_ref()).filter(|current| current.revision == *commit);
         // What a candidate brings stays the same: the git host is not asked for each commit in each run.
         let known = current.and_then(|current| current.authors.clone()).filter(|authors| !authors.has_unknown);
@@ -301,10 +304,10 @@ impl StepFacts<'_> {
 }
 
 /// Whether what the environment has is published, and where.
-fn shown(context: &Context<'_>, request: &StepRequest<'_>, standing: &Standing) -> ShownOutput {
+fn shown(context: &Context<'_>, standing: &Standing) -> ShownOutput {
     let recorded = || ShownOutput::recorded(context.plane.settled(context.environment, standing));
-    let Some(published) = request.published else { return recorded() };
-    if published.has_rings() && request.output.is_none() {
+    let Some(published) = context.published else { return recorded() };
+    if published.has_rings() && context.output.is_none() {
         return recorded();
     }
     if published.commit != standing.commit() || published.head != Some(standing.head()) {

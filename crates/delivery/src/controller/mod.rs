@@ -141,9 +141,23 @@ fn rounds(
         {
             return Ok(StepOutcome::default());
         }
-        let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
-        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
-        match round(&context, request, must_publish, memory)? {
+        let StepRequest { environment, hosts, evidence, history, lease, published, output, is_read_only, now } =
+            *request;
+        let context = Context {
+            access,
+            environment,
+            plane: &plane,
+            hosts,
+            evidence,
+            history,
+            lease,
+            published,
+            output,
+            is_read_only,
+            has_moved: must_publish,
+            now,
+        };
+        match round(&context, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
             Round::Done(outcome) => {
                 return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..*outcome });
@@ -161,23 +175,16 @@ enum Round {
     Done(Box<StepOutcome>),
 }
 
-/// After a round that admitted something, the publication right before does not have it: nothing about the environment itself is known then.
-fn round(
-    context: &Context<'_>,
-    request: &StepRequest<'_>,
-    has_moved: bool,
-    memory: &mut Memory,
-) -> Result<Round, ControllerError> {
+fn round(context: &Context<'_>, memory: &mut Memory) -> Result<Round, ControllerError> {
     let environment = context.environment;
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let stored = rollout_store::read(context.access, environment)?;
-    let stored = match renamed_workloads(request) {
+    let stored = match renamed_workloads(context) {
         Some(renames) => stored.following(renames),
         None => stored,
     };
-    let advances = stored.known_advances().ok();
-    let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
+    let facts = StepFacts::new(context, &standing, &stored, memory);
     let plan = promotion::step(&facts, &facts.state());
     let mut outcome = StepOutcome::default();
     let unwritten;
@@ -201,17 +208,17 @@ fn round(
     let status = status::of_plan(&facts, &plan, &unwritten);
     outcome.note(&plan);
     outcome.refused = unwritten.iter().filter_map(refused).collect();
-    let proposals = proposals::report(context, request.published)?;
+    let proposals = proposals::report(context, context.published)?;
     outcome.must_publish |= proposals.is_outdated;
     outcome.warnings.extend(proposals.problems);
     drop(facts);
-    outcome.warnings.extend(send_events(context, request, memory));
+    outcome.warnings.extend(send_events(context, memory));
     Ok(Round::Done(Box::new(StepOutcome { status: Some(status), ..outcome })))
 }
 
 /// The present names of workloads by earlier names, as the publication right before has them.
-fn renamed_workloads<'a>(request: &StepRequest<'a>) -> Option<&'a BTreeMap<Arc<str>, Arc<str>>> {
-    let mut rings = request.output?.places.iter().filter_map(|place| place.planned.rings.as_ref());
+fn renamed_workloads<'a>(context: &Context<'a>) -> Option<&'a BTreeMap<Arc<str>, Arc<str>>> {
+    let mut rings = context.output?.places.iter().filter_map(|place| place.planned.rings.as_ref());
     rings.next().map(Rings::renamed_workloads)
 }
 
@@ -232,8 +239,8 @@ fn send_pins(request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
 }
 
 /// Sends the events that the hub does not have yet. Returns why it could not.
-fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
-    let history = request.history.filter(|_| !request.is_read_only)?;
+fn send_events(context: &Context<'_>, memory: &mut Memory) -> Option<String> {
+    let history = context.history.filter(|_| !context.is_read_only)?;
     let stored = rollout_store::read(context.access, context.environment);
     let head = match stored {
         Ok(stored) => stored.head,

@@ -9,7 +9,7 @@ use super::changes::{Change, DecidedEvents, is_worth_storing};
 use super::context::Context;
 use super::error::ControllerError;
 use super::facts::StepFacts;
-use super::settled::{self, SettledRecord};
+use super::settled::{SettledBranch, SettledRecord};
 use super::{platform, releases, rollouts, sources};
 use crate::renderer::SUBJECT;
 use crate::rollout_store::{self, Advances, StoredStates};
@@ -31,7 +31,7 @@ pub(super) enum Stored {
 /// Stores what a step decided.
 pub(super) fn store(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<Stored, ControllerError> {
     let context = facts.context;
-    let before = facts.advances.cloned().unwrap_or_default();
+    let before = facts.advances.clone().unwrap_or_default();
     let mut change = Change::new(context.environment, facts.stored, before.clone());
     let mut has_admitted = sources::record(facts.published_sources(), plan, &before, &mut change);
     let must_publish = record_rollouts(facts, plan, &mut change);
@@ -92,14 +92,14 @@ fn record_rollouts(facts: &StepFacts<'_>, plan: &StepPlan, change: &mut Change) 
 /// same time.
 fn settle(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<bool, ControllerError> {
     let context = facts.context;
-    let (Some(published), Some(gitops)) = (facts.request.published, facts.gitops()) else { return Ok(true) };
-    let is_compared = !published.has_rings() || facts.request.output.is_some();
+    let (Some(published), Some(gitops)) = (facts.context.published, facts.gitops()) else { return Ok(true) };
+    let is_compared = !published.has_rings() || facts.context.output.is_some();
     if plan.settled.problem.is_some() || !is_compared || !is_worth_recording(facts, plan) {
         return Ok(true);
     }
     let StoredStates { head, .. } = rollout_store::read(context.access, context.environment)?;
-    let read = |head| settled::read_at(&*context.access.repositories, head, context.environment);
-    let known = head.as_ref().map(read).transpose()?.flatten();
+    let branch = SettledBranch { access: context.access, environment: context.environment, head: head.as_ref() };
+    let known = branch.read()?;
     let mut releases = releases::to_record(context, &published.releases);
     releases.insert(SUBJECT.into(), Arc::clone(&context.access.renderer));
     let before = known.as_ref().map(|known| &known.releases);
@@ -114,7 +114,7 @@ fn settle(facts: &StepFacts<'_>, plan: &StepPlan) -> Result<bool, ControllerErro
     if known.is_some_and(|known| SettledRecord { since: record.since, ..known } == record) {
         return Ok(true);
     }
-    Ok(settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)?)
+    Ok(branch.write(&record, context.lease)?)
 }
 
 /// Whether the record says something: about all of the environment, or to an environment after it about the release of a workload.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engine::promotion::step::{Settled, Subject};
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
-use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer};
+use git::{Commit, NewCommit, Person, Push, Pushed, RepositoryError, opener, trailer};
 use jiff::Timestamp;
 use model::count::named;
 use model::git_id::GitId;
@@ -60,6 +60,16 @@ impl SettledRecord {
     /// Whether it is about the same commits.
     pub fn is_at(&self, commit: Option<GitId>, head: GitId) -> bool {
         self.commit == commit && self.head == head
+    }
+
+    /// The message of the commit with it.
+    fn message(&self, environment: &EnvironmentName) -> String {
+        let at = self.commit.map_or_else(String::new, |commit| format!(" with {} of main", commit.short()));
+        let removals = self.has_removals().then(|| "its removals".to_owned());
+        let without: Vec<_> = self.open.iter().map(ToString::to_string).chain(removals).collect();
+        let without = if without.is_empty() { String::new() } else { format!(", without {}", named(&without)) };
+        let message = format!("{environment} is settled{at}{without}");
+        trailer::with_trailers(&message, &[(trailer::ENVIRONMENT, environment.as_str())])
     }
 
     fn text(&self, environment: &EnvironmentName) -> String {
@@ -124,69 +134,69 @@ fn header(environment: &EnvironmentName) -> [(&'static str, &str); 2] {
 /// # Errors
 /// If the branch can't be read, or lacks a commit that counted before.
 pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<SettledRecord>, StoreError> {
-    match state_branch::head(access, environment)? {
-        None => Ok(None),
-        Some(head) => Ok(read_at(&*access.repositories, &head, environment)?),
-    }
+    let head = state_branch::head(access, environment)?;
+    Ok(SettledBranch { access, environment, head: head.as_ref() }.read()?)
 }
 
-/// Reads the record at a commit of the branch.
-///
-/// # Errors
-/// If the commit can't be read.
-pub fn read_at(
-    repositories: &dyn Repositories,
-    head: &Commit,
-    environment: &EnvironmentName,
-) -> Result<Option<SettledRecord>, RepositoryError> {
-    let root = repositories.folder(head, "")?.unwrap_or_default();
-    let Some(entry) = root.iter().find(|entry| entry.name == FILE) else { return Ok(None) };
-    match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-        git::Content::Bytes(bytes) => Ok(SettledRecord::parse(&bytes, environment)),
-        git::Content::TooLarge(_) => Ok(None),
-    }
+/// The branch with the record of an environment, at the head that was read.
+#[derive(Clone, Copy)]
+pub struct SettledBranch<'a> {
+    /// The control plane.
+    pub access: &'a RepositoryAccess,
+    /// The environment.
+    pub environment: &'a EnvironmentName,
+    /// The head. None: there is no branch yet.
+    pub head: Option<&'a Commit>,
 }
 
-/// Writes the record as one commit after the head that was read. Returns false if another program moved the branch. A record that is too large to be read, of very many
-/// removals, is not written: the environment does not count as settled.
-///
-/// # Errors
-/// If the repository can't be reached, or refuses the push. If the lease has ended.
-pub fn write(
-    access: &RepositoryAccess,
-    environment: &EnvironmentName,
-    (before, settled): (Option<&Commit>, &SettledRecord),
-    lease: Option<&WriteLease>,
-) -> Result<bool, StoreError> {
-    let text = settled.text(environment);
-    if text.len() as u64 > FILE_BYTES_MAX {
-        return Ok(true);
+impl SettledBranch<'_> {
+    /// Reads the record. None: the environment is not settled, as far as is known.
+    ///
+    /// # Errors
+    /// If the commit can't be read.
+    pub fn read(&self) -> Result<Option<SettledRecord>, RepositoryError> {
+        let Some(head) = self.head else { return Ok(None) };
+        let repositories = &*self.access.repositories;
+        let root = repositories.folder(head, "")?.unwrap_or_default();
+        let Some(entry) = root.iter().find(|entry| entry.name == FILE) else { return Ok(None) };
+        match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
+            git::Content::Bytes(bytes) => Ok(SettledRecord::parse(&bytes, self.environment)),
+            git::Content::TooLarge(_) => Ok(None),
+        }
     }
-    let repositories = &*access.repositories;
-    let open = |sealed: &Sealed| match before {
-        Some(head) => opener(repositories, head)(sealed),
-        None => closed(sealed),
-    };
-    let mut tree = before.map_or_else(|| Ok(Tree::default()), |head| repositories.tree(head))?;
-    tree.put(FILE, Child::File(Entry::file(text.into_bytes())), &open)?;
-    let parents: Vec<_> = before.iter().map(|head| head.id).collect();
-    let at = settled.commit.map_or_else(String::new, |commit| format!(" with {} of main", commit.short()));
-    let removals = settled.has_removals().then(|| "its removals".to_owned());
-    let without: Vec<_> = settled.open.iter().map(ToString::to_string).chain(removals).collect();
-    let without = if without.is_empty() { String::new() } else { format!(", without {}", named(&without)) };
-    let message = format!("{environment} is settled{at}{without}");
-    let message = trailer::with_trailers(&message, &[(trailer::ENVIRONMENT, environment.as_str())]);
-    let author = &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-    let seconds = settled.since.as_second();
-    let commit =
-        NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds, signer: None };
-    let branch = branch_name(environment);
-    let progress = &Progress::default();
-    let push = Push { branch: &branch, expected: before.map(|head| head.id), commit: Some(commit), progress };
-    lease.map_or(Ok(()), WriteLease::check)?;
-    let Pushed::Moved(id) = repositories.push(&access.settings.repo, &push)? else { return Ok(false) };
-    access.state_anchors.advance(environment, push.expected, id);
-    Ok(true)
+
+    /// Writes the record as one commit after the head. Returns false if another program moved the branch. A record that is too large to be read, of very many removals,
+    /// is not written: the environment does not count as settled.
+    ///
+    /// # Errors
+    /// If the repository can't be reached, or refuses the push. If the lease has ended.
+    pub fn write(&self, settled: &SettledRecord, lease: Option<&WriteLease>) -> Result<bool, StoreError> {
+        let Self { access, environment, head } = *self;
+        let text = settled.text(environment);
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Ok(true);
+        }
+        let repositories = &*access.repositories;
+        let open = |sealed: &Sealed| match head {
+            Some(head) => opener(repositories, head)(sealed),
+            None => closed(sealed),
+        };
+        let mut tree = head.map_or_else(|| Ok(Tree::default()), |head| repositories.tree(head))?;
+        tree.put(FILE, Child::File(Entry::file(text.into_bytes())), &open)?;
+        let parents: Vec<_> = head.iter().map(|head| head.id).collect();
+        let message = settled.message(environment);
+        let author = &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+        let seconds = settled.since.as_second();
+        let commit =
+            NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds, signer: None };
+        let branch = branch_name(environment);
+        let progress = &Progress::default();
+        let push = Push { branch: &branch, expected: head.map(|head| head.id), commit: Some(commit), progress };
+        lease.map_or(Ok(()), WriteLease::check)?;
+        let Pushed::Moved(id) = repositories.push(&access.settings.repo, &push)? else { return Ok(false) };
+        access.state_anchors.advance(environment, push.expected, id);
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

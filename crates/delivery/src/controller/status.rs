@@ -20,7 +20,7 @@ use model::object::promotion::ChangeOrigin;
 use super::events::timestamp;
 use super::facts::StepFacts;
 use super::unwritten::UnwrittenMove;
-use super::waits;
+use super::waits::{self, HeldBack};
 use crate::renderer::SUBJECT;
 
 /// An environment of which nothing is evaluated yet.
@@ -46,10 +46,10 @@ pub(super) fn of_plan(
     let environment = facts.context.environment;
     let mut status = of_environment(&facts.context.plane.graph, environment, facts.context.now);
     status.problem = plan.problem.as_ref().map(ToString::to_string);
-    let open = facts.request.published.map(|published| published.open.as_slice()).unwrap_or_default();
+    let open = facts.context.published.map(|published| published.open.as_slice()).unwrap_or_default();
     status.waiting_for = waits::of_output(environment, open);
     let with_waits = |status: SubjectStatus, report: &Report, found: Option<&UnwrittenMove>| {
-        waits::with_waits(status, environment, (report, found, open))
+        waits::with_waits(status, environment, report, HeldBack { unwritten: found, open })
     };
     let found_of = |subject: &Subject| unwritten.iter().find(|(of, _)| of == subject).map(|(_, found)| found);
     let main = facts.standing.at.as_ref();

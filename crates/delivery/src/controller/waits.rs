@@ -17,11 +17,21 @@ const WRITES: [&str; 2] = [WRITE, ROLLBACK];
 /// The waits that end when the output of the environment is merged.
 const OUTPUTS: [&str; 2] = [SETTLE, MERGE];
 
-/// The state of a subject with what it waits for. `unwritten`: what became of its write. `open`: what keeps the output of the environment back.
+/// What keeps a subject back outside of the states.
+#[derive(Clone, Copy)]
+pub(super) struct HeldBack<'a> {
+    /// What became of its write.
+    pub(super) unwritten: Option<&'a UnwrittenMove>,
+    /// What keeps the output of the environment back.
+    pub(super) open: &'a [OpenOutput],
+}
+
+/// The state of a subject with what it waits for.
 pub(super) fn with_waits(
     mut status: SubjectStatus,
     environment: &EnvironmentName,
-    (report, unwritten, open): (&Report, Option<&UnwrittenMove>, &[OpenOutput]),
+    report: &Report,
+    held_back: HeldBack<'_>,
 ) -> SubjectStatus {
     let moving = status.moving.as_ref().map(|moving| moving.revision.clone());
     let about = WaitingSubject {
@@ -29,9 +39,9 @@ pub(super) fn with_waits(
         subject: status.subject.as_deref(),
         revision: moving.as_deref().filter(|_| !matches!(status.kind, SubjectKind::Values | SubjectKind::Application)),
     };
-    let mut waits: Vec<_> = report.waiting.iter().map(|waiting| wait(waiting, about, (unwritten, open))).collect();
+    let mut waits: Vec<_> = report.waiting.iter().map(|waiting| wait(waiting, about, held_back)).collect();
     let is_shown = report.waiting.iter().any(|waiting| WRITES.contains(&&*waiting.what));
-    if let Some(UnwrittenMove::Refused(reason)) = unwritten.filter(|_| !is_shown) {
+    if let Some(UnwrittenMove::Refused(reason)) = held_back.unwritten.filter(|_| !is_shown) {
         // A pull request for a review, or the withdrawal of one.
         let (what, text) = (WRITE.to_owned(), reason.to_string());
         waits.insert(0, Wait { what, text, ..Wait::default() });
@@ -43,11 +53,7 @@ pub(super) fn with_waits(
     status
 }
 
-fn wait(
-    waiting: &Waiting,
-    about: WaitingSubject<'_>,
-    (unwritten, open): (Option<&UnwrittenMove>, &[OpenOutput]),
-) -> Wait {
+fn wait(waiting: &Waiting, about: WaitingSubject<'_>, HeldBack { unwritten, open }: HeldBack<'_>) -> Wait {
     let is_write = WRITES.contains(&&*waiting.what);
     let proposed = match unwritten {
         // People merge what is written, and review what waits for approvals.
@@ -129,7 +135,7 @@ mod tests {
         let waiting =
             Waiting { what: what.into(), text: "two failed".into(), since: Timestamp::UNIX_EPOCH, answer: None };
         let about = WaitingSubject { environment: "prod", subject: None, revision: None };
-        let found = wait(&waiting, about, (unwritten, open));
+        let found = wait(&waiting, about, HeldBack { unwritten, open });
         (found.text, found.url)
     }
 

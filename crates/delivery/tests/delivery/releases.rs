@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use delivery::controller::StepOutcome;
 use delivery::controller::command::CommandError;
-use delivery::controller::settled;
+use delivery::controller::settled::{self, SettledBranch};
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
@@ -461,7 +461,7 @@ fn a_record_that_could_not_be_read_is_not_written() {
     let record = settled::read(access, dev).unwrap().unwrap();
     let mut large = record.clone();
     large.gitops[0].removals = (0..200_000).map(|number| format!("place-{number:020}")).collect();
-    assert!(settled::write(access, dev, (None, &large), None).unwrap());
+    assert!(SettledBranch { access, environment: dev, head: None }.write(&large, None).unwrap());
     assert_eq!(settled::read(access, dev).unwrap(), Some(record));
 }
 
