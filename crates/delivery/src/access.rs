@@ -84,7 +84,7 @@ impl ControlPlaneSettings {
     /// The file with the results of earlier runs for an environment. It is in the folder with the copies of repositories.
     pub fn memo_file(&self, environment: &EnvironmentName) -> MemoFile {
         let cache = (self.git.cache.as_path(), self.git.key.clone());
-        MemoFile::of(cache, &self.subject(), environment.as_str())
+        MemoFile::new(cache, &self.subject(), environment.as_str())
     }
 
     /// The file with the list of broken files in the control plane's repositories.

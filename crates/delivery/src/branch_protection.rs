@@ -50,7 +50,7 @@ pub fn deciding_branches<'a>(
     hosts: &GitHosts,
 ) -> Vec<DecidingBranch> {
     let mut known = BTreeSet::new();
-    let all = environments.into_iter().enumerate().flat_map(|(position, loaded)| of(position, loaded, hosts));
+    let all = environments.into_iter().enumerate().flat_map(|(position, loaded)| find(position, loaded, hosts));
     all.filter(|found| known.insert((found.url.clone(), found.branch.branch.clone())))
         .map(|found| found.branch)
         .collect()
@@ -62,7 +62,8 @@ struct Found {
     branch: DecidingBranch,
 }
 
-fn of(position: usize, loaded: &Loaded, hosts: &GitHosts) -> Vec<Found> {
+/// The branches that decide about an environment, on the configured hosts.
+fn find(position: usize, loaded: &Loaded, hosts: &GitHosts) -> Vec<Found> {
     let environment = &loaded.fleet.environment;
     let (Some(access), Some(promotion)) = (&loaded.access, loaded.graph.object(environment.as_str())) else {
         return Vec::new();

@@ -175,7 +175,7 @@ mod tests {
     fn results_beyond_the_file_size_stay_known_in_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let key = git::CacheKey::derive(b"a key of this test").ok();
-        let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
+        let file = || MemoFile::new((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
         let mut known = KnownResults { file: Some(file()), memo: Memo::default(), ..KnownResults::new(None) };
         let [first, second, third] = ["A", "B", "C"].map(fleet);
         let mut compile = |fleet| {

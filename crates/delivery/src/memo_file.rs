@@ -52,7 +52,7 @@ pub struct MemoFile {
 
 impl MemoFile {
     /// The file for an environment of a control plane, in a cache with its key.
-    pub fn of((cache, key): (&Path, Option<CacheKey>), control_plane: &str, environment: &str) -> Self {
+    pub fn new((cache, key): (&Path, Option<CacheKey>), control_plane: &str, environment: &str) -> Self {
         let subject = format!("{control_plane}\n{environment}");
         let digest = Sha256::digest(&subject);
         let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -63,7 +63,7 @@ impl MemoFile {
 
     /// The file for names that shells complete, in a cache with its key.
     pub fn of_names((cache, key): (&Path, Option<CacheKey>), control_plane: &str, of: &str) -> Self {
-        let file = Self::of((cache, key), control_plane, of);
+        let file = Self::new((cache, key), control_plane, of);
         let folder = cache.join(NAMES_FOLDER);
         let path = file.path.file_name().map(|name| folder.join(name)).unwrap_or_default();
         Self { folder, path, ..file }
@@ -72,7 +72,7 @@ impl MemoFile {
     /// The file for the list of broken files in a control plane's repositories, in a cache with its key.
     pub fn of_broken_files(cache: (&Path, Option<CacheKey>), control_plane: &str) -> Self {
         // The name of an environment contains no blank.
-        Self::of(cache, control_plane, "broken files")
+        Self::new(cache, control_plane, "broken files")
     }
 
     /// Reads the memo. Empty if the file can't be read, or if another build or another key wrote it.

@@ -197,7 +197,8 @@ pub fn publish_again(
         on_compiled(&loaded, &compiled);
         let mut has_lost_race = false;
         // The reason why a branch can't be created says more than that it is missing.
-        failures = created.into_iter().filter_map(|(name, result)| DestinationFailure::of(name, result)).collect();
+        failures =
+            created.into_iter().filter_map(|(name, result)| DestinationFailure::from_result(name, result)).collect();
         for (gitops_repo, target) in each_target(&loaded, request.gitops_repo, None)? {
             let is_done = places.iter().any(|place| place.planned.target.name == gitops_repo);
             if is_done || failures.iter().any(|failure| failure.gitops_repo == gitops_repo) {
@@ -249,7 +250,7 @@ impl Request<'_> {
 }
 
 impl DestinationFailure {
-    fn of<T>(gitops_repo: String, result: Result<T, DestinationError>) -> Option<Self> {
+    fn from_result<T>(gitops_repo: String, result: Result<T, DestinationError>) -> Option<Self> {
         Some(Self { gitops_repo, error: result.err()? })
     }
 

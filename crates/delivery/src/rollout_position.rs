@@ -6,7 +6,7 @@ use engine::promotion::state::Position;
 use model::git_id::GitId;
 
 /// The position with these commits of the branches of `GitOpsRepo` objects: `prod=<commit> prod-eu=<commit>`, sorted by name.
-pub fn of<'n>(heads: impl IntoIterator<Item = (&'n str, GitId)>) -> Position {
+pub fn from_heads<'n>(heads: impl IntoIterator<Item = (&'n str, GitId)>) -> Position {
     let mut heads: Vec<_> = heads.into_iter().collect();
     heads.sort_unstable();
     let pairs: Vec<_> = heads.into_iter().map(|(name, commit)| format!("{name}={commit}")).collect();
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn a_position_has_a_commit_of_each_branch() {
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
-        let position = of([("prod-eu", two), ("prod", one)]);
+        let position = from_heads([("prod-eu", two), ("prod", one)]);
         assert_eq!(&*position.0, format!("prod={one} prod-eu={two}"));
         assert_eq!((commit(&position, "prod"), commit(&position, "prod-eu")), (Some(one), Some(two)));
         assert_eq!(commit(&position, "other"), None);

@@ -27,7 +27,7 @@ impl Selection {
     /// The selected changes of a plan.
     pub fn changes<'p>(&self, planned: &'p Planned) -> Vec<(&'p PlannedId, &'p AssignmentChange)> {
         // The labels of removed assignments are in the earlier fleet.
-        let labelled: Vec<_> = planned.sides().map(|side| Labelled::of(side.prepared())).collect();
+        let labelled: Vec<_> = planned.sides().map(|side| Labelled::new(side.prepared())).collect();
         let is_selected = |(id, change): &(&PlannedId, &AssignmentChange)| self.selects(id, change, &labelled);
         planned.plan.changes.iter().filter(is_selected).collect()
     }
@@ -47,7 +47,7 @@ struct Labelled<'a> {
 }
 
 impl<'a> Labelled<'a> {
-    fn of(prepared: &'a Prepared) -> Self {
+    fn new(prepared: &'a Prepared) -> Self {
         let targets = prepared.targets().iter().map(|target| (target.name.as_str(), &target.labels));
         Self { fleet: prepared.fleet(), targets: targets.collect() }
     }

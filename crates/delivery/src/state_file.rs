@@ -57,7 +57,7 @@ pub(crate) fn read<T: DeserializeOwned>((path, text): (&str, &str), header: &Hea
 fn content<T: DeserializeOwned>(text: &str, header: &Header<'_>) -> Result<T, Located> {
     let root = root(text)?;
     let read = || {
-        let mut fields = Mapping::of(&root)?;
+        let mut fields = Mapping::from_node(&root)?;
         // The version decides how everything else is read.
         for (key, expected) in [&[("apiVersion", API_VERSION)], header].concat() {
             expect(fields.take(key)?, expected)?;

@@ -62,7 +62,7 @@ fn file_of(loaded: &Loaded) -> Option<MemoFile> {
         let directory = fs::canonicalize(directory).ok()?;
         let cache = configuration::default_cache().ok()?;
         let key = cache_key::for_cache(&cache, None).ok()?;
-        return Some(MemoFile::of((&cache, key), directory.to_str()?, environment.as_str()));
+        return Some(MemoFile::new((&cache, key), directory.to_str()?, environment.as_str()));
     }
     Some(loaded.access.as_ref()?.settings.memo_file(environment))
 }

@@ -92,7 +92,7 @@ impl<'a> Steps<'a> {
         memory: &mut Memory,
     ) -> anyhow::Result<StepOutcome> {
         self.check_hub(environment)?;
-        let published = Published::of(output);
+        let published = Published::from_outcome(output);
         let request = StepRequest { published: Some(&published), output: Some(output), ..self.request(environment) };
         self.step(&request, memory)
     }

@@ -15,7 +15,7 @@ pub(crate) struct Dependencies(BTreeMap<(RepositoryUrl, String), Option<GitId>>)
 
 impl Dependencies {
     /// The dependencies after a sync: its sources, and the branches that its output goes to.
-    pub(crate) fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn from_outcome(outcome: &Outcome) -> Self {
         let mut found = Self::default();
         for place in &outcome.places {
             found.add_sources(&place.loaded);

@@ -34,7 +34,7 @@ pub(crate) struct SyncReport {
 }
 
 impl Failure {
-    pub(crate) fn of(error: &PublicationError) -> Self {
+    pub(crate) fn from_error(error: &PublicationError) -> Self {
         Self(error.to_string())
     }
 

@@ -110,14 +110,14 @@ impl<'a> Worker<'a> {
                 self.known = KnownResults::new(None);
                 Err(Failure::bug())
             },
-            |outcome| outcome.map_err(|error| Failure::of(&error)),
+            |outcome| outcome.map_err(|error| Failure::from_error(&error)),
         );
         if let Ok(outcome) = &mut outcome {
             self.send_branches(outcome);
             self.environment.lock().unnoted.extend(Confirmed::by_labels(outcome, jiff::Timestamp::now()));
             self.note_confirmations();
         }
-        self.promotion.note(outcome.as_ref().ok().map(Published::of));
+        self.promotion.note(outcome.as_ref().ok().map(Published::from_outcome));
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
         self.log(&report, started.elapsed());
         self.shared.metrics.sync(&self.environment.shown, &report, started.elapsed());
@@ -185,7 +185,7 @@ impl<'a> Worker<'a> {
         state.is_syncing = false;
         state.failures = if report.is_retried { state.failures + 1 } else { 0 };
         if let Some(outcome) = outcome {
-            let mut dependencies = Dependencies::of(outcome);
+            let mut dependencies = Dependencies::from_outcome(outcome);
             if report.result.error.is_some() {
                 dependencies.extend(&state.dependencies);
             }

@@ -79,7 +79,7 @@ impl<'a> StepFacts<'a> {
                 shown => shown,
             },
             baseline: baseline(context.output),
-            position: rollout_position::of(destinations.iter().filter_map(|destination| destination.head())),
+            position: rollout_position::from_heads(destinations.iter().filter_map(|destination| destination.head())),
             destinations,
             memory: RefCell::new(memory),
             before: RefCell::default(),

@@ -51,7 +51,7 @@ pub struct Published {
 
 impl Published {
     /// What the result of a publication tells.
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         let loaded = match &outcome.end {
             End::Incomplete(loaded) => Some(loaded),
             _ => outcome.places.last().map(|place| &place.loaded),

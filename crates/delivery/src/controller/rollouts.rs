@@ -243,7 +243,7 @@ impl Workload<'_> {
         }
         let desired = first.rings.revisions.desired(self.name);
         if let Some(desired) = desired.filter(|desired| named.contains(desired) && !revisions.contains_key(desired))
-            && let Ok(sources) = RevisionSources::of(&first.place.loaded, &first.place.planned.target.branch)
+            && let Ok(sources) = RevisionSources::read(&first.place.loaded, &first.place.planned.target.branch)
         {
             revisions.insert(desired, sources);
         }

@@ -28,7 +28,7 @@ pub(super) struct MainReference {
 
 /// The references to the main branch of the control plane, by name: to the branch, and to any commit that is reachable from it, by a tag, by another branch or by its
 /// id. A commit that is no id is an error of reading.
-pub(super) fn of(loaded: &Loaded, access: &RepositoryAccess) -> Vec<MainReference> {
+pub(super) fn main_references(loaded: &Loaded, access: &RepositoryAccess) -> Vec<MainReference> {
     let found = Search { loaded, access, head: head(access) };
     let objects = loaded.fleet.base_repos.values().filter_map(|object| found.base_repo(object));
     let flux = loaded.reads.iter().filter_map(|read| found.flux(read));

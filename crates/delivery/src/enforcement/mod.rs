@@ -45,7 +45,7 @@ pub fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let check = Check { loaded, access, promotion };
-    base_repos::of(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
+    base_repos::main_references(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
 }
 
 /// What a person can do about a commit that was not admitted.

@@ -77,7 +77,7 @@ impl Recorded<'_> {
         let branch = self.branch?;
         let written = branch.commit.filter(|written| *written != admitted)?;
         let gates = by_hand(self.advances.platform.as_ref()?, written)?;
-        let references = base_repos::of(self.loaded, access);
+        let references = base_repos::main_references(self.loaded, access);
         let is_main = |reference: &&MainReference| reference.key.kind == Kind::BaseRepo && *reference.key.name == *MAIN;
         let diagnostic = Diagnostic::error(
             Code::MovedPastGate,

@@ -19,7 +19,7 @@ fn memo(assignments: usize) -> Memo {
 
 /// The file of an environment in a cache, with a key.
 fn file(cache: &Path, secret: &str) -> MemoFile {
-    MemoFile::of((cache, CacheKey::derive(secret.as_bytes()).ok()), "control-plane", "prod")
+    MemoFile::new((cache, CacheKey::derive(secret.as_bytes()).ok()), "control-plane", "prod")
 }
 
 /// A file with a memo of two assignments, and how many are known after something was done to it.
@@ -82,7 +82,7 @@ fn memos_signed_with_another_key_are_ignored() {
 fn memos_of_another_environment_are_ignored() {
     let cache = TempDir::new().unwrap();
     let key = || CacheKey::derive(b"a key of this machine").ok();
-    let [prod, dev] = ["prod", "dev"].map(|name| MemoFile::of((cache.path(), key()), "control-plane", name));
+    let [prod, dev] = ["prod", "dev"].map(|name| MemoFile::new((cache.path(), key()), "control-plane", name));
     dev.save(&memo(2));
     fs::rename(&dev.path, &prod.path).unwrap();
     assert_eq!(prod.load().len(), 0);
@@ -92,7 +92,7 @@ fn memos_of_another_environment_are_ignored() {
 fn without_a_key_memos_are_neither_loaded_nor_saved() {
     let cache = TempDir::new().unwrap();
     file(cache.path(), "a key of this machine").save(&memo(2));
-    let without = MemoFile::of((cache.path(), None), "control-plane", "prod");
+    let without = MemoFile::new((cache.path(), None), "control-plane", "prod");
     let before = fs::read(&without.path).unwrap();
     without.save(&memo(3));
     assert_eq!((without.load().len(), fs::read(&without.path).unwrap()), (0, before));
@@ -100,7 +100,7 @@ fn without_a_key_memos_are_neither_loaded_nor_saved() {
 
 #[test]
 fn environments_and_control_planes_have_files_of_their_own() {
-    let path = |control_plane, environment| MemoFile::of((Path::new("cache"), None), control_plane, environment).path;
+    let path = |control_plane, environment| MemoFile::new((Path::new("cache"), None), control_plane, environment).path;
     let all = [path("a", "prod"), path("a", "dev"), path("b", "prod")];
     assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
     assert_eq!(path("a", "prod"), all[0]);

@@ -126,7 +126,7 @@ impl<'a> AdmissionCheck<'a> {
             head: before.unwrap_or(base.id),
             content: if is_overridden { ProposedContent::Overridden } else { ProposedContent::Output },
             admission: loaded.admission.clone(),
-            brought: Brought::of(loaded, planned, published.as_ref()),
+            brought: Brought::new(loaded, planned, published.as_ref()),
             promotion,
             text: text(loaded, planned),
         };
@@ -305,7 +305,7 @@ impl ProposedOutput {
 }
 
 impl Brought {
-    fn of(loaded: &Loaded, planned: &Planned, published: Option<&Publication>) -> Self {
+    fn new(loaded: &Loaded, planned: &Planned, published: Option<&Publication>) -> Self {
         let targets = planned.plan.changes.keys().map(|id| Arc::clone(&id.target)).collect();
         let (Some(admission), Some(access)) = (&loaded.admission, &loaded.access) else {
             return Self { targets, ..Self::default() };

@@ -112,10 +112,10 @@ pub struct ProposalOutcome {
 impl ProposalOutcome {
     /// The result for a pull request that a person closed.
     pub(crate) fn declined(link: PullRequestLink) -> Self {
-        Self::of(Proposal::Declined(link))
+        Self::new(Proposal::Declined(link))
     }
 
-    fn of(proposal: Proposal) -> Self {
+    fn new(proposal: Proposal) -> Self {
         Self { proposal, is_auto_merge: false, confirmation: None, incomplete: Vec::new() }
     }
 }
@@ -150,7 +150,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// None if the destination is on no configured host with pull requests.
-    fn of(hosts: &'a GitHosts, planned: &'a Planned) -> Option<Self> {
+    fn find(hosts: &'a GitHosts, planned: &'a Planned) -> Option<Self> {
         let place = &planned.target.place;
         let (settings, repository) = hosts.find(&place.repo)?;
         let head = &planned.target.branch.heads.as_ref()?.proposing_branch;
@@ -206,28 +206,28 @@ impl<'a> Place<'a> {
 
     /// Closes the pull request, if it is open, and no person opened it. It loses its marker, so that the same change can be proposed again later.
     fn close(&self) -> Result<ProposalOutcome, HostError> {
-        let Some(found) = self.newest()? else { return Ok(ProposalOutcome::of(Proposal::None)) };
+        let Some(found) = self.newest()? else { return Ok(ProposalOutcome::new(Proposal::None)) };
         let changes = digest_in(&found.body).map(|_| PullRequestChanges {
             body: Some(format!("{}\n\n*Closed: there is no change to propose.*", without_marker(&found.body))),
             ..PullRequestChanges::default()
         });
         match found.state {
-            PullRequestState::Merged { .. } => Ok(ProposalOutcome::of(Proposal::None)),
+            PullRequestState::Merged { .. } => Ok(ProposalOutcome::new(Proposal::None)),
             PullRequestState::Open if !authorship::is_ours(self.on_host(), &found)? => {
-                Ok(ProposalOutcome::of(Proposal::None))
+                Ok(ProposalOutcome::new(Proposal::None))
             }
             PullRequestState::Open => {
                 if let Some(changes) = changes {
                     self.host.update(&self.repository, found.number, &changes)?;
                 }
                 self.host.close(&self.repository, found.number)?;
-                Ok(ProposalOutcome::of(Proposal::Closed(link(&found))))
+                Ok(ProposalOutcome::new(Proposal::Closed(link(&found))))
             }
             PullRequestState::Closed => {
-                let Some(changes) = changes else { return Ok(ProposalOutcome::of(Proposal::None)) };
+                let Some(changes) = changes else { return Ok(ProposalOutcome::new(Proposal::None)) };
                 match self.host.update(&self.repository, found.number, &changes) {
                     // Some hosts refuse changes of closed pull requests.
-                    Ok(()) | Err(HostError::Refused { .. }) => Ok(ProposalOutcome::of(Proposal::Closed(link(&found)))),
+                    Ok(()) | Err(HostError::Refused { .. }) => Ok(ProposalOutcome::new(Proposal::Closed(link(&found)))),
                     Err(error) => Err(error),
                 }
             }
@@ -244,7 +244,7 @@ pub(crate) fn removals_wait(
     if !planned.plan.needs_confirmation() || !merges(loaded, planned) {
         return Ok(false);
     }
-    let Some(place) = Place::of(hosts, planned) else { return Ok(false) };
+    let Some(place) = Place::find(hosts, planned) else { return Ok(false) };
     let found = place.newest()?.filter(PullRequest::is_open);
     Ok(place.confirmation(planned, found.as_ref(), confirmed)? == Confirmation::Missing)
 }
@@ -257,7 +257,7 @@ pub(crate) fn prepare(
     confirmed: &[String],
     is_admitted: bool,
 ) -> Result<Option<PullRequestLink>, HostError> {
-    let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
+    let Some(place) = Place::find(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
     let Some(found) = place.newest()? else { return Ok(None) };
     if found.is_open() {
         let is_confirmed = place.confirmation(planned, Some(&found), confirmed)? != Confirmation::Missing;
@@ -273,7 +273,7 @@ pub(crate) fn prepare(
 /// Says in the open pull request of a destination which commit of a person keeps its proposing branch from being updated. An automatic merge is cancelled, because
 /// the commit is not admitted.
 pub(crate) fn report_foreign(hosts: &GitHosts, planned: &Planned, error: &PublishError) -> Result<(), HostError> {
-    let Some(place) = Place::of(hosts, planned) else { return Ok(()) };
+    let Some(place) = Place::find(hosts, planned) else { return Ok(()) };
     let Some(found) = place.newest()?.filter(PullRequest::is_open) else { return Ok(()) };
     if place.may_be_merged(&found) {
         place.host.cancel_auto_merge(&place.repository, found.number)?;
@@ -283,7 +283,7 @@ pub(crate) fn report_foreign(hosts: &GitHosts, planned: &Planned, error: &Publis
 
 /// Whether the git host merged a pull request with this head of the proposing branch of a destination.
 pub(crate) fn was_head_merged(hosts: &GitHosts, planned: &Planned, head: GitId) -> Result<bool, HostError> {
-    let Some(place) = Place::of(hosts, planned) else { return Ok(false) };
+    let Some(place) = Place::find(hosts, planned) else { return Ok(false) };
     let is_it =
         |found: &PullRequest| matches!(found.state, PullRequestState::Merged { .. }) && found.head_commit == Some(head);
     Ok(place.all()?.iter().any(is_it))
@@ -323,7 +323,7 @@ fn merges(loaded: &Loaded, planned: &Planned) -> bool {
 /// Makes the pull request of a destination right after a push. None if the destination is on no configured host with pull requests.
 #[tracing::instrument(name = "pull request", skip_all)]
 pub(crate) fn settle(hosts: &GitHosts, change: ProposedChange<'_>) -> Option<Result<ProposalOutcome, HostError>> {
-    let place = Place::of(hosts, change.planned)?;
+    let place = Place::find(hosts, change.planned)?;
     let head_commit = match change.delivered {
         Delivered::Pushed { branch, commit, .. } if branch == place.head => Some(*commit),
         Delivered::Proposed { .. } => {
@@ -399,7 +399,7 @@ impl Wanted {
             let link = link(&opened.pull_request);
             (opened.pull_request, Proposal::Opened(link))
         };
-        let mut outcome = ProposalOutcome { incomplete, ..ProposalOutcome::of(proposal) };
+        let mut outcome = ProposalOutcome { incomplete, ..ProposalOutcome::new(proposal) };
         let is_new = merge(place, (&found, head_commit), merges, &mut outcome);
         if let Confirmation::ByLabel(confirmation) = self.confirmation {
             outcome.confirmation = Some(confirmation).filter(|_| is_new);

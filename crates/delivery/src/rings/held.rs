@@ -124,7 +124,7 @@ impl<'a> HeldContents<'a> {
             let newest = published.as_ref().and_then(|published| published.newest());
             branches.push(PublishedBranch {
                 folder: folder_of(object)?,
-                latest: RevisionSources::of(loaded, &branch).ok(),
+                latest: RevisionSources::read(loaded, &branch).ok(),
                 renderer: newest.and_then(|newest| kept_folders::undecided(loaded, newest)),
                 branch,
             });

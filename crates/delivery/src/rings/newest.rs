@@ -93,10 +93,10 @@ impl Rings {
         if state.stable.is_none() || state.present() == Some(&desired) {
             return None;
         }
-        let latest = RevisionSources::of(reader.loaded, &reader.target.branch).ok()?;
+        let latest = RevisionSources::read(reader.loaded, &reader.target.branch).ok()?;
         let mut vectors = Vectors::new(reader.loaded, workload, reader.known.differences())?;
-        let newest = vectors.of(&latest);
-        let named = stored.revisions.iter().map(|(revision, sources)| (revision, vectors.of(sources)));
+        let newest = vectors.vector(&latest);
+        let named = stored.revisions.iter().map(|(revision, sources)| (revision, vectors.vector(sources)));
         let named: BTreeMap<_, _> = named.collect();
         let wanted = state.wanted((&desired, &newest), |revision| named.get(revision).cloned());
         let stable = state.stable.as_ref().and_then(|stable| stored.revisions.get(&stable.revision));
@@ -132,8 +132,8 @@ impl Rings {
         let stable = stored.state.stable.as_ref().and_then(|stable| stored.revisions.get(&stable.revision));
         let (earlier, present) = stored.revisions.get(&target.revision).zip(stable).ok_or(unknown)?;
         let mut vectors = Vectors::new(reader.loaded, workload, reader.known.differences()).ok_or(unknown)?;
-        let back = vectors.of(earlier);
-        if back.configuration == vectors.of(present).configuration {
+        let back = vectors.vector(earlier);
+        if back.configuration == vectors.vector(present).configuration {
             // Without a commit of the branch, its folders are rendered again.
             if target.at == Position::default() {
                 self.revision(reader, (workload, stored), &target.revision)?;
@@ -214,7 +214,7 @@ impl Rings {
             sources.releases.remove(SUBJECT);
             sources
         };
-        let latest = RevisionSources::of(reader.loaded, &reader.target.branch).map(without_version);
+        let latest = RevisionSources::read(reader.loaded, &reader.target.branch).map(without_version);
         if latest.is_ok_and(|latest| latest == without_version(sources.clone())) {
             return true;
         }
@@ -281,7 +281,7 @@ impl<'a> Vectors<'a> {
         Some(Self { workload, access, environment: &loaded.fleet.environment, releases, sources, differences })
     }
 
-    fn of(&mut self, sources: &RevisionSources) -> Commits {
+    fn vector(&mut self, sources: &RevisionSources) -> Commits {
         let platform = platform(self.access, self.workload, sources);
         let commits = sources.sources.iter();
         let configuration = commits.filter_map(|(name, commit)| Some((name.clone(), self.alike(name, *commit)?)));

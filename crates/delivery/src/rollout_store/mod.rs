@@ -461,7 +461,7 @@ impl RevisionSources {
     ///
     /// # Errors
     /// If the publications on the branch are needed, and can't be read.
-    pub fn of(loaded: &Loaded, branch: &Branch) -> Result<Self, DestinationError> {
+    pub fn read(loaded: &Loaded, branch: &Branch) -> Result<Self, DestinationError> {
         let (sources, kept) = branch.source_trailers(loaded)?;
         let promoted = loaded.admission.as_ref().and_then(|admission| admission.main);
         let found = Self::of_trailers(sources.iter().map(String::as_str), kept.iter().map(String::as_str));

@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        Mapping::of(self.0)?.deserialize_map(visitor)
+        Mapping::from_node(self.0)?.deserialize_map(visitor)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -132,7 +132,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        Mapping::of(self.0)?.deserialize_struct(name, fields, visitor)
+        Mapping::from_node(self.0)?.deserialize_struct(name, fields, visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -154,7 +154,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
 }
 
 impl<'n> Mapping<'n> {
-    pub(super) fn of(node: &'n Node) -> Result<Self> {
+    pub(super) fn from_node(node: &'n Node) -> Result<Self> {
         let entries = node.as_mapping().ok_or_else(|| Located::custom("fields are expected"))?;
         Ok(Self(entries.iter().collect()))
     }

@@ -125,7 +125,7 @@ fn hold_fails_the_status_until_resume() {
 #[test]
 fn status_fails_while_a_passed_gate_does_not_hold() {
     let proposed = Proposed::new("");
-    proposed.world.report("dev", (3, 2, 1));
+    proposed.world.report("dev", 2, 1);
     let (state, text) = proposed.next();
     assert_eq!(state, StatusState::Failure);
     assert!(text.starts_with("gate compliant of main"), "{text}");
@@ -134,7 +134,7 @@ fn status_fails_while_a_passed_gate_does_not_hold() {
     proposed.world.settle();
     assert_eq!(proposed.codes(), ["K0531"]);
     assert_ne!(proposed.proved(), proposed.second.to_string());
-    proposed.world.report("dev", (3, 3, 0));
+    proposed.world.report("dev", 3, 0);
     proposed.world.settle();
     assert_eq!(proposed.codes(), [""; 0]);
     assert_eq!(proposed.proved(), proposed.second.to_string());
@@ -286,7 +286,7 @@ fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
     let outcome = publish(&proposed.world.chain.access, &request, &|_, _| {}).unwrap();
     let found = outcome.places[0].diagnostics.iter().find(|found| found.code == Code::EditedByHand).unwrap();
     assert!(found.is_error() && found.message.contains(&edit.short()), "{}", found.message);
-    let reason = Published::of(&outcome).settled.check(&Subject::Main).unwrap_err();
+    let reason = Published::from_outcome(&outcome).settled.check(&Subject::Main).unwrap_err();
     assert!(reason.contains("K0530"), "{reason}");
     // The publication proposes what was admitted.
     assert_eq!(proposed.status(), proposed.admitted());

@@ -134,7 +134,7 @@ impl World {
         let options = Options { is_direct, hosts: Some(&self.chain.hosts), ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let output = publish(access, &request, &|_, _| {}).ok();
-        let published = output.as_ref().map(Published::of);
+        let published = output.as_ref().map(Published::from_outcome);
         self.pass(15);
         let request = StepRequest {
             environment,
@@ -166,7 +166,7 @@ impl World {
     pub(crate) fn look(&self, environment: &str) -> Vec<SubjectStatus> {
         let environment = &name(environment);
         let output = preview(&self.chain.access, environment).unwrap();
-        let published = Published::of(&output);
+        let published = Published::from_outcome(&output);
         let request = StepRequest {
             environment,
             hosts: Some(&self.chain.hosts),

@@ -151,16 +151,16 @@ fn unconfirmed_removal_keeps_only_the_removed_folders() {
     assert!(kept.iter().any(|path| has_value(path)) && !gone.iter().any(|path| has_value(path)));
     // The environment proves nothing yet: the removals were not tried.
     let waits = Err("its removals wait for a confirmation".into());
-    assert_eq!(Published::of(&changed).settled.check(&Subject::Main), waits);
+    assert_eq!(Published::from_outcome(&changed).settled.check(&Subject::Main), waits);
     let word_of = |open: &OpenOutput| match open {
         OpenOutput::Removals { word, .. } => word.clone(),
         OpenOutput::Proposed { link, .. } => link.url.clone(),
     };
-    let words: Vec<_> = Published::of(&changed).open.iter().map(word_of).collect();
+    let words: Vec<_> = Published::from_outcome(&changed).open.iter().map(word_of).collect();
     assert_eq!(words, [place.planned.confirmation_word().unwrap()]);
     let again = world.publish(DIRECT);
     assert_eq!(
-        (word(&again).as_str(), Published::of(&again).settled.check(&Subject::Main)),
+        (word(&again).as_str(), Published::from_outcome(&again).settled.check(&Subject::Main)),
         ("refused unconfirmed false", waits)
     );
     let confirmed = [again.places[0].planned.confirmation_word().unwrap()];

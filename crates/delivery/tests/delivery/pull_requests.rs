@@ -33,10 +33,10 @@ struct Hosted {
 
 impl Hosted {
     fn new() -> Self {
-        Self::of(World::new(), |_| {})
+        Self::with_settings(World::new(), |_| {})
     }
 
-    fn of(world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
+    fn with_settings(world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
         Self::on(HostKind::GitHub, world, change)
     }
 
@@ -163,7 +163,7 @@ fn manually_closed_pull_request_stays_closed_until_another_change() {
 fn unconfirmed_removals_do_not_block_auto_merge_of_other_changes() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
-    let mut hosted = Hosted::of(world, |_| {});
+    let mut hosted = Hosted::with_settings(world, |_| {});
     assert_eq!(hosted.proposal(), "merged 1");
     let path = hosted.world.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
     hosted.world.change(&[(&path, None)]);
@@ -175,7 +175,7 @@ fn unconfirmed_removals_do_not_block_auto_merge_of_other_changes() {
     assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 3", "unchanged 3"]);
     assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
     let waiting = hosted.publish();
-    assert!(Published::of(&waiting).settled.check(&Subject::Main).is_err());
+    assert!(Published::from_outcome(&waiting).settled.check(&Subject::Main).is_err());
     // What comes while it is open goes first.
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "merged 3");
@@ -190,7 +190,7 @@ fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
     let accounts = LabelConfirmers::Accounts(vec!["Ann".to_owned()]);
-    let mut hosted = Hosted::of(world, |settings| settings.label_confirmers = accounts);
+    let mut hosted = Hosted::with_settings(world, |settings| settings.label_confirmers = accounts);
     assert_eq!(hosted.proposal(), "merged 1");
     assert_eq!(hosted.proposal(), "none");
     let removed: Vec<_> =
@@ -283,7 +283,7 @@ fn comments(hosted: &Hosted) -> Vec<String> {
 fn foreign_commit_is_reported_as_a_comment_and_stops_auto_merge() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
-    let mut hosted = Hosted::of(world, |_| {});
+    let mut hosted = Hosted::with_settings(world, |_| {});
     let rule = git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() };
     hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(BASE.to_owned(), rule);
     assert_eq!(hosted.proposal(), "opened 1");
@@ -318,7 +318,7 @@ fn foreign_commit_is_a_warning_if_there_is_nothing_to_publish() {
     let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
     assert_eq!(warnings.map(Diagnostic::is_error).collect::<Vec<_>>(), [false]);
     assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));
-    assert_eq!(Published::of(&outcome).settled.check(&Subject::Main), Ok(()));
+    assert_eq!(Published::from_outcome(&outcome).settled.check(&Subject::Main), Ok(()));
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn failed_host_calls_are_completed_by_the_next_run() {
         for is_done in [false, true] {
             let mut world = World::new();
             world.set_gitops_field("autoMerge: true");
-            let hosted = Hosted::of(world, |_| {});
+            let hosted = Hosted::with_settings(world, |_| {});
             hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(
                 BASE.to_owned(),
                 git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() },

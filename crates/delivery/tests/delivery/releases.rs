@@ -68,10 +68,10 @@ impl Shop {
     }
 
     fn status(&self) -> SubjectStatus {
-        Self::of(self.0.step("stage"))
+        Self::status_of(self.0.step("stage"))
     }
 
-    fn of(outcome: StepOutcome) -> SubjectStatus {
+    fn status_of(outcome: StepOutcome) -> SubjectStatus {
         let subjects = outcome.status.unwrap().subjects;
         subjects.into_iter().find(|subject| subject.subject.as_deref() == Some("shop")).unwrap()
     }
@@ -354,7 +354,7 @@ fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
     shop.0.step("dev");
     let admitting = shop.0.step("stage");
     assert!(admitting.must_publish);
-    assert_eq!(Shop::of(admitting).proved.unwrap().revision, "v1");
+    assert_eq!(Shop::status_of(admitting).proved.unwrap().revision, "v1");
     shop.0.settle();
     assert_eq!((published_tag(&shop), shop.status().at.as_deref()), ("v2".to_owned(), Some("v2")));
 }

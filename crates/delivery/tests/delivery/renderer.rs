@@ -188,7 +188,7 @@ impl World {
         let head = publish_as(&world, "stage", "0.0.9-old", (OTHER, &text));
         world.edit_rollout(|rollout| {
             let stable = rollout.state.stable.as_mut().unwrap();
-            stable.at = rollout_position::of([("stage", head)]);
+            stable.at = rollout_position::from_heads([("stage", head)]);
             let sources = rollout.revisions.remove(&stable.revision).unwrap();
             stable.revision = Revision(OLD_REVISION.into());
             rollout.revisions.insert(stable.revision.clone(), sources);
@@ -307,7 +307,7 @@ fn a_rollback_does_not_let_in_a_version_that_waits() {
     let head = publish_as(&world, "stage", "0.0.9-old", (OTHER, &text));
     world.edit_rollout(|rollout| {
         let stable = rollout.state.stable.as_mut().unwrap();
-        stable.at = rollout_position::of([("stage", head)]);
+        stable.at = rollout_position::from_heads([("stage", head)]);
         let sources = rollout.revisions.remove(&stable.revision).unwrap();
         stable.revision = Revision(OLD_REVISION.into());
         rollout.revisions.insert(stable.revision.clone(), sources);

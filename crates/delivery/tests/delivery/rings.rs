@@ -103,7 +103,7 @@ impl Ringed {
     }
 
     fn position(&self) -> Position {
-        rollout_position::of([(ENVIRONMENT, self.world.head(BASE).unwrap())])
+        rollout_position::from_heads([(ENVIRONMENT, self.world.head(BASE).unwrap())])
     }
 
     /// The revision that the sources give a workload, with its sources.
@@ -111,7 +111,7 @@ impl Ringed {
         let outcome = self.publish();
         let planned = &outcome.places[0].planned;
         let revision = planned.rings.as_ref().unwrap().revisions.desired(workload).unwrap();
-        (revision, RevisionSources::of(&outcome.places[0].loaded, &planned.target.branch).unwrap())
+        (revision, RevisionSources::read(&outcome.places[0].loaded, &planned.target.branch).unwrap())
     }
 
     /// Begins a move of a workload to what the sources give now. No place has it yet.

@@ -85,7 +85,7 @@ fn the_other_replica_shows_the_state_and_passes_requests_on() {
 fn a_confirmation_reaches_the_leader() {
     let mut company = MemoryCompany::new();
     company.set_gitops_field("autoMerge: true");
-    let mut world = World::of(company);
+    let mut world = World::with_company(company);
     let (leader, other) = two(&world, RARELY);
     let path = world.company.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
     world.company.change(&[(&path, None)]);

@@ -133,7 +133,7 @@ fn a_webhook_counts_by_the_path_of_its_repository() {
 fn removals_wait_for_the_confirmation_of_exactly_these() {
     let mut company = MemoryCompany::new();
     company.set_gitops_field("autoMerge: true");
-    let mut world = World::of(company);
+    let mut world = World::with_company(company);
     world.begin_states();
     let settings = ServiceSettings { confirmers: Some(vec!["ann".to_owned()]), ..world.settings(RARELY) };
     let service = Service::start(settings);

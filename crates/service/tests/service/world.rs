@@ -44,10 +44,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::of(MemoryCompany::new())
+        Self::with_company(MemoryCompany::new())
     }
 
-    pub(crate) fn of(company: MemoryCompany) -> Self {
+    pub(crate) fn with_company(company: MemoryCompany) -> Self {
         let host = company.host(HostKind::GitHub);
         Self { company, host, cache: TempDir::new().unwrap() }
     }

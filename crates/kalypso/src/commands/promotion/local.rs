@@ -123,7 +123,7 @@ impl LocalController {
 
     fn planned_step(&self, environment: &EnvironmentName) -> anyhow::Result<(Option<StepOutcome>, Option<Failure>)> {
         let output = preview(&self.access, environment).map_err(super::super::publish::failure)?;
-        let published = Published::of(&output);
+        let published = Published::from_outcome(&output);
         let steps = self.steps();
         let request = steps.request(environment);
         let request = StepRequest { is_read_only: true, published: Some(&published), output: Some(&output), ..request };
