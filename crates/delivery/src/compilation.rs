@@ -7,6 +7,7 @@ use engine::compile::{CompileOptions, Compiled, FolderStore};
 use engine::memo::Memo;
 use engine::output::Output;
 use engine::promotion::revision::Revisions;
+use git::publications::Publication;
 use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
 use model::progress::Progress;
@@ -49,6 +50,23 @@ pub struct KnownResults {
     differences: KnownDifferences,
     /// The revisions that earlier sources give.
     revisions: BTreeMap<RevisionSources, Arc<Revisions>>,
+}
+
+/// An environment as it is compiled now, with the results of earlier runs.
+pub struct CompiledEnvironment<'a> {
+    /// The compiled environment.
+    pub compiled: &'a Arc<Compiled>,
+    /// The results.
+    pub known: &'a mut KnownResults,
+}
+
+/// The newest publication of an environment, compiled from its sources.
+#[derive(Clone, Copy)]
+pub struct PublishedEnvironment<'a> {
+    /// The publication.
+    pub publication: &'a Publication,
+    /// The compiled environment.
+    pub compiled: &'a Compiled,
 }
 
 impl KnownResults {

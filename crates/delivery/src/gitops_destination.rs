@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use engine::compile::Compiled;
 use engine::layout::{Folder, Layout, is_text};
 use engine::output::{Relocation, layout, relocated};
 use engine::own_files::OWNER_FILE;
@@ -28,6 +29,15 @@ pub struct GitOpsDestination {
     pub layout: Layout,
     /// The current content.
     pub branch: Branch,
+}
+
+/// A destination, with the environment that is published to it.
+#[derive(Clone, Copy)]
+pub struct BranchSide<'a> {
+    /// The environment as it is compiled now.
+    pub compiled: &'a Compiled,
+    /// The destination.
+    pub target: &'a GitOpsDestination,
 }
 
 /// The destinations of the environment's output. `only` names one of them. `repositories` reads the branches for an environment of a plain directory.

@@ -9,16 +9,18 @@ use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
 use git::publications::{Publication, Publications};
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
-use model::tree::{OpenError, Sealed};
+use model::tree::Sealed;
 
 use crate::branch::{Branch, folder_of};
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
 
-/// The failing assignments of a fleet.
+/// The failing assignments of an environment.
 #[derive(Clone, Copy)]
 pub struct Failing<'a> {
-    /// The fleet.
+    /// The environment.
+    pub loaded: &'a Loaded,
+    /// Its fleet.
     pub prepared: &'a Prepared,
     /// Returns its failing assignments.
     pub ids: &'a dyn Fn() -> Vec<AssignmentId>,
@@ -42,11 +44,12 @@ pub type CompiledPublication<'a> = Option<(GitId, &'a Prepared)>;
 /// # Errors
 /// If the branch can't be read.
 pub fn on_branch(
-    loaded: &Loaded,
     failing: Failing<'_>,
-    (branch, folder): (&Branch, &Folder),
+    branch: &Branch,
+    folder: &Folder,
     known: CompiledPublication<'_>,
 ) -> Result<HeldNow, DestinationError> {
+    let loaded = failing.loaded;
     let Some(newest) = branch.publications(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
     let before = newest.newest().map(Publication::held).unwrap_or_default();
     if before.is_empty() && !needs_search(failing.prepared, failing.ids) {
@@ -67,7 +70,11 @@ pub fn on_branch(
     while let Some(commit) = search.next() {
         match known.filter(|(known, _)| *known == commit) {
             Some((_, prepared)) => search.add_fleet(commit, Ok(prepared))?,
-            None => branch_history.add_fleet(&mut search, commit)?,
+            // The fleet is dropped afterwards, to save memory.
+            None => {
+                let prepared = branch_history.prepared(commit);
+                search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone))?;
+            }
         }
     }
     Ok(HeldNow { held: search.finish(), before })
@@ -76,7 +83,7 @@ pub fn on_branch(
 /// The diagnostics of held assignments on the branches of an environment, for callers that do not read these branches otherwise.
 pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     let ids = || compiled.failing().collect();
-    match on_branches(loaded, Failing { prepared: compiled.prepared(), ids: &ids }) {
+    match on_branches(Failing { loaded, prepared: compiled.prepared(), ids: &ids }) {
         Ok(found) => found.iter().flat_map(|(_, held)| held.diagnostics()).collect(),
         Err(error) => vec![
             Diagnostic::error(
@@ -93,14 +100,15 @@ pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
 ///
 /// # Errors
 /// If a branch can't be read.
-pub fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> Result<Vec<(String, Held)>, DestinationError> {
+pub fn on_branches(failing: Failing<'_>) -> Result<Vec<(String, Held)>, DestinationError> {
+    let loaded = failing.loaded;
     let mut found = Vec::new();
     if loaded.access.is_none() || !needs_search(failing.prepared, failing.ids) {
         return Ok(found);
     }
     for object in loaded.fleet.gitops_repos.values() {
         let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), None)?;
-        let held = on_branch(loaded, failing, (&branch, &folder_of(object)?), None)?.held;
+        let held = on_branch(failing, &branch, &folder_of(object)?, None)?.held;
         found.push((branch.name, held));
     }
     Ok(found)
@@ -123,11 +131,10 @@ impl BranchHistory<'_> {
         }
     }
 
-    /// Passes the fleet of a publication to the search. The fleet is dropped afterwards, to save memory.
-    fn add_fleet(&self, search: &mut Search<'_>, commit: GitId) -> Result<(), OpenError> {
-        let loaded = self.branch.load_at(self.loaded, self.publications_from(commit));
-        let prepared = loaded.map(|earlier| Prepared::with_progress(&earlier.fleet, &self.progress()));
-        search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone))
+    /// The fleet of a publication.
+    fn prepared(&self, commit: GitId) -> Result<Prepared, String> {
+        let loaded = self.branch.load_at(self.loaded, self.publications_from(commit))?;
+        Ok(Prepared::with_progress(&loaded.fleet, &self.progress()))
     }
 
     fn progress(&self) -> model::progress::Progress {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::compile::Compiled;
 use engine::output::PlaceFolders;
 use engine::output::kept::{rendered_differently, with_published};
 use engine::output::rings::RingTree;
@@ -12,7 +11,8 @@ use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Open, OpenError};
 
-use crate::gitops_destination::GitOpsDestination;
+use crate::compilation::PublishedEnvironment;
+use crate::gitops_destination::BranchSide;
 use crate::loaded::Loaded;
 use crate::renderer::{Kept, Pending, SUBJECT};
 
@@ -33,8 +33,8 @@ pub(crate) fn undecided(loaded: &Loaded, newest: &Publication) -> Option<Arc<str
 /// If a folder can't be opened.
 pub(crate) fn kept(
     loaded: &Loaded,
-    (compiled, target): (&Compiled, &GitOpsDestination),
-    (newest, rendered): (&Publication, &Compiled),
+    BranchSide { compiled, target }: BranchSide<'_>,
+    PublishedEnvironment { publication: newest, compiled: rendered }: PublishedEnvironment<'_>,
     open: &Open<'_>,
 ) -> Result<Option<(Pending, RingTree)>, OpenError> {
     let Some(version) = undecided(loaded, newest) else { return Ok(None) };

@@ -16,17 +16,17 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::progress::Progress;
-use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
+use model::tree::{OpenError, Sealed, SealedBy, Tree};
 
-use crate::compilation::{self, KnownResults};
+use crate::compilation::{self, CompiledEnvironment, PublishedEnvironment};
 use crate::error::DestinationError;
 pub(crate) use crate::gitops_destination::each_target;
-pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
+pub use crate::gitops_destination::{BranchSide, GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
 use crate::open_proposal::{self, OpenProposal};
 use crate::renderer::Pending;
-use crate::rings::{BranchSide, Rings};
+use crate::rings::Rings;
 use crate::{kept_folders, left_outputs};
 
 /// The plan for one destination.
@@ -89,7 +89,7 @@ impl Planned {
     /// If the destination or its history can't be read.
     pub fn new(
         loaded: &Loaded,
-        (compiled, known): (&Arc<Compiled>, &mut KnownResults),
+        CompiledEnvironment { compiled, known }: CompiledEnvironment<'_>,
         mut target: GitOpsDestination,
         adopt: &Adoption,
     ) -> Result<Self, DestinationError> {
@@ -104,16 +104,20 @@ impl Planned {
         let relocation = before.map(|before| target.relocate((before, loaded))).transpose()?.flatten();
         let left = left_outputs::diagnostics(loaded, &target, before)?;
         let ids = || compiled.failing().collect();
-        let failing = Failing { prepared: compiled.prepared(), ids: &ids };
+        let failing = Failing { loaded, prepared: compiled.prepared(), ids: &ids };
         let newest = earlier.as_ref().map(|(publication, earlier)| (publication.commit, earlier.compiled.prepared()));
-        let held = held_assignments::on_branch(loaded, failing, (&target.branch, &target.folder), newest)?;
-        let newest = earlier.as_ref().map(|(publication, earlier)| (publication, &earlier.compiled));
-        let rings = Rings::read(loaded, (compiled, known), &target, newest)?;
-        let kept = match (&rings, &earlier) {
-            (Some(rings), Some((publication, _))) => rings.pending(publication).map(|kept| (kept, RingTree::default())),
-            (None, Some((publication, earlier))) => {
-                let open = |sealed: &Sealed| opened((compiled, Some(earlier), None), &target, sealed);
-                kept_folders::kept(loaded, (compiled, &target), (publication, &earlier.compiled), &open)?
+        let held = held_assignments::on_branch(failing, &target.branch, &target.folder, newest)?;
+        let newest = earlier
+            .as_ref()
+            .map(|(publication, earlier)| PublishedEnvironment { publication, compiled: &earlier.compiled });
+        let rings = Rings::read(loaded, CompiledEnvironment { compiled, known }, &target, newest)?;
+        let kept = match (&rings, newest) {
+            (Some(rings), Some(newest)) => rings.pending(newest.publication).map(|kept| (kept, RingTree::default())),
+            (None, Some(newest)) => {
+                let earlier = earlier.as_ref().map(|(_, earlier)| earlier);
+                let fleets = Fleets { compiled, earlier, rings: None, target: &target };
+                let side = BranchSide { compiled, target: &target };
+                kept_folders::kept(loaded, side, newest, &|sealed| fleets.open(sealed))?
             }
             (_, None) => None,
         };
@@ -164,12 +168,13 @@ impl Planned {
         let destination = Destination { folder, layout, promoted_commit, adopt };
         let (renderer, kept) = kept.unzip();
         let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?.or(kept);
-        let open = |sealed: &Sealed| opened((compiled, earlier.as_ref(), rings.as_ref()), &target, sealed);
+        let fleets = Fleets { compiled, earlier: earlier.as_ref(), rings: rings.as_ref(), target: &target };
+        let open = |sealed: &Sealed| fleets.open(sealed);
         let previous = &target.branch.tree;
         let folders = proposed.as_ref().map(|proposed| &proposed.folders);
         let contents = Contents { compiled, held: &held, rings: tree.as_ref(), proposed: folders };
         let output = assemble_contents(&contents, previous, &destination, &open)?;
-        let mut plan = plan((compiled, earlier.as_ref()), (&target, &output), &open)?;
+        let mut plan = fleets.plan(&output)?;
         plan.relocation = relocation;
         if let Some(rings) = &rings {
             // A workload that other places keep is not removed yet.
@@ -244,7 +249,7 @@ impl Planned {
         let tree = self.plan.with_removed(&self.target.branch.tree, &self.output.tree, &open)?;
         let assignments = self.output.assignments + self.plan.count(ChangeKind::Removed);
         let output = Output { tree, assignments, ..self.output.clone() };
-        let rest = plan((&self.compiled, self.earlier.as_ref()), (&self.target, &output), &open)?;
+        let rest = self.fleets().plan(&output)?;
         // In a new layout or at a new path, a folder is not where it was. A renamed folder under both names would run twice.
         if rest.is_empty() || !rest.removals().is_empty() || self.plan.relocation.is_some() {
             return Ok(false);
@@ -299,7 +304,12 @@ impl Planned {
     /// # Errors
     /// If it can't be read.
     pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
-        opened((&self.compiled, self.earlier.as_ref(), self.rings.as_ref()), &self.target, sealed)
+        self.fleets().open(sealed)
+    }
+
+    fn fleets(&self) -> Fleets<'_> {
+        let (earlier, rings) = (self.earlier.as_ref(), self.rings.as_ref());
+        Fleets { compiled: &self.compiled, earlier, rings, target: &self.target }
     }
 
     /// The output without the files of others in the branch: the folders of places, and the files that Kalypso writes beside them.
@@ -351,35 +361,39 @@ impl Planned {
     }
 }
 
-/// The changes that an output makes at its destination.
-fn plan(
-    (compiled, earlier): (&Compiled, Option<&Earlier>),
-    (target, output): (&GitOpsDestination, &Output),
-    open: &Open<'_>,
-) -> Result<Plan, OpenError> {
-    engine::plan::plan(&Comparison {
-        previous: &target.branch.tree,
-        is_published: target.branch.is_published,
-        output,
-        folder: &target.folder,
-        new: compiled,
-        old: earlier.map(|earlier| &earlier.compiled),
-        open,
-        content: &|id| target.branch.content(id),
-    })
+/// The fleets that a tree is rendered from, and its destination.
+#[derive(Clone, Copy)]
+struct Fleets<'a> {
+    compiled: &'a Compiled,
+    earlier: Option<&'a Earlier>,
+    rings: Option<&'a Rings>,
+    target: &'a GitOpsDestination,
 }
 
-/// Opens a sealed folder: from the repository, or rendered from one of the fleets.
-fn opened(
-    (new, earlier, rings): (&Compiled, Option<&Earlier>, Option<&Rings>),
-    target: &GitOpsDestination,
-    sealed: &Sealed,
-) -> Result<Tree, OpenError> {
-    match sealed.by {
-        SealedBy::Repository => target.branch.open(sealed),
-        SealedBy::Generator(_) => new.open(sealed).or_else(|error| {
-            let earlier = earlier.and_then(|earlier| earlier.compiled.open(sealed).ok());
-            earlier.or_else(|| rings?.open(sealed)).ok_or(error)
-        }),
+impl Fleets<'_> {
+    /// The changes that an output makes at its destination.
+    fn plan(&self, output: &Output) -> Result<Plan, OpenError> {
+        let branch = &self.target.branch;
+        engine::plan::plan(&Comparison {
+            previous: &branch.tree,
+            is_published: branch.is_published,
+            output,
+            folder: &self.target.folder,
+            new: self.compiled,
+            old: self.earlier.map(|earlier| &earlier.compiled),
+            open: &|sealed| self.open(sealed),
+            content: &|id| branch.content(id),
+        })
+    }
+
+    /// Opens a sealed folder: from the repository, or rendered from one of the fleets.
+    fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
+        match sealed.by {
+            SealedBy::Repository => self.target.branch.open(sealed),
+            SealedBy::Generator(_) => self.compiled.open(sealed).or_else(|error| {
+                let earlier = self.earlier.and_then(|earlier| earlier.compiled.open(sealed).ok());
+                earlier.or_else(|| self.rings?.open(sealed)).ok_or(error)
+            }),
+        }
     }
 }

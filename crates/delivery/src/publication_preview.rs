@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::compile::Compiled;
 use engine::output::Adoption;
 use model::name::EnvironmentName;
 
 use crate::access::RepositoryAccess;
-use crate::compilation::KnownResults;
+use crate::compilation::{CompiledEnvironment, KnownResults};
 use crate::enforcement;
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
@@ -33,7 +32,9 @@ pub fn preview(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) ->
     }
     let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
     for (gitops_repo, target) in each_target(&loaded, None, None)? {
-        match target.and_then(|target| place(&loaded, (&compiled, &mut known), target)) {
+        match target
+            .and_then(|target| place(&loaded, CompiledEnvironment { compiled: &compiled, known: &mut known }, target))
+        {
             Ok(outcome) => places.push(outcome),
             Err(error) => failures.push(DestinationFailure { gitops_repo, error }),
         }
@@ -43,10 +44,10 @@ pub fn preview(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) ->
 
 fn place(
     loaded: &Arc<Loaded>,
-    (compiled, known): (&Arc<Compiled>, &mut KnownResults),
+    compiled: CompiledEnvironment<'_>,
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
-    let mut planned = Planned::new(loaded, (compiled, known), target, &Adoption::Nothing)?;
+    let mut planned = Planned::new(loaded, compiled, target, &Adoption::Nothing)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, None)?;
     if !planned.plan.is_empty() {

@@ -16,7 +16,7 @@ use model::tree::Sealed;
 
 use crate::access::RepositoryAccess;
 use crate::changes::title::title;
-use crate::compilation::KnownResults;
+use crate::compilation::{CompiledEnvironment, KnownResults};
 use crate::enforcement;
 use crate::error::{DestinationError, ReadError};
 use crate::hand_edits;
@@ -205,7 +205,9 @@ pub fn publish_again(
                 continue;
             }
             let outcome = target.map_err(PublicationError::from);
-            match outcome.and_then(|target| publish_to(request, &loaded, (&compiled, known), target)) {
+            match outcome.and_then(|target| {
+                publish_to(request, &loaded, CompiledEnvironment { compiled: &compiled, known }, target)
+            }) {
                 Ok(outcome) if matches!(outcome.delivered, Some(Delivered::LostRace)) => has_lost_race = true,
                 Ok(outcome) => places.push(outcome),
                 // Without the lease, nothing can be written to the others either.
@@ -273,15 +275,15 @@ impl DestinationFailure {
 fn publish_to(
     request: &Request<'_>,
     loaded: &Arc<Loaded>,
-    (compiled, known): (&Arc<Compiled>, &mut KnownResults),
+    compiled: CompiledEnvironment<'_>,
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, PublicationError> {
     if let Some(hub) = request.hub.filter(|_| request.is_hub_only) {
-        let planned = Planned::new(loaded, (compiled, known), target, request.options.adopt)?;
+        let planned = Planned::new(loaded, compiled, target, request.options.adopt)?;
         let hub = Some(Ok(hub_publication::send_branch(hub, loaded, &planned)?));
         return Ok(PlaceOutcome { hub, ..PlaceOutcome::new(loaded, planned) });
     }
-    let outcome = deliver(&request.options, loaded, (compiled, known), target)?;
+    let outcome = deliver(&request.options, loaded, compiled, target)?;
     request.options.check_lease().map_err(DestinationError::from)?;
     let hub = request
         .hub
@@ -296,13 +298,13 @@ fn publish_to(
 pub fn deliver(
     options: &Options<'_>,
     loaded: &Arc<Loaded>,
-    (compiled, known): (&Arc<Compiled>, &mut KnownResults),
+    compiled: CompiledEnvironment<'_>,
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
     let merges_itself = options.hosts.and_then(|hosts| hosts.find(&target.place.repo));
     let merges_itself = merges_itself.is_some_and(|(settings, _)| settings.merges_itself);
     let options = &Options { is_direct: options.is_direct || merges_itself, ..*options };
-    let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
+    let mut planned = Planned::new(loaded, compiled, target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
     let hosts = options.hosts.filter(|_| !options.is_direct);

@@ -28,13 +28,13 @@ pub use self::held::{Held, HeldContent, HeldContents, Origins};
 pub(crate) use self::newest::platform;
 pub use self::newest::{Newest, Returning};
 use self::origins::Reader;
-use crate::compilation::KnownResults;
+use crate::compilation::{CompiledEnvironment, PublishedEnvironment};
 use crate::error::DestinationError;
-use crate::gitops_destination::GitOpsDestination;
+use crate::gitops_destination::{BranchSide, GitOpsDestination};
 use crate::kept_folders;
 use crate::loaded::Loaded;
 use crate::renderer::{Kept, Pending};
-use crate::rollout_store::{self, StoredStates};
+use crate::rollout_store::{self, StoredRollout, StoredStates};
 
 /// The rings of an environment at one destination.
 pub struct Rings {
@@ -89,15 +89,6 @@ pub struct WorkloadPlaces {
     pub domains: Vec<Arc<str>>,
 }
 
-/// A destination, with the environment that is published to it.
-#[derive(Clone, Copy)]
-pub struct BranchSide<'a> {
-    /// The environment as it is compiled now.
-    pub compiled: &'a Compiled,
-    /// The destination.
-    pub target: &'a GitOpsDestination,
-}
-
 impl WorkloadPlaces {
     fn add(&mut self, membership: &Membership, name: &Arc<str>) {
         let location = membership.locate(name);
@@ -117,6 +108,13 @@ impl WorkloadPlaces {
             self.domains.len() - 1
         }) as u32
     }
+}
+
+/// A workload with its stored rollout.
+#[derive(Clone, Copy)]
+struct WorkloadRollout<'a> {
+    workload: &'a Arc<str>,
+    stored: &'a StoredRollout,
 }
 
 /// A workload with the origin of its folders.
@@ -158,12 +156,6 @@ fn newest_targets(compiled: &Compiled, renames: &Renames) -> BTreeMap<Arc<str>, 
     found
 }
 
-/// The newest publication, with its environment.
-pub type Newly<'a> = (&'a Publication, &'a Compiled);
-
-/// The environment as it is compiled now, with the results of earlier runs.
-pub type CompiledNow<'a> = (&'a Arc<Compiled>, &'a mut KnownResults);
-
 impl Rings {
     /// Reads the states of an environment, and the folders that they refer to. None if the environment has no rings. `newest` is the environment at the newest
     /// publication, if it is known.
@@ -172,9 +164,9 @@ impl Rings {
     /// If the states or the branch can't be read. A single state or revision that can't be read is a problem of its workload.
     pub fn read(
         loaded: &Loaded,
-        compiled: CompiledNow<'_>,
+        compiled: CompiledEnvironment<'_>,
         target: &GitOpsDestination,
-        newest: Option<Newly<'_>>,
+        newest: Option<PublishedEnvironment<'_>>,
     ) -> Result<Option<Self>, DestinationError> {
         let environment = &loaded.fleet.environment;
         let Some(access) = &loaded.access else { return Ok(None) };
@@ -197,19 +189,19 @@ impl Rings {
         if !has_rings && states.rollouts.is_empty() {
             return Ok(None);
         }
-        Self::with_states(loaded, compiled, (target, newest), states).map(Some)
+        Self::with_states(Reader::new(loaded, compiled, target), newest, states).map(Some)
     }
 
     /// Applies these states. If the rings of the environment are not known, nothing changes.
     ///
     /// # Errors
     /// If the branch can't be read.
-    pub fn with_states(
-        loaded: &Loaded,
-        (compiled, known): CompiledNow<'_>,
-        (target, newest): (&GitOpsDestination, Option<Newly<'_>>),
+    fn with_states(
+        mut reader: Reader<'_>,
+        newest: Option<PublishedEnvironment<'_>>,
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
+        let Reader { loaded, compiled, target, .. } = reader;
         let renames = Renames::new(compiled.prepared());
         let states = states.following(renames.workloads());
         let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
@@ -229,22 +221,22 @@ impl Rings {
             moves: Vec::new(),
             unknown: BTreeMap::new(),
             lost: BTreeSet::new(),
-            newest: newest.map(|(_, compiled)| newest_targets(compiled, &renames)).unwrap_or_default(),
+            newest: newest.map(|newest| newest_targets(newest.compiled, &renames)).unwrap_or_default(),
             renames,
-            renderer: newest.and_then(|(publication, _)| kept_folders::undecided(loaded, publication)),
+            renderer: newest.and_then(|newest| kept_folders::undecided(loaded, newest.publication)),
             kept: BTreeSet::new(),
             values: BTreeMap::new(),
             returning: BTreeMap::new(),
             states,
         };
-        let mut reader = Reader::new(loaded, (compiled, known), target);
         for (workload, stored) in rings.states.rollouts.clone() {
             match stored {
                 Ok(stored) if is_known => {
-                    rings.add(&mut reader, (Arc::clone(&workload), &stored));
-                    let kept = rings.keep(&mut reader, (&workload, &stored));
-                    let newest = kept.or_else(|| rings.find_newest(&mut reader, (&workload, &stored)));
-                    let returning = rings.find_returning(&mut reader, (&workload, &stored));
+                    let rollout = WorkloadRollout { workload: &workload, stored: &stored };
+                    rings.add(&mut reader, rollout);
+                    let kept = rings.keep(&mut reader, rollout);
+                    let newest = kept.or_else(|| rings.find_newest(&mut reader, rollout));
+                    let returning = rings.find_returning(&mut reader, rollout);
                     rings.returning.extend(returning.map(|returning| (Arc::clone(&workload), returning)));
                     rings.values.extend(newest.map(|newest| (workload, newest)));
                 }

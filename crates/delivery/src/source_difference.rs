@@ -31,8 +31,17 @@ pub(crate) struct Reader<'a> {
     pub(crate) releases: &'a BTreeSet<Arc<str>>,
 }
 
+/// Two commits of a source.
+#[derive(Clone, Copy)]
+pub(crate) struct SourceCommits<'a> {
+    pub(crate) old: &'a Commit,
+    pub(crate) new: &'a Commit,
+    /// The paths whose files are read.
+    pub(crate) paths: &'a BTreeSet<Arc<str>>,
+}
+
 impl KnownDifferences {
-    /// Whether two commits of a source differ in what the environment reads at these paths. The promoted commit and the promoted releases do not count: they are
+    /// Whether two commits of a source differ in what the environment reads at their paths. The promoted commit and the promoted releases do not count: they are
     /// decided elsewhere. Of a workload, only the targets of this environment count.
     ///
     /// # Errors
@@ -40,8 +49,8 @@ impl KnownDifferences {
     pub(crate) fn differ(
         &mut self,
         repositories: &dyn Repositories,
-        (old, new): (&Commit, &Commit),
-        (paths, reader): (&BTreeSet<Arc<str>>, Reader<'_>),
+        SourceCommits { old, new, paths }: SourceCommits<'_>,
+        reader: Reader<'_>,
     ) -> Result<bool, String> {
         let Reader { environment, releases } = reader;
         let key = (environment.clone(), (old.id, new.id), paths.clone(), releases.clone());

@@ -17,9 +17,10 @@ use super::context::{Context, Memory};
 use super::evidence::CheckSubject;
 use super::line;
 use super::place_sums::PlaceSums;
+use crate::gitops_destination::BranchSide;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
-use crate::rings::{BranchSide, Newest, Returning, Rings, WorkloadPlaces};
+use crate::rings::{Newest, Returning, Rings, WorkloadPlaces};
 use crate::rollout_store::{RevisionSources, StoredRollout, StoredStates};
 
 /// A destination of a publication with rings.

@@ -17,13 +17,13 @@ use model::name::EnvironmentName;
 use model::tree::Sealed;
 
 use super::origins::Reader;
-use super::{Movement, Rings};
+use super::{Movement, Rings, WorkloadRollout};
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
 use crate::renderer::SUBJECT;
-use crate::rollout_store::{RevisionSources, StoredRollout};
-use crate::source_difference::{self, KnownDifferences};
+use crate::rollout_store::RevisionSources;
+use crate::source_difference::{self, KnownDifferences, SourceCommits};
 
 /// What the sources give a workload that moves, or a part of which was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,14 @@ pub struct NewestValues {
     rest: Option<Revision>,
     /// The sources of both revisions.
     sources: BTreeMap<Revision, RevisionSources>,
+}
+
+/// The sources from which the newest values are rendered.
+struct NewestSources {
+    /// The sources as they are now.
+    latest: RevisionSources,
+    /// The sources of the newest values, on top of what places have.
+    ahead: AheadOf<RevisionSources>,
 }
 
 impl Newest {
@@ -86,8 +94,8 @@ type Commits = Vector<Platform, Configuration>;
 
 impl Rings {
     /// Finds the newest values of a workload. None: the sources give what moves, or what is stable.
-    pub(super) fn find_newest(&mut self, reader: &mut Reader<'_>, one: (&Arc<str>, &StoredRollout)) -> Option<Newest> {
-        let (workload, stored) = one;
+    pub(super) fn find_newest(&mut self, reader: &mut Reader<'_>, rollout: WorkloadRollout<'_>) -> Option<Newest> {
+        let WorkloadRollout { workload, stored } = rollout;
         let desired = self.revisions.desired(workload)?;
         let state = &stored.state;
         if state.stable.is_none() || state.present() == Some(&desired) {
@@ -105,9 +113,11 @@ impl Rings {
             let configuration = if is_newest { &latest } else { stable.unwrap_or(&latest) };
             vectors.sources(&vector.platform, configuration)
         };
-        let ahead = wanted.ahead.as_ref();
-        let ahead = ahead.map(|AheadOf { moving, rest }| (sources(moving), rest.as_ref().map(sources)));
-        let ahead = ahead.map(|ahead| self.values(reader, one, (&latest, ahead)).map_err(Arc::from));
+        let ahead = wanted.ahead.as_ref().map(|AheadOf { moving, rest }| {
+            let ahead = AheadOf { moving: sources(moving), rest: rest.as_ref().map(sources) };
+            NewestSources { latest: latest.clone(), ahead }
+        });
+        let ahead = ahead.map(|newest| self.values(reader, rollout, newest).map_err(Arc::from));
         let ahead = ahead.and_then(Result::transpose);
         Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
     }
@@ -116,18 +126,19 @@ impl Rings {
     pub(super) fn find_returning(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
+        rollout: WorkloadRollout<'_>,
     ) -> Option<Result<Returning, Arc<str>>> {
-        let target = stored.state.rolled_back.as_ref()?.target.as_ref()?;
-        Some(self.render_returning(reader, (workload, stored), target).map_err(Arc::from))
+        let target = rollout.stored.state.rolled_back.as_ref()?.target.as_ref()?;
+        Some(self.render_returning(reader, rollout, target).map_err(Arc::from))
     }
 
     fn render_returning(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
+        rollout: WorkloadRollout<'_>,
         target: &Proved,
     ) -> Result<Returning, String> {
+        let WorkloadRollout { workload, stored } = rollout;
         let unknown = "its state does not name the sources of both revisions";
         let stable = stored.state.stable.as_ref().and_then(|stable| stored.revisions.get(&stable.revision));
         let (earlier, present) = stored.revisions.get(&target.revision).zip(stable).ok_or(unknown)?;
@@ -136,7 +147,7 @@ impl Rings {
         if back.configuration == vectors.vector(present).configuration {
             // Without a commit of the branch, its folders are rendered again.
             if target.at == Position::default() {
-                self.revision(reader, (workload, stored), &target.revision)?;
+                self.revision(reader, rollout, &target.revision)?;
             }
             return Ok(Returning { revision: target.revision.clone(), sources: earlier.clone() });
         }
@@ -152,12 +163,13 @@ impl Rings {
     fn values(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
-        (latest, (moving, rest)): (&RevisionSources, (RevisionSources, Option<RevisionSources>)),
+        rollout: WorkloadRollout<'_>,
+        NewestSources { latest, ahead: AheadOf { moving, rest } }: NewestSources,
     ) -> Result<Option<NewestValues>, String> {
+        let WorkloadRollout { workload, stored } = rollout;
         let mut sources = BTreeMap::new();
         let mut render = |rings: &mut Self, of: RevisionSources| {
-            let revision = if of == *latest {
+            let revision = if of == latest {
                 rings.revisions.desired(workload)
             } else {
                 rings.revisions_of(reader, &of)?.desired(workload)
@@ -175,27 +187,26 @@ impl Rings {
         }
         let renderer = |sources: &RevisionSources| sources.releases.get(SUBJECT).cloned();
         let of_stable = stable.and_then(|stable| Some((stable, renderer(stored.revisions.get(stable)?))));
-        if let Some((stable, version)) = of_stable.filter(|(_, version)| *version != renderer(latest))
-            && self.is_rendered_differently(reader, (workload, stored), stable)
+        if let Some((stable, version)) = of_stable.filter(|(_, version)| *version != renderer(&latest))
+            && self.is_rendered_differently(reader, rollout, stable)
         {
             let version = version.as_deref().unwrap_or("an earlier version").to_owned();
             return Err(format!("{version} of {SUBJECT} rendered what the other places have"));
         }
-        if !self.is_stable_below(reader, (workload, stored))? {
+        if !self.is_stable_below(reader, rollout)? {
             return Err(MIXED.to_owned());
         }
         Ok(Some(NewestValues { revision, rest, sources }))
     }
 
     /// Keeps the folders of a workload that this version of Kalypso changes, as long as it is not admitted. None: nothing of it is kept.
-    pub(super) fn keep(&mut self, reader: &mut Reader<'_>, one: (&Arc<str>, &StoredRollout)) -> Option<Newest> {
-        let (workload, stored) = one;
+    pub(super) fn keep(&mut self, reader: &mut Reader<'_>, rollout: WorkloadRollout<'_>) -> Option<Newest> {
         let version = self.renderer.clone()?;
-        let present = stored.state.present()?;
-        if !self.is_rendered_differently(reader, one, present) {
+        let present = rollout.stored.state.present()?;
+        if !self.is_rendered_differently(reader, rollout, present) {
             return None;
         }
-        self.kept.insert(Arc::clone(workload));
+        self.kept.insert(Arc::clone(rollout.workload));
         Some(Newest { desired: present.clone(), part: Part::Both, ahead: Some(Err(kept_by(&version).into())) })
     }
 
@@ -203,7 +214,7 @@ impl Rings {
     fn is_rendered_differently(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
+        WorkloadRollout { workload, stored }: WorkloadRollout<'_>,
         revision: &Revision,
     ) -> bool {
         if *revision == revision::empty() || self.revisions.desired(workload).as_ref() == Some(revision) {
@@ -235,14 +246,9 @@ impl Rings {
     }
 
     /// Whether all places that the move has not reached have what the stable revision has there.
-    fn is_stable_below(
-        &mut self,
-        reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
-    ) -> Result<bool, String> {
-        let Some(proved) = &stored.state.stable else { return Ok(false) };
-        let stable = self.stable(reader, (workload, stored), (proved, true));
-        let movement = Movement { stable, ..self.movement(workload).into_owned() };
+    fn is_stable_below(&mut self, reader: &mut Reader<'_>, rollout: WorkloadRollout<'_>) -> Result<bool, String> {
+        let Some(stable) = self.stable(reader, rollout, true) else { return Ok(false) };
+        let movement = Movement { stable, ..self.movement(rollout.workload).into_owned() };
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| reader.target.branch.open(sealed);
         let contents = PlaceContents { movement: &each, compiled: reader.compiled, published: &self.head, open: &open };
@@ -293,10 +299,11 @@ impl<'a> Vectors<'a> {
         let Self { access, environment, releases, sources, differences, .. } = self;
         let source = sources.get(name)?;
         let reader = source_difference::Reader { environment, releases };
-        let commits = (&source.at(commit), &source.at(source.commit));
+        let (old, new) = (&source.at(commit), &source.at(source.commit));
+        let commits = SourceCommits { old, new, paths: &source.paths };
         // What can't be compared differs.
-        let is_same = commit == source.commit
-            || differences.differ(&*access.repositories, commits, (&source.paths, reader)) == Ok(false);
+        let is_same =
+            commit == source.commit || differences.differ(&*access.repositories, commits, reader) == Ok(false);
         Some(if is_same { source.commit } else { commit })
     }
 

@@ -7,53 +7,51 @@ use engine::compile::Compiled;
 use engine::output::PlaceFolders;
 use engine::promotion::layout::layout;
 use engine::promotion::revision::{self, Revisions};
-use engine::promotion::state::{Phase, Position, Proved, Revision};
+use engine::promotion::state::{Phase, Position, Revision};
 use model::tree::Sealed;
 
-use super::{CompiledNow, Movement, Origin, Rings};
-use crate::compilation::KnownResults;
+use super::{Movement, Origin, Rings, WorkloadRollout};
+use crate::compilation::{CompiledEnvironment, KnownResults};
 use crate::gitops_destination::GitOpsDestination;
 use crate::loaded::Loaded;
 use crate::rollout_position;
-use crate::rollout_store::{RevisionSources, StoredRollout};
+use crate::rollout_store::RevisionSources;
 
 impl Rings {
     /// Adds a workload with its state.
-    pub(super) fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
-        let targets = self.all_targets(&workload, &stored.targets);
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, rollout: WorkloadRollout<'_>) {
+        let WorkloadRollout { workload, stored } = rollout;
+        let targets = self.all_targets(workload, &stored.targets);
         let mut state = stored.state.clone();
         if !state.is_of(&layout(&self.membership.rings)) {
             // The state is about other rings: everything stays until the controller begins the move again.
             state.current = None;
         }
         let Some(current) = state.current.as_ref() else {
-            self.moves.push(Movement::at_rest(workload, state, targets));
+            self.moves.push(Movement::at_rest(Arc::clone(workload), state, targets));
             return;
         };
         let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
         let base = self.position(reader, &current.base);
-        let base = self.known(&workload, base);
-        let stable = match &stored.state.stable {
-            Some(stable) => self.stable(reader, (&workload, stored), (stable, returns)),
-            // Before the first proved revision, a workload returns to what was there before.
-            None => base,
-        };
-        let moving = self.revision(reader, (&workload, stored), &current.revision);
+        let base = self.known(workload, base);
+        // Before the first proved revision, a workload returns to what was there before.
+        let stable = self.stable(reader, rollout, returns).unwrap_or(base);
+        let moving = self.revision(reader, rollout, &current.revision);
         if !matches!(current.phase, Phase::RollingBack { .. })
             && let Err(missing) = &moving
         {
-            self.miss(&workload, missing, &missing.reason);
+            self.miss(workload, missing, &missing.reason);
         }
-        let moving = self.known(&workload, moving.map_err(String::from));
+        let moving = self.known(workload, moving.map_err(String::from));
         let rest = match state.interrupted.as_ref().map(|interrupted| &interrupted.rest) {
-            Some(rest) => self.revision(reader, (&workload, stored), rest).map_err(String::from),
+            Some(rest) => self.revision(reader, rollout, rest).map_err(String::from),
             None => Ok(Origin::Unknown),
         };
         if let Err(reason) = &rest {
-            self.unknown.insert(Arc::clone(&workload), reason.clone());
+            self.unknown.insert(Arc::clone(workload), reason.clone());
         }
-        let rest = self.known(&workload, rest);
-        self.moves.push(Movement { workload, state, targets, moving, base, stable, rest });
+        let rest = self.known(workload, rest);
+        self.moves.push(Movement { workload: Arc::clone(workload), state, targets, moving, base, stable, rest });
     }
 
     /// Folders, or the problem that they can't be read.
@@ -65,33 +63,35 @@ impl Rings {
     }
 
     /// The folders of the stable revision: those of the branch when it was proved. If that commit is gone, for example because the branch was replaced, the revision
-    /// is rendered again when it is needed.
+    /// is rendered again when it is needed. None: no revision is stable.
     pub(super) fn stable(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
-        (stable, is_needed): (&Proved, bool),
-    ) -> Origin {
+        rollout: WorkloadRollout<'_>,
+        is_needed: bool,
+    ) -> Option<Origin> {
+        let WorkloadRollout { workload, stored } = rollout;
+        let stable = stored.state.stable.as_ref()?;
         if stable.at == Position::default() {
             // No commit of the branch has it at all places: it was proved below a move that is half-way.
-            let rendered = self.revision(reader, (workload, stored), &stable.revision);
+            let rendered = self.revision(reader, rollout, &stable.revision);
             if let Err(missing) = rendered.as_ref()
                 && is_needed
             {
                 self.miss(workload, missing, &missing.reason);
             }
-            return self.known(workload, rendered.map_err(String::from));
+            return Some(self.known(workload, rendered.map_err(String::from)));
         }
         let found = self.position(reader, &stable.at);
-        let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
+        let Err(reason) = found.as_ref() else { return found.ok() };
         if !is_needed {
-            return Origin::Unknown;
+            return Some(Origin::Unknown);
         }
-        let rendered = self.revision(reader, (workload, stored), &stable.revision);
+        let rendered = self.revision(reader, rollout, &stable.revision);
         if let Err(missing) = &rendered {
             self.miss(workload, missing, reason);
         }
-        self.known(workload, rendered.map_err(String::from).or(found))
+        Some(self.known(workload, rendered.map_err(String::from).or(found)))
     }
 
     /// Folders that places are to have now can't be read or rendered.
@@ -119,7 +119,7 @@ impl Rings {
     pub(super) fn revision(
         &mut self,
         reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
+        WorkloadRollout { workload, stored }: WorkloadRollout<'_>,
         revision: &Revision,
     ) -> Result<Origin, Missing> {
         if self.revisions.desired(workload).as_ref() == Some(revision) {
@@ -175,7 +175,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(loaded: &'a Loaded, (compiled, known): CompiledNow<'a>, target: &'a GitOpsDestination) -> Self {
+    pub(super) fn new(
+        loaded: &'a Loaded,
+        CompiledEnvironment { compiled, known }: CompiledEnvironment<'a>,
+        target: &'a GitOpsDestination,
+    ) -> Self {
         Self { loaded, compiled, known, target, sources: Vec::new() }
     }
 

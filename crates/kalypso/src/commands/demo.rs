@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use delivery::compilation::reuse;
+use delivery::compilation::{CompiledEnvironment, reuse};
 use delivery::loaded::Loaded;
 use delivery::planned::{Planned, targets};
 use delivery::publish::{Options, PlaceOutcome, deliver};
@@ -55,11 +55,16 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             // Publishes directly, so that clusters can pull the files immediately.
             let mut options = Options { is_direct: true, ..Options::default() };
             if let Some(life) = &mut life {
-                let planned = Planned::new(loaded, (compiled, &mut known), target, &Adoption::Nothing)?;
+                let planned = Planned::new(
+                    loaded,
+                    CompiledEnvironment { compiled, known: &mut known },
+                    target,
+                    &Adoption::Nothing,
+                )?;
                 options.committed_on = Some(life.prepare(loaded, compiled, &planned)?);
                 target = planned.target;
             }
-            let outcome = deliver(&options, loaded, (compiled, &mut known), target)?;
+            let outcome = deliver(&options, loaded, CompiledEnvironment { compiled, known: &mut known }, target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
                 return Err(Failure::outside("another program pushed to the demo's repositories")
                     .help("try again")

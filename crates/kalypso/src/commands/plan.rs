@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, SharedRepositories};
 use delivery::changes::markdown::{self, PlanText};
-use delivery::compilation::reuse;
+use delivery::compilation::{CompiledEnvironment, reuse};
 use delivery::enforcement::{self, NotAdmitted};
 use delivery::loaded::Loaded;
 use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
@@ -164,7 +164,8 @@ impl<'a> Plans<'a> {
         let mut answers = Vec::new();
         let adopt = options.adopt.folders();
         for destination in destinations(options, &loaded)? {
-            let planned = Planned::new(&loaded, (&compiled, &mut known), destination, &adopt)?;
+            let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
+            let planned = Planned::new(&loaded, environment, destination, &adopt)?;
             let diagnostics = all_diagnostics(&loaded, &planned, &gates);
             let fallback = fallback(&planned);
             let sensitive = Some(planned.sensitive());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::branch::folder_of;
-use delivery::compilation::{KnownResults, diagnostics, reuse};
+use delivery::compilation::{CompiledEnvironment, KnownResults, diagnostics, reuse};
 use delivery::error::DestinationError;
 use delivery::loaded::Loaded;
 use delivery::planned::{Planned, targets};
@@ -105,7 +105,8 @@ fn ringed(loaded: &Loaded, compiled: &Arc<Compiled>) -> Option<Planned> {
     }
     let planned = targets(loaded, None, None).and_then(|mut targets| {
         let target = targets.swap_remove(0);
-        Planned::new(loaded, (compiled, &mut KnownResults::new(None)), target, &Adoption::Nothing)
+        let environment = CompiledEnvironment { compiled, known: &mut KnownResults::new(None) };
+        Planned::new(loaded, environment, target, &Adoption::Nothing)
     });
     match planned {
         Ok(planned) => Some(planned),

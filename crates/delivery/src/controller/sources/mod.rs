@@ -19,7 +19,7 @@ use super::people;
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
 use crate::rollout_store::{Advances, StoredSource};
-use crate::source_difference::Reader;
+use crate::source_difference::{Reader, SourceCommits};
 
 /// The number of commits of a source since the admitted one whose pull requests are asked for approvals.
 const COMMITS_MAX: usize = 50;
@@ -41,6 +41,13 @@ pub(super) struct SourceReader<'a> {
     pub(super) is_out: bool,
 }
 
+/// A source that waits, with its newest commit.
+struct ReadSource<'a> {
+    waiting: &'a WaitingSource,
+    source: &'a Source,
+    head: &'a Commit,
+}
+
 impl SourceReader<'_> {
     /// The newest commits of sources that wait.
     pub(super) fn heads(self, waiting: &[WaitingSource], memory: &mut Memory) -> Vec<Known<SourceHead>> {
@@ -52,7 +59,7 @@ impl SourceReader<'_> {
         let mut answers = Vec::new();
         for ((waiting, source), head) in found.into_iter().zip(heads) {
             answers.push(match (source, head) {
-                (Some(source), Some(Ok(head))) => self.head((waiting, source), &head, memory),
+                (Some(source), Some(Ok(head))) => self.head(ReadSource { waiting, source, head: &head }, memory),
                 (_, Some(Err(error))) => Err(error.to_string().into()),
                 _ => Err("it was not read".into()),
             });
@@ -60,12 +67,8 @@ impl SourceReader<'_> {
         answers
     }
 
-    fn head(
-        self,
-        (WaitingSource { gates, state, .. }, source): (&WaitingSource, &Source),
-        head: &Commit,
-        memory: &mut Memory,
-    ) -> Known<SourceHead> {
+    fn head(self, read: ReadSource<'_>, memory: &mut Memory) -> Known<SourceHead> {
+        let ReadSource { waiting: WaitingSource { gates, state, .. }, source, head } = read;
         let Context { access, environment, hosts, now, .. } = *self.context;
         let admitted = state.admitted.as_ref().and_then(line::commit).unwrap_or(source.commit);
         let is_recorded = |(_, state): &(&Arc<str>, &AdvanceState)| state.admitted.is_some();
@@ -74,8 +77,8 @@ impl SourceReader<'_> {
         let is_change = head.id != admitted
             && memory.differences.differ(
                 &*access.repositories,
-                (&source.at(admitted), head),
-                (&source.paths, Reader { environment, releases: &releases }),
+                SourceCommits { old: &source.at(admitted), new: head, paths: &source.paths },
+                Reader { environment, releases: &releases },
             )?;
         let needs_people = gates.iter().any(|gate| gate.kind.is_approval());
         let people_of = |newest: &Commit, since: GitId| {

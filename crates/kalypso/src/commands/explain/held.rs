@@ -17,7 +17,7 @@ pub(super) fn of(
     id: &AssignmentId,
 ) -> Vec<(String, Held)> {
     let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
-    let found = held_assignments::on_branches(loaded, Failing { prepared, ids: &ids });
+    let found = held_assignments::on_branches(Failing { loaded, prepared, ids: &ids });
     found.unwrap_or_else(|error| {
         terminal::warn(&format!("the files that release pins hold in the GitOps branch can't be read: {error}"));
         Vec::new()

@@ -12,6 +12,7 @@ use authoring::scaffold::environment::{NewEnvironment, readme};
 use authoring::scaffold::environment_copy::{BranchCopy, EnvironmentCopy, EnvironmentDeclarations};
 use authoring::scaffold::platform::check_environment;
 use delivery::access::{RepositoryAccess, destination_url};
+use delivery::compilation::CompiledEnvironment;
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
 use delivery::planned::{Planned, planned_targets};
@@ -62,7 +63,8 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     }
     let mut plan = String::new();
     for target in planned_targets(&loaded, None, None)? {
-        let planned = Planned::new(&loaded, (&compiled, &mut known), target, &Adoption::Nothing)?;
+        let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
+        let planned = Planned::new(&loaded, environment, target, &Adoption::Nothing)?;
         let summary = View::whole(&planned).summary(&loaded);
         let _ = write!(plan, "\n{} → {}\n\n{}\n", request.to, planned.target.branch.name, summary.trim_end());
     }
