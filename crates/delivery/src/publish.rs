@@ -78,9 +78,14 @@ pub struct Options<'a> {
     pub lease: Option<&'a WriteLease>,
 }
 
-impl Options<'_> {
+impl<'a> Options<'a> {
     fn check_lease(&self) -> Result<(), LeaseEnded> {
         self.lease.map_or(Ok(()), WriteLease::check)
+    }
+
+    /// The git hosts on which the output is proposed. None: it is not.
+    fn proposing_hosts(&self) -> Option<&'a GitHosts> {
+        self.hosts.filter(|_| !self.is_direct)
     }
 }
 
@@ -245,9 +250,12 @@ impl Request<'_> {
             [] => "nothing is published".to_owned(),
             parts => parts.join("; "),
         };
-        let mut report = pull_requests::report(hosts, loaded, (&problems, &diagnostics), (&description, is_proposed));
-        report.failed_statuses.extend(places.iter().flat_map(|place| place.failed_statuses.clone()));
-        Some(report)
+        let status =
+            pull_requests::environment_status(&loaded.fleet.environment, &diagnostics, &description, is_proposed);
+        let issue = pull_requests::report_problems(hosts, loaded, (&problems, &diagnostics));
+        let mut failed_statuses = pull_requests::set_statuses(hosts, loaded, &status);
+        failed_statuses.extend(places.iter().flat_map(|place| place.failed_statuses.clone()));
+        Some(EnvironmentReport { issue, failed_statuses })
     }
 }
 
@@ -307,8 +315,8 @@ pub fn deliver(
     let mut planned = Planned::new(loaded, compiled, target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
-    let hosts = options.hosts.filter(|_| !options.is_direct);
-    let is_refused = !leave_waiting_removals(loaded, &mut planned, (&refusals, hosts, options.confirmed))?;
+    let hosts = options.proposing_hosts();
+    let is_refused = !leave_waiting_removals(options, loaded, &mut planned, &refusals)?;
     let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
     let admission = AdmissionCheck::read(hosts, loaded, &outcome.planned)?;
     outcome.diagnostics.extend(hand_edits::diagnostics(options.hosts, loaded, &outcome.planned)?);
@@ -327,9 +335,9 @@ pub fn deliver(
     }
     options.check_lease()?;
     let is_admitted = admission.may_be_merged();
-    let declined = hosts.map_or(Ok(None), |hosts| {
-        pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed, is_admitted)
-    });
+    let may_be_merged = is_admitted && pull_requests::merges(loaded, &outcome.planned);
+    let declined = hosts
+        .map_or(Ok(None), |hosts| pull_requests::prepare(hosts, &outcome.planned, options.confirmed, may_be_merged));
     outcome.pull_request = match declined {
         Ok(None) => None,
         Ok(Some(link)) => Some(Ok(ProposalOutcome::declined(link))),
@@ -338,7 +346,7 @@ pub fn deliver(
     if outcome.pull_request.is_some() {
         return Ok(outcome);
     }
-    let delivered = match push_or_report((options, hosts), loaded, &mut outcome) {
+    let delivered = match push_or_report(options, loaded, &mut outcome) {
         Err(error) => {
             drop(admission.foreign(&error));
             return Err(error);
@@ -367,9 +375,10 @@ pub fn deliver(
 /// Leaves out removals that wait for their confirmation, so that they hold only what they remove. In a pull request that people merge, they stay. Returns whether there
 /// is something to publish.
 fn leave_waiting_removals(
+    options: &Options<'_>,
     loaded: &Loaded,
     planned: &mut Planned,
-    (refusals, hosts, confirmed): (&[Refusal], Option<&GitHosts>, &[String]),
+    refusals: &[Refusal],
 ) -> Result<bool, DestinationError> {
     if !refusals.iter().all(Refusal::is_unconfirmed) {
         return Ok(false);
@@ -378,8 +387,9 @@ fn leave_waiting_removals(
         return Ok(planned.leave_removals()?);
     }
     // A host that does not answer is reported with the pull request.
-    let waits =
-        hosts.is_some_and(|hosts| pull_requests::removals_wait(hosts, (loaded, planned), confirmed) == Ok(true));
+    let waits = options
+        .proposing_hosts()
+        .is_some_and(|hosts| pull_requests::removals_wait(hosts, (loaded, planned), options.confirmed) == Ok(true));
     if waits {
         planned.leave_removals()?;
     }
@@ -388,7 +398,7 @@ fn leave_waiting_removals(
 
 /// Pushes, and reports a commit of a person on the proposing branch: in the pull request if it keeps the output back, and else as a warning.
 fn push_or_report(
-    (options, hosts): (&Options<'_>, Option<&GitHosts>),
+    options: &Options<'_>,
     loaded: &Loaded,
     outcome: &mut PlaceOutcome,
 ) -> Result<Delivered, DestinationError> {
@@ -396,6 +406,7 @@ fn push_or_report(
     match &delivered {
         Err(DestinationError::Publish(error @ PublishError::Foreign { .. })) => {
             // The next publication tries again what the git host does not accept now.
+            let hosts = options.proposing_hosts();
             drop(hosts.map(|hosts| pull_requests::report_foreign(hosts, &outcome.planned, error)));
         }
         Ok(Delivered::Left(error)) => {
@@ -432,7 +443,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
             .map(|access| &*access.renderer),
         foreign: options.foreign,
         was_merged: &|head| {
-            let hosts = options.hosts.filter(|_| !options.is_direct);
+            let hosts = options.proposing_hosts();
             hosts.is_some_and(|hosts| pull_requests::was_head_merged(hosts, planned, head) == Ok(true))
         },
         folders: planned.plan.new_folders(),

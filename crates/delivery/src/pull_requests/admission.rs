@@ -18,7 +18,7 @@ use model::object::Promotion;
 use model::object::environment::RepositoryPlace;
 use model::object::release::shown;
 
-use super::{GitHosts, StatusSlot, set_head_status};
+use super::{BranchHead, GitHosts, StatusSlot, set_head_status};
 use crate::admission::of_states;
 use crate::error::DestinationError;
 use crate::loaded::{Admission, Loaded};
@@ -226,8 +226,8 @@ impl Check<'_> {
         let now = ProposedOutput { brought, content: ProposedContent::Output, ..self.proposed.clone() };
         let status = now.status(&self.states);
         if !self.has_changes && status.state == StatusState::Success {
-            let url = (&*place.repo, &*place.branch, commit);
-            return set_head_status(hosts, url, &status, false).map(|()| None);
+            let head = BranchHead { url: &place.repo, branch: &place.branch, commit };
+            return set_head_status(hosts, head, &status, false).map(|()| None);
         }
         let why = if status.state == StatusState::Success { red.description } else { status.description };
         let message =
@@ -300,7 +300,8 @@ impl ProposedOutput {
     /// # Errors
     /// If the git host refuses, fails or can't be reached.
     pub(crate) fn set(&self, hosts: &GitHosts, states: &StoredStates, is_known: bool) -> Result<(), HostError> {
-        set_head_status(hosts, (&self.place.repo, &self.branch, self.head), &self.status(states), is_known)
+        let head = BranchHead { url: &self.place.repo, branch: &self.branch, commit: self.head };
+        set_head_status(hosts, head, &self.status(states), is_known)
     }
 }
 

@@ -14,13 +14,11 @@ pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::{KnownProblems, report_problems};
 pub use self::proposal::{LabelConfirmation, Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{
-    ProposedChange, prepare, removals_wait, report_foreign, settle, was_head_merged, was_merged, was_merged_as,
+    ProposedChange, merges, prepare, removals_wait, report_foreign, settle, was_head_merged, was_merged, was_merged_as,
 };
-pub(crate) use self::status::{set_head_status, set_status, set_statuses};
-use crate::loaded::Loaded;
+pub(crate) use self::status::{BranchHead, environment_status, set_head_status, set_status, set_statuses};
 use git_host::error::HostError;
 use git_host::sticky::Put;
-use model::diagnostic::Diagnostic;
 
 /// The label of pull requests and issues.
 pub const LABEL: &str = "kalypso";
@@ -38,17 +36,4 @@ pub struct EnvironmentReport {
     pub issue: Option<Result<Put, HostError>>,
     /// The commit statuses that could not be set.
     pub failed_statuses: Vec<HostError>,
-}
-
-/// Reports the state of an environment: in its issue, and as statuses of the control plane's commits.
-pub(crate) fn report(
-    hosts: &GitHosts,
-    loaded: &Loaded,
-    (known, diagnostics): (&KnownProblems<'_>, &[Diagnostic]),
-    (description, is_proposed): (&str, bool),
-) -> EnvironmentReport {
-    EnvironmentReport {
-        issue: report_problems(hosts, loaded, (known, diagnostics)),
-        failed_statuses: set_statuses(hosts, loaded, (diagnostics, description), is_proposed),
-    }
 }

@@ -250,18 +250,19 @@ pub(crate) fn removals_wait(
 }
 
 /// Prepares the pull request of a destination for a push. Returns the closed pull request with exactly this change, if a person closed it without a merge: then
-/// nothing is pushed. An automatic merge that is not wanted any more is cancelled before the push, so that the host can't merge what is pushed.
+/// nothing is pushed. An automatic merge that is not wanted any more is cancelled before the push, so that the host can't merge what is pushed. `may_be_merged`: whether
+/// the host may merge it, if its removals are confirmed.
 pub(crate) fn prepare(
     hosts: &GitHosts,
-    (loaded, planned): (&Loaded, &Planned),
+    planned: &Planned,
     confirmed: &[String],
-    is_admitted: bool,
+    may_be_merged: bool,
 ) -> Result<Option<PullRequestLink>, HostError> {
     let Some(place) = Place::find(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
     let Some(found) = place.newest()? else { return Ok(None) };
     if found.is_open() {
         let is_confirmed = place.confirmation(planned, Some(&found), confirmed)? != Confirmation::Missing;
-        if place.may_be_merged(&found) && !(is_confirmed && is_admitted && merges(loaded, planned)) {
+        if place.may_be_merged(&found) && !(is_confirmed && may_be_merged) {
             place.host.cancel_auto_merge(&place.repository, found.number)?;
         }
         return Ok(None);
@@ -316,7 +317,7 @@ pub(crate) fn was_merged_as(
 }
 
 /// Whether the `GitOpsRepo` of a plan lets the host merge.
-fn merges(loaded: &Loaded, planned: &Planned) -> bool {
+pub(crate) fn merges(loaded: &Loaded, planned: &Planned) -> bool {
     loaded.fleet.gitops_repos.get(planned.target.name.as_str()).is_some_and(|repo| repo.spec.auto_merge)
 }
 
@@ -400,7 +401,12 @@ impl Wanted {
             (opened.pull_request, Proposal::Opened(link))
         };
         let mut outcome = ProposalOutcome { incomplete, ..ProposalOutcome::new(proposal) };
-        let is_new = merge(place, (&found, head_commit), merges, &mut outcome);
+        let is_new = if merges {
+            place.merge(&found, head_commit, &mut outcome)
+        } else {
+            place.cancel_merge(&found, &mut outcome);
+            false
+        };
         if let Confirmation::ByLabel(confirmation) = self.confirmation {
             outcome.confirmation = Some(confirmation).filter(|_| is_new);
         }
@@ -439,35 +445,33 @@ impl Wanted {
     }
 }
 
-/// Requests or cancels the automatic merge. An error leaves the pull request open for people. Returns whether the merge is done or requested now.
-fn merge(
-    place: &Place<'_>,
-    (found, head_commit): (&PullRequest, GitId),
-    merges: bool,
-    outcome: &mut ProposalOutcome,
-) -> bool {
-    let (host, repository, number) = (place.host, &place.repository, found.number);
-    if !merges {
-        if place.may_be_merged(found)
-            && let Err(error) = host.cancel_auto_merge(repository, number)
+impl Place<'_> {
+    /// Cancels the automatic merge. An error leaves the pull request open for people.
+    fn cancel_merge(&self, found: &PullRequest, outcome: &mut ProposalOutcome) {
+        if self.may_be_merged(found)
+            && let Err(error) = self.host.cancel_auto_merge(&self.repository, found.number)
         {
             outcome.incomplete.push(format!("the automatic merge can't be cancelled: {error}"));
         }
-        return false;
     }
-    if found.is_auto_merge {
-        outcome.is_auto_merge = true;
-        return false;
-    }
-    match host.set_auto_merge(repository, number, &MergeRequest { head_commit, method: place.settings.method }) {
-        Ok(AutoMerge::Enabled) => outcome.is_auto_merge = true,
-        Ok(AutoMerge::Merged { .. }) => outcome.proposal = Proposal::Merged(link(found)),
-        Ok(AutoMerge::NotAvailable(reason)) => {
-            outcome.incomplete.push(format!("the git host can't merge it automatically: {reason}"));
+
+    /// Requests the automatic merge. An error leaves the pull request open for people. Returns whether the merge is done or requested now.
+    fn merge(&self, found: &PullRequest, head_commit: GitId, outcome: &mut ProposalOutcome) -> bool {
+        if found.is_auto_merge {
+            outcome.is_auto_merge = true;
+            return false;
         }
-        Err(error) => outcome.incomplete.push(format!("the automatic merge can't be set: {error}")),
+        let request = MergeRequest { head_commit, method: self.settings.method };
+        match self.host.set_auto_merge(&self.repository, found.number, &request) {
+            Ok(AutoMerge::Enabled) => outcome.is_auto_merge = true,
+            Ok(AutoMerge::Merged { .. }) => outcome.proposal = Proposal::Merged(link(found)),
+            Ok(AutoMerge::NotAvailable(reason)) => {
+                outcome.incomplete.push(format!("the git host can't merge it automatically: {reason}"));
+            }
+            Err(error) => outcome.incomplete.push(format!("the automatic merge can't be set: {error}")),
+        }
+        outcome.is_auto_merge || matches!(outcome.proposal, Proposal::Merged(_))
     }
-    outcome.is_auto_merge || matches!(outcome.proposal, Proposal::Merged(_))
 }
 
 /// The body: the plan, its sources, and the hidden digest of the change.

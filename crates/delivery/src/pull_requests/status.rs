@@ -8,17 +8,29 @@ use git_host::status::{CommitStatus, ReportedStatus, StatusState};
 use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
+use model::name::EnvironmentName;
 
 use super::{GitHosts, StatusSlot};
 use crate::loaded::Loaded;
 
-/// Sets the status `kalypso/<environment>` of the control plane's commits, unless it was set before. Returns the errors.
-pub(crate) fn set_statuses(
-    hosts: &GitHosts,
-    loaded: &Loaded,
-    (diagnostics, description): (&[Diagnostic], &str),
+/// The head of a branch.
+#[derive(Clone, Copy)]
+pub(crate) struct BranchHead<'a> {
+    /// The repository.
+    pub(crate) url: &'a str,
+    /// The name of the branch.
+    pub(crate) branch: &'a str,
+    /// Its head.
+    pub(crate) commit: GitId,
+}
+
+/// The status `kalypso/<environment>` of the control plane's commits. `description` says what was published, and `is_proposed` whether a part of it waits for its merge.
+pub(crate) fn environment_status(
+    environment: &EnvironmentName,
+    diagnostics: &[Diagnostic],
+    description: &str,
     is_proposed: bool,
-) -> Vec<HostError> {
+) -> CommitStatus {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let state = match (errors, is_proposed) {
         (0, true) => StatusState::Pending,
@@ -29,8 +41,11 @@ pub(crate) fn set_statuses(
         0 => description.to_owned(),
         _ => format!("{}; {description}", count(errors, "error")),
     };
-    let context = format!("kalypso/{}", loaded.fleet.environment);
-    let status = CommitStatus { context, state, description, target_url: None };
+    CommitStatus { context: format!("kalypso/{environment}"), state, description, target_url: None }
+}
+
+/// Sets a status of the control plane's commits, unless it was set before. Returns the errors.
+pub(crate) fn set_statuses(hosts: &GitHosts, loaded: &Loaded, status: &CommitStatus) -> Vec<HostError> {
     let is_platform = |role: &ReadRole| matches!(role, ReadRole::Main | ReadRole::Environment | ReadRole::Base(_));
     let commits: BTreeSet<_> = loaded
         .reads
@@ -38,7 +53,7 @@ pub(crate) fn set_statuses(
         .filter(|read| is_platform(&read.role))
         .map(|read| (read.url.as_str(), read.commit))
         .collect();
-    commits.into_iter().filter_map(|(url, commit)| set_status(hosts, (url, commit), &status).err()).collect()
+    commits.into_iter().filter_map(|(url, commit)| set_status(hosts, (url, commit), status).err()).collect()
 }
 
 /// Sets a status of a commit, unless it was set last. Without a host with commit statuses for the repository, does nothing.
@@ -69,7 +84,7 @@ pub(crate) fn set_status(
 /// If the host refuses, fails or can't be reached.
 pub(crate) fn set_head_status(
     hosts: &GitHosts,
-    (url, branch, head): (&str, &str, GitId),
+    BranchHead { url, branch, commit }: BranchHead<'_>,
     status: &CommitStatus,
     is_known: bool,
 ) -> Result<(), HostError> {
@@ -77,13 +92,13 @@ pub(crate) fn set_head_status(
         return Ok(());
     };
     let slot = StatusSlot { repository, context: status.context.clone(), branch: Some(branch.to_owned()) };
-    if !hosts.is_new_status(&slot, head, status) && is_known {
+    if !hosts.is_new_status(&slot, commit, status) && is_known {
         return Ok(());
     }
     // Other replicas and programs set it too. Where another account contradicts, ours must be the last one.
-    let set = match settings.host.commit_statuses(&slot.repository, head) {
+    let set = match settings.host.commit_statuses(&slot.repository, commit) {
         Ok(shown) if is_shown(&shown, status) => Ok(()),
-        _ => settings.host.set_status(&slot.repository, head, status),
+        _ => settings.host.set_status(&slot.repository, commit, status),
     };
     if set.is_err() {
         hosts.forget_status(&slot);
