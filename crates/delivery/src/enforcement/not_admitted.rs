@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::promotion::answer::{Answer, WaitingSubject};
 use engine::promotion::in_force::in_force;
 use engine::promotion::open_gates::{WaitsFor, open_gates, waits_for};
-use engine::promotion::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision};
+use engine::promotion::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, Revision};
 use git::publications::SourceName;
 use git::{Commit, RepositoryUrl};
 use model::diagnostic::{Code, Diagnostic};
@@ -177,24 +177,18 @@ impl Recorded<'_> {
             is_open && admitted != Some(&candidate.revision)
         };
         let candidate = state.current.as_ref().filter(is_waiting)?;
-        let hold = state.hold.as_ref().or(self.advances.hold());
-        let waits_for = waits_for(candidate, self.promotion);
         Some(NotAdmitted {
             source: source.into(),
             revision: Arc::clone(&candidate.revision.0),
             admitted: admitted.map(|admitted| Arc::clone(&admitted.0)),
-            waits_for,
+            waits_for: waits_for(candidate, self.promotion),
             gates: open_gates(candidate).cloned().collect(),
-            diagnostic: self.diagnostic((source, waits_for), (admitted, candidate), hold),
+            diagnostic: self.diagnostic(source, state, candidate),
         })
     }
 
-    fn diagnostic(
-        &self,
-        (source, waits_for): (&str, WaitsFor),
-        (admitted, candidate): (Option<&Revision>, &Candidate),
-        hold: Option<&Decision>,
-    ) -> Diagnostic {
+    fn diagnostic(&self, source: &str, state: &AdvanceState, candidate: &Candidate) -> Diagnostic {
+        let waits_for = waits_for(candidate, self.promotion);
         let environment = &self.loaded.fleet.environment;
         let what = match GitId::from_hex(&candidate.revision.0) {
             Some(commit) => format!("commit {} of {source}", commit.short()),
@@ -202,7 +196,7 @@ impl Recorded<'_> {
         };
         let new = if waits_for == WaitsFor::People { Diagnostic::error } else { Diagnostic::hint };
         let mut diagnostic = new(Code::NotAdmitted, format!("{what} waits before `{environment}`"));
-        if let Some(admitted) = admitted {
+        if let Some(admitted) = &state.admitted {
             diagnostic = stays_at(diagnostic, admitted);
         }
         diagnostic.notes.extend(open_gates(candidate).map(gate_text));
@@ -210,7 +204,7 @@ impl Recorded<'_> {
             diagnostic =
                 diagnostic.note(format!("its gates hold since {since:.0}; it is admitted when the branch names it"));
         }
-        if let Some(hold) = hold {
+        if let Some(hold) = state.hold.as_ref().or(self.advances.hold()) {
             diagnostic = diagnostic.note(format!("held by {} since {:.0}: {}", hold.by, hold.at, hold.reason));
         }
         let subject = (*source != *MAIN).then_some(source);
