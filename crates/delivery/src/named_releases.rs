@@ -102,9 +102,21 @@ pub enum ReleaseError {
 /// A release by its name, or the reason why its file can't be read.
 pub type ReadRelease = (Arc<str>, Result<NamedRelease, StateFileError>);
 
+/// What people decide about a new release.
+#[derive(Clone, Copy, Debug)]
+pub struct ReleaseRequest<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Who makes it.
+    pub by: &'a str,
+    /// When.
+    pub created: Timestamp,
+}
+
 impl NamedRelease {
     /// The release of an environment as it is compiled now.
-    pub fn of(name: &str, (loaded, compiled): (&Loaded, &Compiled), (by, created): (&str, Timestamp)) -> Self {
+    pub fn new(request: ReleaseRequest<'_>, loaded: &Loaded, compiled: &Compiled) -> Self {
+        let ReleaseRequest { name, by, created } = request;
         let of_role = |is: fn(&ReadRole) -> bool| loaded.reads.iter().find(|read| is(&read.role));
         let mut configurations = config_versions(compiled);
         let workload = |(name, found): (Arc<str>, Option<Release>)| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::named_releases::{self, Made, NamedRelease, ReleaseError, ReleasedWorkload};
+use delivery::named_releases::{self, Made, NamedRelease, ReleaseError, ReleaseRequest, ReleasedWorkload};
 use delivery::reading::ReadAt;
 use delivery::rollout_store;
 use hub_api::timestamp::Timestamp;
@@ -79,7 +79,8 @@ fn of_environment(
     let compiled = compiling::compile(&loaded, watch.progress());
     watch.end();
     let by = branch::author(access).to_string();
-    Ok(NamedRelease::of(name, (&loaded, &compiled), (&by, jiff::Timestamp::now())))
+    let request = ReleaseRequest { name, by: &by, created: jiff::Timestamp::now() };
+    Ok(NamedRelease::new(request, &loaded, &compiled))
 }
 
 fn list(options: &ReleaseOptions) -> anyhow::Result<Exit> {
