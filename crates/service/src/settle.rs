@@ -2,6 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+/// How long a sync waits for further changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SettlePeriod {
+    /// After the last change.
+    pub(crate) quiet: Duration,
+    /// After the first change, at most.
+    pub(crate) longest: Duration,
+}
+
 /// Changes that have arrived since the last sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settle {
@@ -25,7 +34,7 @@ impl Settle {
     }
 
     /// When the sync starts. None without a change.
-    pub(crate) fn due(&self, quiet: Duration, longest: Duration) -> Option<Instant> {
+    pub(crate) fn due(&self, SettlePeriod { quiet, longest }: SettlePeriod) -> Option<Instant> {
         let (first, last) = self.arrivals?;
         Some(if self.is_urgent { first } else { (last + quiet).min(first + longest) })
     }
@@ -39,21 +48,22 @@ mod tests {
 
     const QUIET: Duration = Duration::from_secs(3);
     const LONGEST: Duration = Duration::from_secs(30);
+    const PERIOD: SettlePeriod = SettlePeriod { quiet: QUIET, longest: LONGEST };
 
     #[test]
     fn bursts_are_one_sync_and_streams_wait_for_a_limited_time() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut settle = Settle::default();
-        assert_eq!(settle.due(QUIET, LONGEST), None);
+        assert_eq!(settle.due(PERIOD), None);
         settle.arrive(start);
-        assert_eq!(settle.due(QUIET, LONGEST), Some(after(3)));
+        assert_eq!(settle.due(PERIOD), Some(after(3)));
         settle.arrive(after(2));
-        assert_eq!(settle.due(QUIET, LONGEST), Some(after(5)));
+        assert_eq!(settle.due(PERIOD), Some(after(5)));
         (3..100).for_each(|seconds| settle.arrive(after(seconds)));
-        assert_eq!(settle.due(QUIET, LONGEST), Some(after(30)));
+        assert_eq!(settle.due(PERIOD), Some(after(30)));
         settle.hurry(after(101));
-        assert_eq!(settle.due(QUIET, LONGEST), Some(start));
+        assert_eq!(settle.due(PERIOD), Some(start));
     }
 
     proptest! {
@@ -63,7 +73,7 @@ mod tests {
             let start = Instant::now();
             let mut settle = Settle::default();
             arrivals.iter().for_each(|millis| settle.arrive(start + Duration::from_millis(*millis)));
-            let due = settle.due(QUIET, LONGEST).unwrap();
+            let due = settle.due(PERIOD).unwrap();
             let at = |millis: &u64| start + Duration::from_millis(*millis);
             let (first, last) = (at(&arrivals[0]), at(&arrivals[arrivals.len() - 1]));
             prop_assert!(due <= first + LONGEST);

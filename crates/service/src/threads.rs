@@ -7,7 +7,7 @@ use std::thread;
 use crate::environment::Environment;
 use crate::lease::Lease;
 use crate::limits::POLLS_AT_ONCE;
-use crate::poller;
+use crate::poller::Poller;
 use crate::renewer;
 use crate::shared::Shared;
 use crate::trigger::Reason;
@@ -22,7 +22,7 @@ pub(crate) fn start(shared: &Arc<Shared>) {
     }
     for number in 0..POLLS_AT_ONCE {
         let shared = Arc::clone(shared);
-        spawn(&format!("poll-{number}"), move || poller::run(&shared, &|| refresh(&shared)));
+        spawn(&format!("poll-{number}"), move || Poller { shared: &shared, refresh: &|| refresh(&shared) }.run());
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::settle::Settle;
+use crate::settle::{Settle, SettlePeriod};
 
 /// What requests a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +66,15 @@ pub(crate) enum Due {
     Step,
 }
 
+/// A sync that comes at a time of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScheduledSync {
+    /// When.
+    pub(crate) at: Instant,
+    /// Why.
+    pub(crate) reason: Reason,
+}
+
 /// The requests that wait for the next sync.
 #[derive(Debug, Default)]
 pub(crate) struct Trigger {
@@ -114,22 +123,17 @@ impl Trigger {
         self.pending().reason.is_some()
     }
 
-    /// Waits for the next sync or step: until requests have settled, or until `later`, which has a reason of its own, or until a step of promotions is due. None if
+    /// Waits for the next sync or step: until requests have settled, or until the `later` one, or until a step of promotions is due. None if
     /// the service stops.
-    pub(crate) fn wait(
-        &self,
-        (quiet, longest): (Duration, Duration),
-        later: (Instant, Reason),
-        step: Option<Instant>,
-    ) -> Option<Due> {
+    pub(crate) fn wait(&self, period: SettlePeriod, later: ScheduledSync, step: Option<Instant>) -> Option<Due> {
         let mut pending = self.pending();
         loop {
             if pending.is_stopping {
                 return None;
             }
-            let due = pending.settle.due(quiet, longest);
-            let (at, reason) = match (due, pending.reason) {
-                (Some(due), Some(reason)) if due <= later.0 => (due, reason),
+            let due = pending.settle.due(period);
+            let ScheduledSync { at, reason } = match (due, pending.reason) {
+                (Some(at), Some(reason)) if at <= later.at => ScheduledSync { at, reason },
                 _ => later,
             };
             let now = Instant::now();
@@ -154,24 +158,30 @@ impl Trigger {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    const NOW: (Duration, Duration) = (Duration::ZERO, Duration::ZERO);
+    const NOW: SettlePeriod = SettlePeriod { quiet: Duration::ZERO, longest: Duration::ZERO };
+
+    fn resync_after(pause: Duration) -> ScheduledSync {
+        ScheduledSync { at: Instant::now() + pause, reason: Reason::Resync }
+    }
 
     #[test]
     fn pending_requests_are_one_sync_with_the_first_reason() {
         let trigger = Trigger::default();
-        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        let far = resync_after(Duration::from_hours(1));
         [Reason::Webhook, Reason::Poll, Reason::Poll].into_iter().for_each(|reason| trigger.request(reason));
         assert_eq!(trigger.wait(NOW, far, None), Some(Due::Sync(Reason::Webhook)));
         assert!(!trigger.is_pending());
-        assert_eq!(trigger.wait(NOW, (Instant::now(), Reason::Resync), None), Some(Due::Sync(Reason::Resync)));
+        assert_eq!(trigger.wait(NOW, resync_after(Duration::ZERO), None), Some(Due::Sync(Reason::Resync)));
     }
 
     #[test]
     fn a_step_comes_at_its_time_or_when_it_is_requested() {
         let trigger = Trigger::default();
-        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        let far = resync_after(Duration::from_hours(1));
         assert_eq!(trigger.wait(NOW, far, Some(Instant::now())), Some(Due::Step));
         trigger.step();
         trigger.request(Reason::Api);
@@ -182,11 +192,11 @@ mod tests {
     #[test]
     fn api_requests_skip_the_quiet_period() {
         let trigger = Trigger::default();
-        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        let far = resync_after(Duration::from_hours(1));
         trigger.request(Reason::Poll);
         trigger.request(Reason::Api);
         let hour = Duration::from_hours(1);
-        assert_eq!(trigger.wait((hour, hour), far, None), Some(Due::Sync(Reason::Poll)));
+        assert_eq!(trigger.wait(SettlePeriod { quiet: hour, longest: hour }, far, None), Some(Due::Sync(Reason::Poll)));
         trigger.stop();
         assert_eq!(trigger.wait(NOW, far, None), None);
     }

@@ -23,8 +23,9 @@ use crate::limits::RETRY;
 use crate::logged::Logged;
 use crate::promotion::PromotionSteps;
 use crate::results::{Failure, SyncReport};
+use crate::settle::SettlePeriod;
 use crate::shared::Shared;
-use crate::trigger::{Due, Reason};
+use crate::trigger::{Due, Reason, ScheduledSync};
 
 /// Syncs an environment again and again.
 pub(crate) struct Worker<'a> {
@@ -48,14 +49,15 @@ impl<'a> Worker<'a> {
     /// Runs until the environment is stopped.
     pub(crate) fn run(mut self) {
         let timing = self.shared.settings.timing;
-        let mut later = (Instant::now() + timing.resync, Reason::Resync);
-        let settle = (timing.settle, timing.settle_max);
-        while let Some(due) = self.environment.trigger.wait(settle, later, self.promotion.next()) {
+        let resync = || ScheduledSync { at: Instant::now() + timing.resync, reason: Reason::Resync };
+        let mut later = resync();
+        let period = SettlePeriod { quiet: timing.settle, longest: timing.settle_max };
+        while let Some(due) = self.environment.trigger.wait(period, later, self.promotion.next()) {
             if !self.environment.lease.is_held() {
                 // Another replica leads. What it sends to the hub is not known here.
                 self.sent.clear();
                 self.promotion = PromotionSteps::default();
-                later = (Instant::now() + timing.resync, Reason::Resync);
+                later = resync();
                 continue;
             }
             let reason = match due {
@@ -72,7 +74,7 @@ impl<'a> Worker<'a> {
                 // A cause that is gone, such as a rule of the git host, is noticed as soon as a new commit would be.
                 failures => (RETRY.pause(failures).min(timing.poll.max(RETRY.first)), Reason::Retry),
             };
-            later = (Instant::now() + pause, reason);
+            later = ScheduledSync { at: Instant::now() + pause, reason };
             self.environment.lock().next_on = Some(Timestamp::now().after(pause));
             self.shared.outbox.wake();
         }
