@@ -38,9 +38,10 @@ fn place(repository: &str, branch: &str, path: &str) -> String {
     format!("repo: 'https://git.example/acme/{repository}', branch: {branch}, path: {path}")
 }
 
-/// Compares the rules of a repository, `PATTERN OWNERS`, and the warnings.
-fn check(texts: &[(&str, &str)], (repository, branch): (&str, &str), expected: &[&str], warnings: &[&str]) {
+/// Compares the rules of a branch, `REPOSITORY@BRANCH`, each as `PATTERN OWNERS`, and the warnings.
+fn check(texts: &[(&str, &str)], branch: &str, expected: &[&str], warnings: &[&str]) {
     let (fleet, main_owners) = (fleet(texts), ["@acme/platform".into()]);
+    let (repository, branch) = branch.split_once('@').unwrap();
     let repository = format!("https://git.example/acme/{repository}");
     let main = (CONTROL_PLANE, "main");
     let question = Question { repository: &repository, branch, main, main_owners: &main_owners, rewrite: &[] };
@@ -102,11 +103,11 @@ fn folders_belong_to_their_owners_and_limits_to_the_level_above() {
         "/.environments/ @acme/platform",
         "CODEOWNERS @acme/platform",
     ];
-    check(&borrowed(&files), ("control-plane", "main"), &expected, &[]);
-    check(&borrowed(&files), ("control-plane", "dev"), &["* @acme/dev", "CODEOWNERS @acme/platform"], &[]);
-    check(&borrowed(&files), ("chicago", "main"), &["* @acme/chicago", "CODEOWNERS @acme/midwest"], &[]);
-    check(&borrowed(&files), ("shop", "main"), &["/workload/ @acme/shop"], &[]);
-    check(&borrowed(&files), ("unknown", "main"), &[], &[]);
+    check(&borrowed(&files), "control-plane@main", &expected, &[]);
+    check(&borrowed(&files), "control-plane@dev", &["* @acme/dev", "CODEOWNERS @acme/platform"], &[]);
+    check(&borrowed(&files), "chicago@main", &["* @acme/chicago", "CODEOWNERS @acme/midwest"], &[]);
+    check(&borrowed(&files), "shop@main", &["/workload/ @acme/shop"], &[]);
+    check(&borrowed(&files), "unknown@main", &[], &[]);
 }
 
 #[test]
@@ -115,14 +116,14 @@ fn owners_below_never_own_the_main_branch() {
     let main = object("BaseRepo", "main", "@acme/dev", &format!("{{{}}}", place("control-plane", "main", ".")));
     files.push(("control-plane@dev:main.yaml", main));
     let expected = ["* @acme/dev", "CODEOWNERS @acme/platform"];
-    check(&borrowed(&files), ("control-plane", "dev"), &expected, &["are ignored"]);
+    check(&borrowed(&files), "control-plane@dev", &expected, &["are ignored"]);
 }
 
 #[test]
 fn a_team_that_can_change_its_own_limit_is_a_warning() {
     let limited =
         object("BaseRepo", "own", "@acme/own", &format!("{{{}, allow: {{names: [a]}}}}", place("own", "main", ".")));
-    check(&[("own@main:limit.yaml", &limited)], ("own", "main"), &["* @acme/own"], &["who can change the limit"]);
+    check(&[("own@main:limit.yaml", &limited)], "own@main", &["* @acme/own"], &["who can change the limit"]);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn nothing_moves_while_it_is_unknown_if_the_environment_is_held() {
     let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
     world.settle();
     world.chain.company.change_value("second");
-    world.report("dev", (3, 3, 0));
+    world.report("dev", 3, 0);
     world.step("dev");
     world.step("stage");
     world.command(CommandKind::Hold, "an outage").unwrap();
@@ -156,7 +156,7 @@ fn unreadable_earlier_environment_gives_unknown_evidence() {
     let mut world = World::new(DIRECT, "");
     world.settle();
     world.chain.company.change_value("second");
-    world.report("dev", (3, 2, 0));
+    world.report("dev", 2, 0);
     world.settle();
     world.chain.company.delete_environment("dev");
     let unreadable = "has no branch `dev`";

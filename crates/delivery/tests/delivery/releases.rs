@@ -87,13 +87,13 @@ fn a_release_moves_on_by_a_pin_when_it_is_proved() {
     shop.write("tag: v1.0.0", "tag: v1.0.0");
     shop.0.settle();
     assert_eq!((shop.status().at.as_deref(), shop.pin()), (Some("v1.0.0"), None));
-    shop.0.report("dev", (3, 2, 0));
+    shop.0.report("dev", 2, 0);
     shop.write("tag: v1.1.0-rc.1", "tag: v1.0.0");
     shop.0.settle();
     let waiting = shop.status().moving.unwrap().waiting_for;
     assert!(waiting[0].text.contains("2 of 3 reconcilers applied the change"), "{waiting:?}");
     assert_eq!(shop.pin(), None);
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     shop.0.settle();
     let pin = shop.pin().unwrap();
     assert!(pin.contains("name: promoted-shop\n") && pin.contains("tag: v1.1.0-rc.1\n"), "{pin}");
@@ -133,7 +133,7 @@ fn a_failing_release_stops_and_names_the_failures() {
     let shop = Shop::new(DIRECT, "");
     shop.write("tag: v1", "tag: v1");
     shop.0.settle();
-    shop.0.report("stage", (3, 2, 1));
+    shop.0.report("stage", 2, 1);
     shop.write("tag: v2", "tag: v1");
     shop.0.settle();
     let moving = shop.status().moving.unwrap();
@@ -333,7 +333,7 @@ fn published_tag(shop: &Shop) -> String {
 fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
     let shop = Shop::new(DIRECT, "");
     shop.write("tag: v1", "tag: v1");
-    shop.0.report("dev", (3, 2, 0));
+    shop.0.report("dev", 2, 0);
     shop.0.settle();
     assert_eq!(published_tag(&shop), "v1");
     // The application team writes another release into its target of `stage`.
@@ -350,7 +350,7 @@ fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
     assert_eq!(published_tag(&shop), "v1");
     assert_eq!(shop.status().moving.unwrap().revision, "v2");
     // It is admitted when the environment before has proved it. Reports about the output that it replaces do not prove it.
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     shop.0.step("dev");
     let admitting = shop.0.step("stage");
     assert!(admitting.must_publish);
@@ -363,7 +363,7 @@ fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
 fn a_workload_that_no_promotion_moves_any_more_has_its_own_release() {
     let mut shop = Shop::new(DIRECT, "");
     shop.write("tag: v1", "tag: v1");
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     shop.0.settle();
     let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-stage}\nspec:\n  to: stage\n  from: [dev]\n  \
                      delivery: direct\n  select: {platform: false, workloadSelector: {matchLabels: {team: other}}}\n";
@@ -393,7 +393,7 @@ fn all_keys_of_a_release_move_together() {
         );
         shop.0.chain.company.write(SOURCE, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
     };
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     write(["v1", "1.0-1"], ["v1", "1.0-1"]);
     shop.0.settle();
     write(["v2", "2.0-1"], ["v1", "1.0-1"]);
@@ -486,7 +486,7 @@ fn places_to_be_removed_prove_no_release() {
 /// Two workloads at rest.
 fn shop_and_cart() -> Shop {
     let mut shop = Shop::new(DIRECT, "");
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     write_cart(&mut shop, &["dev", "stage"]);
     shop.write("tag: v1", "tag: v1");
     shop.0.settle();

@@ -24,26 +24,27 @@ use crate::controller::{DIRECT, World};
 const FILE: &str = "east/shop-stage/reconciler.yaml";
 const OTHER: &str = "west/shop-stage/reconciler.yaml";
 const VALUES: &str = "west/shop-stage/platform-config.yaml";
+const OLD_VERSION: &str = "0.0.9-old";
 const OLD_REVISION: &str = "0123456789ab";
 const PEOPLE: &str = "    - name: people\n      approval: {count: 1}\n      for: [main]\n";
 const OLD: &str = "# Rendered by an earlier version.\n";
 
-/// A change of the head of a GitOps branch, as a publication by another version of Kalypso.
-fn publish_as(world: &World, environment: &str, version: &str, (path, text): (&str, &str)) -> GitId {
+/// A change of the head of the GitOps branch of `stage`, as a publication by an earlier version of Kalypso.
+fn publish_old(world: &World, path: &str, text: &str) -> GitId {
     let company = &world.chain.company;
     let (url, repositories) = (RepositoryUrl::from_object(GITOPS).unwrap(), &*company.repositories);
-    let head = repositories.resolve(&url, &git::Revision::branch(environment)).unwrap();
+    let head = repositories.resolve(&url, &git::Revision::branch("stage")).unwrap();
     let open = git::opener(repositories, &head);
     let mut tree = repositories.tree(&head).unwrap();
     tree.put(path, Child::File(Entry::file(text.as_bytes())), &open).unwrap();
-    let message = company.message(GITOPS, environment);
+    let message = company.message(GITOPS, "stage");
     let lines: Vec<_> = message.lines().filter(|line| !line.starts_with(RENDERER)).collect();
-    let message = format!("{}\n{RENDERER}: {version}\n", lines.join("\n").trim_end());
-    assert_eq!(trailer::trailers(&message, RENDERER), [version]);
+    let message = format!("{}\n{RENDERER}: {OLD_VERSION}\n", lines.join("\n").trim_end());
+    assert_eq!(trailer::trailers(&message, RENDERER), [OLD_VERSION]);
     let author = &Person { name: "Kalypso".to_owned(), email: "kalypso@example.com".to_owned() };
     let (parents, seconds) = (&[head.id], 1_500);
     let commit = NewCommit { parents, tree: &tree, open: &open, message: &message, author, seconds, signer: None };
-    repositories.commit(&url, environment, &commit).unwrap()
+    repositories.commit(&url, "stage", &commit).unwrap()
 }
 
 impl World {
@@ -56,7 +57,7 @@ impl World {
         let world = Self::new(DIRECT, more);
         world.settle();
         let text = format!("{OLD}{}", world.file(FILE));
-        publish_as(&world, "stage", "0.0.9-old", (FILE, &text));
+        publish_old(&world, FILE, &text);
         world
     }
 
@@ -115,7 +116,7 @@ fn a_version_that_changes_bytes_waits_for_its_gates() {
 fn a_version_that_changes_nothing_needs_no_gate() {
     let world = World::new(DIRECT, PEOPLE);
     world.settle();
-    publish_as(&world, "stage", "0.0.9-old", ("by-a-person.txt", "Hello."));
+    publish_old(&world, "by-a-person.txt", "Hello.");
     world.settle();
     assert_eq!(world.renderer(), None);
     world.write_value("next");
@@ -137,19 +138,19 @@ fn a_version_is_proved_in_the_environments_before() {
     world.step_with(&other("2.0.0-other"), "dev").unwrap();
     for _ in 0..3 {
         let status = world.renderer().unwrap();
-        assert_eq!((status.at.as_deref(), status.moving), (Some("0.0.9-old"), None));
+        assert_eq!((status.at.as_deref(), status.moving), (Some(OLD_VERSION), None));
     }
-    world.report("dev", (3, 2, 0));
+    world.report("dev", 2, 0);
     world.settle();
     assert!(world.renderer_waits().contains("2 of 3 reconcilers applied the change"), "{}", world.renderer_waits());
     assert!(world.file(FILE).starts_with(OLD));
-    world.report("dev", (3, 3, 0));
+    world.report("dev", 3, 0);
     world.settle();
     assert!(!world.file(FILE).starts_with(OLD));
     assert!(world.renderer().unwrap().proved.is_some());
     // An earlier program that runs by mistake changes nothing either. It may return what was proved, but here it never was.
-    publish_as(&world, "stage", "0.0.9-old", (OTHER, "# Another program.\n"));
-    world.step_with(&other("0.0.9-old"), "stage").unwrap();
+    publish_old(&world, OTHER, "# Another program.\n");
+    world.step_with(&other(OLD_VERSION), "stage").unwrap();
     assert!(!world.file(FILE).starts_with(OLD));
 }
 
@@ -184,8 +185,8 @@ impl World {
         world.settle();
         world.end_ring();
         let text = format!("{OLD}{}", world.file(FILE));
-        publish_as(&world, "stage", "0.0.9-old", (FILE, &text));
-        let head = publish_as(&world, "stage", "0.0.9-old", (OTHER, &text));
+        publish_old(&world, FILE, &text);
+        let head = publish_old(&world, OTHER, &text);
         world.edit_rollout(|rollout| {
             let stable = rollout.state.stable.as_mut().unwrap();
             stable.at = rollout_position::from_heads([("stage", head)]);
@@ -242,11 +243,11 @@ fn a_version_goes_through_the_rings_after_its_gates() {
     world.settle();
     assert!([FILE, OTHER].iter().all(|path| world.file(path).starts_with(OLD)));
     assert!(!world.file(VALUES).contains("next"));
-    world.report("stage", (3, 2, 0));
+    world.report("stage", 2, 0);
     world.command_about(Some(SUBJECT), CommandKind::Skip { gate: "people".into() }, "urgent").unwrap();
     world.settle();
     assert_eq!([FILE, OTHER].map(|path| world.file(path).starts_with(OLD)), [false, true]);
-    world.report("stage", (3, 3, 0));
+    world.report("stage", 3, 0);
     world.settle();
     assert_eq!([FILE, OTHER].map(|path| world.file(path).starts_with(OLD)), [false, false]);
     world.end_ring();
@@ -259,30 +260,30 @@ fn new_renderer_version_restarts_a_running_rollout() {
     let world = World::new(DIRECT, &format!("{PEOPLE}{RINGS}"));
     world.settle();
     world.end_ring();
-    world.report("stage", (3, 2, 0));
+    world.report("stage", 2, 0);
     world.write_value("next");
     world.settle();
     let values = [VALUES, &VALUES.replace("west", "east")].map(|path| world.file(path).contains("next"));
     assert_eq!(values, [false, true]);
     let text = format!("{OLD}{}", world.file(FILE));
-    publish_as(&world, "stage", "0.0.9-old", (FILE, &text));
+    publish_old(&world, FILE, &text);
     world.edit_rollout(|rollout| {
         let current = rollout.state.current.as_mut().unwrap();
         let sources = rollout.revisions.remove(&current.revision).unwrap();
         current.revision = Revision(OLD_REVISION.into());
         rollout.revisions.insert(current.revision.clone(), sources);
     });
-    world.report("stage", (3, 3, 0));
+    world.report("stage", 3, 0);
     (0..2).for_each(|_| world.settle_with_problems());
     // What moves can't be rendered by this version. All places keep what they have until it is admitted.
     assert!(world.file(FILE).starts_with(OLD) && !world.file(VALUES).contains("next"));
     let moving = world.rollout().moving.unwrap();
     assert!(moving.waiting_for.iter().any(|wait| wait.text.contains("is not admitted yet")), "{moving:?}");
-    world.report("stage", (3, 2, 0));
+    world.report("stage", 2, 0);
     world.command_about(Some(SUBJECT), CommandKind::Skip { gate: "people".into() }, "urgent").unwrap();
     world.settle_with_problems();
     assert!(!world.file(FILE).starts_with(OLD) && !world.file(VALUES).contains("next"));
-    world.report("stage", (3, 3, 0));
+    world.report("stage", 3, 0);
     world.settle();
     assert!(world.file(VALUES).contains("next"));
     world.end_ring();
@@ -295,16 +296,16 @@ fn a_rollback_does_not_let_in_a_version_that_waits() {
     world.settle();
     world.end_ring();
     let first = world.rollout().proved.unwrap().revision;
-    world.report("stage", (3, 2, 0));
+    world.report("stage", 2, 0);
     world.write_value("next");
     world.settle();
-    world.report("stage", (3, 3, 0));
+    world.report("stage", 3, 0);
     world.settle();
     world.end_ring();
     // Both folders are those of an earlier version, with the newest values.
     let text = format!("{OLD}{}", world.file(FILE));
-    publish_as(&world, "stage", "0.0.9-old", (FILE, &text));
-    let head = publish_as(&world, "stage", "0.0.9-old", (OTHER, &text));
+    publish_old(&world, FILE, &text);
+    let head = publish_old(&world, OTHER, &text);
     world.edit_rollout(|rollout| {
         let stable = rollout.state.stable.as_mut().unwrap();
         stable.at = rollout_position::from_heads([("stage", head)]);

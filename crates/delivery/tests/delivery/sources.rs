@@ -100,7 +100,7 @@ fn values_wait_for_their_gate_and_do_not_block_commits_of_main() {
     assert_eq!(waiting.moving.unwrap().waiting_for[0].what, "person");
     // A commit of main is proved meanwhile.
     let second = world.chain.company.change_value("second");
-    world.report("dev", (3, 3, 0));
+    world.report("dev", 3, 0);
     world.settle();
     assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
     assert_eq!(values(&world).0, before);
@@ -166,7 +166,7 @@ fn a_release_does_not_wait_for_values() {
     let select = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
     let shop = Shop::behind(DIRECT, &format!("{PERSON}{select}"), "");
     shop.write("tag: v1", "tag: v1");
-    shop.0.report("dev", (3, 3, 0));
+    shop.0.report("dev", 3, 0);
     shop.0.settle();
     let before = head(&shop.0);
     write_value(&shop.0, "new");
@@ -198,7 +198,7 @@ fn a_hold_stops_values_at_once_and_the_end_of_the_hold_lets_them_in() {
     let held = head(&world);
     write_value(&world, "newer");
     world.chain.company.change_value("second");
-    world.report("dev", (3, 3, 0));
+    world.report("dev", 3, 0);
     world.settle();
     assert_eq!(values(&world).0, held);
     world.command_about(Some("values"), CommandKind::Resume, "").unwrap();

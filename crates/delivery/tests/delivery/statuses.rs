@@ -14,16 +14,19 @@ fn world() -> World {
     for _ in 0..3 {
         world.settle();
         let at = world.at("dev");
-        ["dev", "stage"].iter().for_each(|name| report(&world, "ci-bot", (name, at), StatusState::Success));
+        ["dev", "stage"].iter().for_each(|name| report(&world, "ci-bot", at, status(name, StatusState::Success)));
     }
     world.settle();
     assert_eq!(world.status("stage").moving, None);
     world
 }
 
-fn report(world: &World, account: &str, (environment, commit): (&str, GitId), state: StatusState) {
+fn status(environment: &str, state: StatusState) -> CommitStatus {
     let context = format!("{environment} environment");
-    let status = CommitStatus { context, state, description: "as its tests say".to_owned(), target_url: None };
+    CommitStatus { context, state, description: "as its tests say".to_owned(), target_url: None }
+}
+
+fn report(world: &World, account: &str, commit: GitId, status: CommitStatus) {
     let mut hosted = world.chain.host.state();
     hosted.repository("platform/control-plane").unwrap().set_status_as(account, commit, status).unwrap();
 }
@@ -33,7 +36,7 @@ fn a_success_of_an_account_that_counts_lets_a_published_commit_move_on() {
     let mut world = world();
     let second = world.chain.company.change_value("second");
     // A status of a commit that `dev` has not published yet is no evidence.
-    report(&world, "ci-bot", ("dev", second), StatusState::Success);
+    report(&world, "ci-bot", second, status("dev", StatusState::Success));
     let first = world.at("stage");
     world.step("stage");
     assert_eq!(world.at("stage"), first);
@@ -45,21 +48,21 @@ fn a_success_of_an_account_that_counts_lets_a_published_commit_move_on() {
 fn other_accounts_and_other_states_prove_nothing() {
     let mut world = world();
     let second = world.chain.company.change_value("second");
-    report(&world, "mallory", ("dev", second), StatusState::Success);
+    report(&world, "mallory", second, status("dev", StatusState::Success));
     world.settle();
     let none =
         "the state of the fleet is not known: no trusted account reported a status `dev environment` of the commit";
     assert_eq!(world.waits("stage"), format!("compliant: {none}"));
-    report(&world, "ci-bot", ("dev", second), StatusState::Failure);
+    report(&world, "ci-bot", second, status("dev", StatusState::Failure));
     assert_eq!(
         world.waits("stage"),
         "compliant: the state of the fleet is not known: `ci-bot` reported `dev environment`: as its tests say"
     );
     // A success elsewhere says nothing about `dev`.
-    report(&world, "ci-bot", ("stage", second), StatusState::Success);
+    report(&world, "ci-bot", second, status("stage", StatusState::Success));
     world.settle();
     assert_ne!(world.at("stage"), second);
-    report(&world, "ci-bot", ("dev", second), StatusState::Success);
+    report(&world, "ci-bot", second, status("dev", StatusState::Success));
     world.settle();
     assert_eq!(world.at("stage"), second);
 }
@@ -69,8 +72,8 @@ fn hub_evidence_replaces_commit_statuses() {
     let mut world = world();
     world.has_hub = true;
     let second = world.chain.company.change_value("second");
-    report(&world, "ci-bot", ("dev", second), StatusState::Success);
-    world.report("dev", (3, 2, 0));
+    report(&world, "ci-bot", second, status("dev", StatusState::Success));
+    world.report("dev", 2, 0);
     world.settle();
     assert_eq!(world.waits("stage"), "compliant: 2 of 3 reconcilers applied the change, 100% are needed");
 }
