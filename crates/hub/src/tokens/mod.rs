@@ -17,9 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::audit::{self, AuditRecord};
 use crate::limits::REACH_NAMES_MAX;
-use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Value,
-};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Value};
 pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
 pub use scope::{Identity, claim};

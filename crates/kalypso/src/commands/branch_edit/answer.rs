@@ -1,6 +1,6 @@
 //! Edits for programs.
 
-use authoring::config_values::ValueChange;
+use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdit;
 use delivery::pull_requests::Proposal;
 use serde::Serialize;
@@ -113,7 +113,7 @@ struct PinnedFields {
 impl BranchEditFields {
     pub(super) fn of(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Self> {
         let Outcome { done, comparisons, changes } = outcome;
-        let mut report = Report::new();
+        let mut report = DiagnosticReport::new();
         comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
         let plans = comparisons.iter().map(EnvironmentPlan::of).collect::<anyhow::Result<_>>()?;
         let objects = edit.objects.iter().map(|object| ObjectFields {
@@ -150,7 +150,7 @@ impl BranchEditFields {
 }
 
 impl ValueFields {
-    fn of(value: &ValueChange, comparisons: &[Comparison<'_>]) -> Self {
+    fn of(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> Self {
         let is_shown = is_shown(value, comparisons);
         let [old, new] =
             [&value.old, &value.new].map(|text| text.as_ref().filter(|_| is_shown).map(ToString::to_string));
@@ -191,6 +191,6 @@ impl EnvironmentPlan {
 }
 
 /// The answer of an edit that is refused.
-pub(super) fn refused(report: &Report<'_>) -> Value {
+pub(super) fn refused(report: &DiagnosticReport<'_>) -> Value {
     json!({"isWritten": false, "report": reporting::json(report)})
 }

@@ -1,6 +1,6 @@
 //! Descriptions for programs.
 
-use engine::inventory::Counts;
+use engine::inventory::AssignmentCounts;
 use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use super::Description;
 use super::details::Details;
 use super::held::RolloutFields;
 use super::reach::{Reach, Reaching};
-use crate::diagnostics::Report;
+use crate::diagnostics::DiagnosticReport;
 use crate::reporting;
 
 /// The descriptions.
@@ -106,7 +106,7 @@ struct ReachingFields {
 }
 
 impl DescriptionFields {
-    pub(super) fn of(description: Description, view: &mut View<'_>, report: &Report<'_>) -> Self {
+    pub(super) fn of(description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> Self {
         let Description { subject, row, details, reach, held } = description;
         let mut fields = row.json;
         let [environment, name, place, labels] =
@@ -131,7 +131,7 @@ impl DescriptionFields {
 
 impl ReachFields {
     fn of(reach: &Reach) -> Self {
-        let Counts { assignments, cluster_types, clusters, targets, workloads } = reach.counts;
+        let AssignmentCounts { assignments, cluster_types, clusters, targets, workloads } = reach.counts;
         let by_workload = reach.by_workload.iter();
         let by_workload =
             by_workload.map(|(name, count)| WorkloadCount { workload: name.to_string(), assignments: *count });

@@ -143,7 +143,9 @@ impl ChangeFields {
 impl EditFields {
     fn of(edit: &ObjectEdit, locator: &mut Locator<'_>) -> Self {
         let (action, key, before, after) = match &edit.action {
-            EditAction::SetLabel { key, value, before } => ("setLabel", Some(key), before.clone(), Some(value.to_string())),
+            EditAction::SetLabel { key, value, before } => {
+                ("setLabel", Some(key), before.clone(), Some(value.to_string()))
+            }
             EditAction::RemoveLabel { key, before } => ("removeLabel", Some(key), Some(before.clone()), None),
             EditAction::SetRequirement { before, after, .. } => {
                 ("setRequirement", Some(&before.key), Some(before.to_string().into()), Some(after.to_string()))
