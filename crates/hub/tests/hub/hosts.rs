@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hub::hosts::{HostError, HostFilter, ReconcilerRegistration, Registration, list, register, restore, retire};
+use hub::hosts::{
+    HostError, HostFilter, HostPart, ReconcilerRegistration, Registration, list, register, restore, retire,
+};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::report::Report;
@@ -70,19 +72,21 @@ async fn retired_hosts_leave_the_totals_until_restored(Ground { database, .. }: 
     register(&database, &registration("a"), "test").await.unwrap();
     let name = report().reconciler;
     for reconciler in [None, Some(name.as_str())] {
-        retire(&database, ("a", reconciler), "test").await.unwrap();
+        retire(&database, HostPart { host: "a", reconciler }, "test").await.unwrap();
         assert_eq!(counted(&database).await, []);
         assert_eq!(names(&database, reconciler.is_none()).await, ["a"]);
-        restore(&database, ("a", reconciler), "test").await.unwrap();
+        restore(&database, HostPart { host: "a", reconciler }, "test").await.unwrap();
         assert_eq!(counted(&database).await, [(0, 1)]);
     }
-    retire(&database, ("a", None), "test").await.unwrap();
+    retire(&database, HostPart { host: "a", reconciler: None }, "test").await.unwrap();
     assert_eq!(names(&database, false).await, [""; 0]);
 }
 
 async fn unknown_hosts_are_reported_with_the_nearest_name(Ground { database, .. }: Ground) {
     register(&database, &registration("a"), "test").await.unwrap();
-    let check = async |host, reconciler| retire(&database, (host, reconciler), "test").await.unwrap_err().to_string();
+    let check = async |host: &str, reconciler: Option<&str>| {
+        retire(&database, HostPart { host, reconciler }, "test").await.unwrap_err().to_string()
+    };
     assert_eq!(check("b", None).await, "`b` is not known");
     assert_eq!(check("a", Some("x")).await, "`a/x` is not known");
     register(&database, &registration("chicago-edge-04"), "test").await.unwrap();
