@@ -68,13 +68,12 @@ pub fn on_branch(
     };
     let mut search = Search::begin(failing.prepared, (failing.ids)(), &history)?;
     while let Some(commit) = search.next() {
-        match known.filter(|(known, _)| *known == commit) {
-            Some((_, prepared)) => search.add_fleet(commit, Ok(prepared))?,
+        if let Some((_, prepared)) = known.filter(|(known, _)| *known == commit) {
+            search.add_fleet(commit, Ok(prepared))?;
+        } else {
             // The fleet is dropped afterwards, to save memory.
-            None => {
-                let prepared = branch_history.prepared(commit);
-                search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone))?;
-            }
+            let prepared = branch_history.prepared(commit);
+            search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone))?;
         }
     }
     Ok(HeldNow { held: search.finish(), before })

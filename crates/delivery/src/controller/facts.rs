@@ -192,20 +192,15 @@ impl Facts for StepFacts<'_> {
         };
         let measured = |name: &str, commit: Option<&Revision>, shown: &ShownOutput| -> Known<Measured> {
             let Context { access, evidence, .. } = self.context;
-            let gitops = shown.gitops(subject);
             let is_by_status = evidence.hub.is_none() && !evidence.status_accounts.is_empty();
-            match commit.and_then(line::commit).filter(|_| is_by_status && *subject == Subject::Main) {
-                // A status counts only about a commit that is published.
-                Some(commit) => {
-                    gitops.and_then(|_| statuses::measured(self.context, (name, commit), evidence.status_accounts))
-                }
-                None => {
-                    let commits = gitops?;
-                    let rows = evidence.places(name, workload)?;
-                    let folders = PublishedFolders::read(access, commits)?;
-                    Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
-                }
+            // A status counts only about a commit that is published.
+            let commits = shown.gitops(subject)?;
+            if let Some(commit) = commit.and_then(line::commit).filter(|_| is_by_status && *subject == Subject::Main) {
+                return statuses::measured(self.context, (name, commit), evidence.status_accounts);
             }
+            let rows = evidence.places(name, workload)?;
+            let folders = PublishedFolders::read(access, commits)?;
+            Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
         };
         match before {
             None => measured(self.context.environment.as_str(), self.standing.has(), &self.shown),
