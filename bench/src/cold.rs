@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use engine::compile::memo::Memo;
 use engine::compile::{CompileOptions, Compiled, Prepared};
-use engine::memo::Memo;
 use engine::output::{Destination, assemble};
 use git::Edits;
 use git::load::{Directory, read_directory};

@@ -109,7 +109,7 @@ fn place_folder(place: usize, changed: usize) -> Tree {
         let sealed = Sealed { id: target_folder(key, changed).id(), by: SealedBy::Generator(key as u64) };
         (format!("workload-{target:04}-test").into(), Child::Sealed(sealed))
     };
-    let readme = ("README.md".into(), Child::File(Entry::file(engine::own_files::MARKER.as_bytes())));
+    let readme = ("README.md".into(), Child::File(Entry::file(engine::layout::own_files::MARKER.as_bytes())));
     Tree::from_children((0..TARGETS).map(target).chain([readme]))
 }
 

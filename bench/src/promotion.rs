@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use delivery::rollout_store::{StoredRollout, file_text};
+use delivery::states::rollout_store::{StoredRollout, file_text};
 use model::count::count;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};

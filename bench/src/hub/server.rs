@@ -49,7 +49,7 @@ pub(crate) fn serve_and_exit(database: &str) -> Result<()> {
         database: database.parse()?,
         issuer: None,
         certificate: None,
-        retention: ::hub::retention::Retention::default(),
+        retention: ::hub::management::retention::Retention::default(),
     };
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(async {
         let server = Server::start(options).await?;

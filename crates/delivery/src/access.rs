@@ -1,5 +1,10 @@
 //! Access to a control plane and to the repositories that it refers to.
 
+pub mod acknowledgement;
+pub mod memo_file;
+pub mod renderer;
+pub mod state_anchors;
+
 use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
@@ -13,11 +18,10 @@ use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 
-use crate::acknowledgement::Entry;
+use crate::access::acknowledgement::Entry;
+use crate::access::memo_file::MemoFile;
+use crate::access::state_anchors::StateAnchors;
 use crate::error::DestinationError;
-use crate::memo_file::MemoFile;
-use crate::renderer;
-use crate::state_anchors::StateAnchors;
 
 /// Repositories that branches and loaded environments share.
 pub type SharedRepositories = Arc<dyn Repositories + Send>;

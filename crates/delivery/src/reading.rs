@@ -1,5 +1,7 @@
 //! Reads environments from a plain directory, or from git repositories.
 
+pub mod admission;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,14 +17,13 @@ use model::object::environment::RepositoryPlace;
 use model::source::Files;
 
 use crate::access::{RepositoryAccess, destination_url};
-use crate::admission;
-use crate::earlier_files::with_publications;
 use crate::error::{AdmissionError, ReadError};
-use crate::heads::{self, DestinationHeads};
-use crate::loaded::{Admission, Loaded};
-use crate::pinned_repositories::PinnedRepositories;
-use crate::rollout_store::{StoredStates, read_promotions_at};
-use crate::state_branch::{self, StateBranchError};
+use crate::sources::earlier_files::with_publications;
+use crate::sources::heads::{self, DestinationHeads};
+use crate::sources::loaded::{Admission, Loaded};
+use crate::sources::pinned_repositories::PinnedRepositories;
+use crate::states::rollout_store::{StoredStates, read_promotions_at};
+use crate::states::state_branch::{self, StateBranchError};
 
 /// The maximum number of attempts if branches move during an attempt.
 pub const RACES_MAX: usize = 5;

@@ -1,18 +1,27 @@
 //! Composition: merges the values of many containers into the values of one assignment.
 
+pub(crate) mod container;
+pub(crate) mod credential_search;
+pub(crate) mod key_ranks;
+pub(crate) mod merge;
+pub(crate) mod merged_values;
+pub(crate) mod record;
+pub(crate) mod settings_by_key;
+pub mod trace;
+pub(crate) mod value;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use gotemplate::value::{Entries, Key, MapKind, Value};
 use gotemplate::{PartCache, Text};
 
-use crate::container::{Container, Entry};
-use crate::key_ranks::KeyRanks;
-use crate::merge::{Merge, STEPS_MAX};
-use crate::merged_values::MergedValues;
-use crate::record::{self, Silent, Sink};
-use crate::settings_by_key::SettingsByKey;
-use crate::value;
+use self::record::{Silent, Sink};
+use crate::compose::container::{Container, Entry};
+use crate::compose::key_ranks::KeyRanks;
+use crate::compose::merge::{Merge, STEPS_MAX};
+use crate::compose::merged_values::MergedValues;
+use crate::compose::settings_by_key::SettingsByKey;
 use model::digest::Digest;
 
 /// The field of a template's data that holds the composed values.
@@ -182,7 +191,7 @@ mod tests {
     use testkit::directory::fleet_of;
 
     use super::*;
-    use crate::container::Containers;
+    use crate::compose::container::Containers;
     use crate::settings::PrecedenceSetting;
 
     /// A merge strategy, and the entries of `data`.

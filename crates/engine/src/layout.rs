@@ -1,12 +1,15 @@
 //! Folders of the output in a branch: their paths by layout, and which of them are folders of places.
 
+pub mod assignment_folders;
+pub mod own_files;
+
 use std::sync::Arc;
 
 use model::git_id::GitId;
 use model::tree::{Blob, Open, OpenError, Tree, is_utf8};
 use sha2::{Digest as _, Sha256};
 
-use crate::own_files::MARKER;
+use crate::layout::own_files::MARKER;
 
 /// The path of a folder in a repository, without slashes at its ends. Empty for the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

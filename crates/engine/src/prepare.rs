@@ -1,6 +1,7 @@
 //! Prepares a fleet once for all assignments: parses values, schemas and templates, expands targets, and builds indexes.
 
 mod classes;
+pub(crate) mod ids;
 mod read;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,17 +14,17 @@ use model::name::{DeploymentTargetName, PlaceName};
 use model::progress::{Phase, Progress};
 use roaring::RoaringBitmap;
 
-use crate::container::{Container, Containers, hidden_paths};
-use crate::ids::{ById, Ids};
-use crate::index::LabelIndex;
+use crate::compose::container::{Container, Containers, hidden_paths};
 use crate::invariant::require;
-use crate::pin::{Manifests, Pin, Pins};
-use crate::place::Place;
+use crate::prepare::ids::{ById, Ids};
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, read_manifests_keys, with_unread};
 use crate::schedule::Schedule;
+use crate::schedule::index::LabelIndex;
+use crate::schedule::pin::{Manifests, Pin, Pins};
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 use crate::schema::{Schema, Schemas};
 use crate::settings::{LongNames, MissingValues, PrecedenceSetting};
-use crate::target::Target;
 use classes::Matching;
 
 /// What is broken if a target that is numbered is gone.

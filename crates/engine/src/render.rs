@@ -44,9 +44,9 @@ pub(crate) use self::template::{ParsedTemplates, parse, read_manifests_keys};
 
 pub(crate) use self::warning::{FileWarnings, OutputWarning, WarningsDigest};
 use crate::compose::{CONFIG_DATA, Composition};
-use crate::place::Place;
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 use crate::settings::LongNames;
-use crate::target::Target;
 
 /// The rendered files of an assignment by name.
 pub type Files = BTreeMap<Arc<str>, Arc<[u8]>>;

@@ -1,5 +1,13 @@
 //! Scheduling: assigns deployment targets to places by policies.
 
+pub(crate) mod index;
+pub(crate) mod label_pairs;
+pub(crate) mod mapping;
+pub(crate) mod matching;
+pub mod pin;
+pub mod place;
+pub mod target;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -10,7 +18,7 @@ use model::object::deployment_target::WORKSPACE_LABEL;
 use model::object::{AnyObject, Object, SchedulingPolicy};
 use roaring::RoaringBitmap;
 
-use crate::index::LabelIndex;
+use crate::schedule::index::LabelIndex;
 
 /// The assignments of targets to places. Places that the same policies select form one group and have the same targets.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::compile::memo::Memo;
 use engine::compile::{CompileOptions, Compiled};
-use engine::memo::Memo;
 use model::diagnostic::Diagnostic;
 use model::digest::Digest;
 use model::fleet::Fleet;

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use engine::answers::inventory::{AssignmentSet, Inventory};
 use engine::compile::{Assignment, Compiled, Prepared};
-use engine::inventory::{AssignmentSet, Inventory};
 use model::diagnostic::{AssignmentId, Origin};
 use model::name::ConfigMapName;
 use model::object::deployment_target::WORKSPACE_LABEL;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Result;
 use std::sync::Arc;
 
+use engine::compile::memo::Memo;
 use engine::compile::{Assignment, CompileOptions, Compiled};
-use engine::memo::Memo;
 use model::fleet::Fleet;
 use testkit::edits::FleetEdits;
 use testkit::generator::ENVIRONMENT;

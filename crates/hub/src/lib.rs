@@ -17,37 +17,17 @@
 //!   state, or which reconcilers count, runs alone for a short time (`store::Turn`, an advisory lock). So no report is stored against an old desired state. Remaining
 //!   conflicts are retried.
 
-pub mod apart;
-pub mod audit;
-pub mod authority;
-pub mod backup;
+pub mod authentication;
 pub mod configured;
-mod connections;
 pub mod desired;
-pub mod events;
-pub mod export;
-pub mod heartbeats;
-pub mod hosts;
 pub mod http;
-pub mod import;
 pub mod ingest;
-pub mod inputs;
-pub mod leases;
 pub mod limits;
-pub mod local_promotions;
-pub mod observed;
-pub mod oidc;
+pub mod management;
 pub mod promotions;
-pub mod publications;
 pub mod questions;
-pub mod reload;
-pub mod retention;
 pub mod rules;
 pub mod server;
-pub mod shared_manifests;
 pub mod silence;
-mod speaker;
 pub mod store;
-pub mod tls;
-pub mod tokens;
 pub mod writer;

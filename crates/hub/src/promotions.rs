@@ -10,7 +10,7 @@ use hub_api::places::PlaceState;
 use hub_api::promotions::{PromotionEvent, PromotionEventError, PromotionEventReceipt};
 use serde_json::json;
 
-use crate::audit::{self, AuditRecord};
+use crate::management::audit::{self, AuditRecord};
 use crate::questions::{self, QuestionError};
 use crate::store::{Database, DatabaseError, Dialect, Kind, Rows, Transaction};
 

@@ -1,5 +1,12 @@
 //! The process of the hub: it opens its database, listens, serves requests, and shuts down in order.
 
+pub(crate) mod connections;
+pub mod leases;
+pub mod local_promotions;
+pub mod reload;
+pub mod shared_manifests;
+pub mod tls;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,28 +21,26 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-use crate::audit;
-use crate::authority::Authority;
+use self::local_promotions::LocalPromotions;
+use crate::authentication::authority::Authority;
+use crate::authentication::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::authentication::tokens;
 use crate::configured::Configured;
-use crate::connections;
 use crate::desired::DesiredUpdate;
-use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
-use crate::leases::{Holder, LeaseTable};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
-use crate::local_promotions::{self, LocalPromotions};
-use crate::observed::ObservedBranches;
-use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::management::audit;
+use crate::management::retention::{self, Retention};
 use crate::promotions::PromotionHub;
-use crate::publications::PublicationSink;
-use crate::reload::Reload;
-use crate::retention::{self, Retention};
 use crate::rules::{self, Rule};
-use crate::shared_manifests;
+use crate::server::leases::{Holder, LeaseTable};
+use crate::server::reload::Reload;
+use crate::server::tls::{Certificate, CertificateError};
 use crate::silence;
+use crate::silence::heartbeats::Heartbeat;
 use crate::store::{Database, DatabaseError, DatabaseUrl, Dialect, checkpoint};
-use crate::tls::{Certificate, CertificateError};
-use crate::tokens;
+use crate::writer::observed::ObservedBranches;
+use crate::writer::publications::PublicationSink;
 use crate::writer::{SubmitError, Writer};
 
 /// The settings of a hub.

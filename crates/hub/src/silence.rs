@@ -1,18 +1,20 @@
 //! Detects reconcilers whose heartbeat is overdue, and counts them as silent. The heartbeat was announced in a report, or is required by the
 //! configuration ([`Heartbeat`]).
 
+pub mod heartbeats;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hub_api::timestamp::Timestamp;
 
 use crate::configured::Configured;
-use crate::heartbeats::Heartbeat;
+use crate::ingest::inputs::flux::CHANGES_ONLY;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
-use crate::inputs::flux::CHANGES_ONLY;
 use crate::limits::SILENCES_KEPT;
+use crate::silence::heartbeats::Heartbeat;
 use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
 
 /// The number of reconcilers that are examined in one step: so few that other transactions hardly wait.

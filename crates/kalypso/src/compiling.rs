@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use delivery::compilation::KnownResults;
-use delivery::loaded::Loaded;
-use delivery::memo_file::MemoFile;
+use delivery::access::memo_file::MemoFile;
+use delivery::output::compilation::KnownResults;
+use delivery::sources::loaded::Loaded;
 use engine::compile::{Compiled, FolderStore};
 use model::progress::Progress;
 use workbench::branch::Comparison;

@@ -19,7 +19,7 @@ use ::checks::EvidenceSources;
 use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
-use delivery::acknowledgement::Entry;
+use delivery::access::acknowledgement::Entry;
 use delivery::pull_requests::GitHosts;
 use model::rollout::EnvironmentOrder;
 use model::secret::{Secret, SecretSource};

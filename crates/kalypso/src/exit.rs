@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use delivery::controller::command::CommandError;
 use delivery::error::ReadError;
+use delivery::promotion::controller::command::CommandError;
 use workbench::FailureKind;
 pub(crate) use workbench::{Failure, destination_failure};
 

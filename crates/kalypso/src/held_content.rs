@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use delivery::loaded::Loaded;
-use delivery::published_content::PublishedContents;
-use delivery::rings::{HeldContent, HeldContents};
+use delivery::output::rings::{HeldContent, HeldContents};
+use delivery::publication::published_content::PublishedContents;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use delivery::hub_publication::{self, HubError};
+use delivery::publication::hub_publication::{self, HubError};
 use hub_api::client::{Client, ClientError, StreamItem};
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::filter::Filter;

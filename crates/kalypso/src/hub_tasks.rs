@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use azure::{HostNames, Poller, Source};
 use git::GitRepositories;
-use hub::leases::Holder;
 use hub::server::Server;
+use hub::server::leases::Holder;
 use hub_api::client::ClientError;
 use hub_api::leases::{LeaseAnswer, LeaseError, LeaseRound, Leases};
 use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
@@ -80,7 +80,7 @@ impl LocalHub {
     }
 }
 
-impl delivery::hub_publication::Hub for LocalHub {
+impl delivery::publication::hub_publication::Hub for LocalHub {
     fn publish(&self, publication: &Publication, _: Duration) -> Result<PublicationReceipt, ClientError> {
         self.ask(|answer| Sent::Publication(Box::new(publication.clone()), answer))
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::progress::Progress;

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use delivery::loaded::Loaded;
-use delivery::memo_file::MemoFile;
+use delivery::access::memo_file::MemoFile;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 
 use crate::configuration::Settings;

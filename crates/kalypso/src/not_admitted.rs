@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use delivery::enforcement::{self, NotAdmitted};
-use delivery::loaded::Loaded;
+use delivery::publication::enforcement::{self, NotAdmitted};
+use delivery::sources::loaded::Loaded;
 use model::diagnostic::Diagnostic;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub(crate) fn markdown(found: &[NotAdmitted]) -> String {
     let mut text = if found.is_empty() { String::new() } else { "\n### Not admitted yet\n\n".to_owned() };
     for NotAdmitted { diagnostic, .. } in found {
         let all = [std::slice::from_ref(&diagnostic.message), diagnostic.notes.as_slice()].concat();
-        let _ = writeln!(text, "- {}", delivery::changes::markdown::code(&all.join("; ")));
+        let _ = writeln!(text, "- {}", delivery::output::changes::markdown::code(&all.join("; ")));
     }
     text
 }

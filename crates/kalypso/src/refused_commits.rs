@@ -1,8 +1,8 @@
 //! Why nothing, or no commit of the main branch, may be published into an environment.
 
-use delivery::enforcement;
-use delivery::loaded::Loaded;
-use delivery::state_branch;
+use delivery::publication::enforcement;
+use delivery::sources::loaded::Loaded;
+use delivery::states::state_branch;
 use model::diagnostic::Diagnostic;
 
 /// Why nothing, or no commit of the main branch, may be published into an environment. A plain folder is never published.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
-use delivery::acknowledgement::{self, Id};
-use delivery::loaded::Loaded;
-use delivery::shared_objects::without_possibly_used;
+use delivery::access::acknowledgement::{self, Id};
+use delivery::sources::loaded::Loaded;
+use delivery::sources::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;

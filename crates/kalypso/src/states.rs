@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use workbench::Failure;
 use workbench::change::{PATCH_BYTES_MAX, PatchText};
 use workbench::checkout_paths::CheckoutPaths;

@@ -1,6 +1,6 @@
 //! Promotions as the API of the hub sees them: where changes stand, and decisions of people.
 
-use delivery::controller::command::{CommandError, PersonDecision, decide};
+use delivery::promotion::controller::command::{CommandError, PersonDecision, decide};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
 use git::Person;
@@ -73,7 +73,7 @@ fn carry_out(
     environment: &Environment,
     command: &PromotionCommand,
     by: &str,
-) -> Result<delivery::controller::command::Receipt, PromotionRefusal> {
+) -> Result<delivery::promotion::controller::command::Receipt, PromotionRefusal> {
     let reason = command.reason.as_deref().unwrap_or_default().into();
     let kind = kind(command).ok_or_else(|| PromotionRefusal::NotPossible("the command is not complete".to_owned()))?;
     let decided = Command { kind, by: by.into(), at: Timestamp::now(), reason };

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use delivery::loaded::Loaded;
-use delivery::publish::Outcome;
-use delivery::push::Delivered;
+use delivery::branches::push::Delivered;
+use delivery::publication::publish::Outcome;
+use delivery::sources::loaded::Loaded;
 use git::RepositoryUrl;
 use hub_api::syncs::SyncResult;
 use model::git_id::GitId;
@@ -33,7 +33,7 @@ impl Dependencies {
             found.0.insert((url.clone(), known.place.branch.to_string()), base);
             found.0.insert((url, known.proposing_branch.clone()), branch);
         }
-        if let delivery::publish::End::Incomplete(loaded) = &outcome.end {
+        if let delivery::publication::publish::End::Incomplete(loaded) = &outcome.end {
             found.add_sources(loaded);
         }
         found

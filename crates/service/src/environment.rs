@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use delivery::controller::command::Confirmed;
+use delivery::promotion::controller::command::Confirmed;
 use hub_api::leases::LeaderState;
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase, SyncResult};

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, SharedRepositories};
-use delivery::hub_publication::Hub;
+use delivery::publication::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
 use git_host::secret::SecretSource;
 use hub_api::leases::Leases;

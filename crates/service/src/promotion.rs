@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use delivery::controller::error::ControllerError;
-use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
-use delivery::controller::plane::Plane;
-use delivery::controller::published::Published;
-use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
-use delivery::publish::Outcome;
+use delivery::promotion::controller::error::ControllerError;
+use delivery::promotion::controller::evidence::{CheckResults, CheckSubject, Evidence};
+use delivery::promotion::controller::plane::Plane;
+use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, status_of, step};
+use delivery::publication::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
 use engine::promotion::gates::Teams;
 use engine::promotion::graph::Graph;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use delivery::changes::markdown::PlanText;
-use delivery::compilation::{Reuse, reuse};
-use delivery::loaded::Loaded;
-use delivery::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationError};
+use delivery::output::changes::markdown::PlanText;
+use delivery::output::compilation::{Reuse, reuse};
+use delivery::output::refusal::Refusal;
+use delivery::publication::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationError};
 use delivery::pull_requests::Proposal;
-use delivery::refusal::Refusal;
+use delivery::sources::loaded::Loaded;
 use engine::plan::ChangeKind;
 use hub_api::syncs::{SyncDestination, SyncPlan, SyncProblem, SyncPullRequest, SyncResult, SyncSource};
 use hub_api::timestamp::Timestamp;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use delivery::access::RepositoryAccess;
+use delivery::access::state_anchors::StateAnchors;
 use delivery::pull_requests::GitHosts;
-use delivery::state_anchors::StateAnchors;
 use hub_api::leases::{LeaderAction, LeaderRequest};
 use model::name::EnvironmentName;
 use model::progress::Progress;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use delivery::compilation::KnownResults;
-use delivery::controller::command::{Confirmed, note_confirmation};
-use delivery::controller::published::Published;
-use delivery::hub_publication::{Receiver, send_branch};
-use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
+use delivery::output::compilation::KnownResults;
+use delivery::promotion::controller::command::{Confirmed, note_confirmation};
+use delivery::promotion::controller::published::Published;
+use delivery::publication::hub_publication::{Receiver, send_branch};
+use delivery::publication::publish::{Options, Outcome, PublicationError, Request, publish_again};
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{SyncDestination, SyncResult};
 use hub_api::timestamp::Timestamp;

@@ -8,8 +8,8 @@ mod visible_result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use engine::compile::memo::Memo;
 use engine::compile::{CompileOptions, Compiled};
-use engine::memo::Memo;
 use model::diagnostic::AssignmentId;
 use model::fleet::sources::FileChange;
 use model::fleet::{Fleet, FleetInput, Role, Scope, Sources};

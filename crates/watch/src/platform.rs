@@ -1,7 +1,7 @@
 //! Reads Kalypso's own layout: the folders of places, and the folders of assignments in them.
 
 use engine::layout::Folder;
-use engine::own_files::OWNER_FILE;
+use engine::layout::own_files::OWNER_FILE;
 use engine::plan::{FolderChanges, PlaceFolder};
 use git::{Content, Repositories, RepositoryError};
 use hub_api::publication::{DesiredPlace, Role};

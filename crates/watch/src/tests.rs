@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use engine::own_files::MARKER;
+use engine::layout::own_files::MARKER;
 use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
 use hub::desired::{DesiredUpdate, PlannedContent};
-use hub::observed::ObservedBranches;
 use hub::store::{Database, DatabaseUrl, Row, Value};
 use hub::writer::Writer;
+use hub::writer::observed::ObservedBranches;
 use hub_api::publication::{DesiredPlace, DesiredTarget, Role};
 use hub_api::watches::WatchProblem;
 use model::git_id::GitId;

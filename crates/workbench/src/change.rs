@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::loaded::Loaded;
-use delivery::pinned_repositories::PinnedRepositories;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
+use delivery::sources::pinned_repositories::PinnedRepositories;
 use engine::promotion::origin::for_origin;
 use git::load::{Directory, Read, ReadRole, Snapshot};
 use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};

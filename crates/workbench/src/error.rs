@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use delivery::error::{AdmissionError, DestinationError, ReadError};
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use model::diagnostic::Diagnostic;
 
 /// An error of this crate.

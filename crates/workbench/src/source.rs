@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::acknowledgement::Entry;
-use delivery::loaded::{Loaded, there_are};
+use delivery::access::acknowledgement::Entry;
 use delivery::reading::{self, ReadAt};
+use delivery::sources::loaded::{Loaded, there_are};
 use git::Edits;
 use git::load::Directory;
 use model::name::EnvironmentName;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::loaded::Loaded;
 use delivery::reading::{self, ReadAt};
+use delivery::sources::loaded::Loaded;
 use model::name::EnvironmentName;
 
 use crate::change::{self, PatchText, Side};

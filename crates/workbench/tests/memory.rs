@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess, SharedRepositories, StateKeys};
-use delivery::compilation::KnownResults;
+use delivery::output::compilation::KnownResults;
 use delivery::reading::ReadAt;
 use engine::compile::Prepared;
 use git::{Commit, Edits, MemoryRepositories, Person, Push, Repositories, RepositoryUrl, Revision};

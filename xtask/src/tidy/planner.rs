@@ -28,7 +28,7 @@ const PARTS: &[&[&str]] = &[
 
 /// Files that apply a command to one state, because the command is about exactly that.
 const COMMANDS: &[&str] =
-    &["crates/delivery/src/controller/acts.rs", "crates/delivery/src/controller/command/values.rs"];
+    &["crates/delivery/src/promotion/controller/acts.rs", "crates/delivery/src/promotion/controller/command/values.rs"];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(check("crates/engine/src/promotion/step/moves.rs", text), 0);
         let command = "fn f() { let after = apply_to_advance(&before, command); }\n";
         assert_eq!(check("crates/delivery/src/a.rs", command), 1);
-        assert_eq!(check("crates/delivery/src/controller/acts.rs", command), 0);
+        assert_eq!(check("crates/delivery/src/promotion/controller/acts.rs", command), 0);
     }
 }

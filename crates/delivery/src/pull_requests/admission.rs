@@ -19,13 +19,13 @@ use model::object::environment::RepositoryPlace;
 use model::object::release::shown;
 
 use super::{BranchHead, GitHosts, StatusSlot, set_head_status};
-use crate::admission::of_states;
+use crate::branches::push::Delivered;
 use crate::error::DestinationError;
-use crate::loaded::{Admission, Loaded};
-use crate::planned::Planned;
-use crate::push::Delivered;
-use crate::refusal::Refusal;
-use crate::rollout_store::{self, StoredStates};
+use crate::output::planned::Planned;
+use crate::output::refusal::Refusal;
+use crate::reading::admission::of_states;
+use crate::sources::loaded::{Admission, Loaded};
+use crate::states::rollout_store::{self, StoredStates};
 
 /// The context of the status.
 pub const ADMISSION_CONTEXT: &str = "kalypso/admission";

@@ -8,7 +8,7 @@ use git_host::sticky::{Put, Sticky};
 use git_host::{GitHost, HostRepository};
 use model::excerpt;
 
-use crate::changes::markdown::code;
+use crate::output::changes::markdown::code;
 
 /// The begin of the hidden lines in the bodies of Kalypso's pull requests.
 const HIDDEN: &str = "<!-- kalypso ";

@@ -10,8 +10,8 @@ use model::diagnostic::Diagnostic;
 use model::excerpt;
 
 use super::{GitHosts, LABEL};
-use crate::changes::markdown::{answers, code, problems};
-use crate::loaded::Loaded;
+use crate::output::changes::markdown::{answers, code, problems};
+use crate::sources::loaded::Loaded;
 
 /// What an earlier step of promotions found.
 pub(crate) struct KnownProblems<'a> {

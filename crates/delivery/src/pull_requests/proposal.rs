@@ -23,10 +23,10 @@ use super::authorship::{self, Description};
 use super::{
     CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL,
 };
-use crate::changes::markdown::PlanText;
-use crate::loaded::Loaded;
-use crate::planned::Planned;
-use crate::push::Delivered;
+use crate::branches::push::Delivered;
+use crate::output::changes::markdown::PlanText;
+use crate::output::planned::Planned;
+use crate::sources::loaded::Loaded;
 
 /// The begin and end of the last line of a body. Between them is the digest of the proposed change.
 const CONTENT_MARKER: (&str, &str) = ("<!-- kalypso content ", " -->");
@@ -492,7 +492,7 @@ fn sources(loaded: &Loaded) -> String {
         .filter(|read| !matches!(read.role, git::load::ReadRole::Application(_) | git::load::ReadRole::Manifests(_)));
     let named = own.map(|read| format!("{}@{} {}", read.url.label(), read.revision, read.commit.short()));
     let named: BTreeSet<_> = named.collect();
-    let lines: Vec<_> = named.iter().map(|source| crate::changes::markdown::code(source)).collect();
+    let lines: Vec<_> = named.iter().map(|source| crate::output::changes::markdown::code(source)).collect();
     format!("Made by Kalypso from {}.", model::count::named(&lines))
 }
 
@@ -541,7 +541,7 @@ fn without_marker(body: &str) -> &str {
 
 /// Whether the file with the promoted commit changes.
 fn changes_promoted_commit(planned: &Planned) -> bool {
-    planned.plan.other_files.iter().any(|file| file.path.ends_with(engine::own_files::TRACKING_FILE))
+    planned.plan.other_files.iter().any(|file| file.path.ends_with(engine::layout::own_files::TRACKING_FILE))
 }
 
 fn link(found: &PullRequest) -> PullRequestLink {

@@ -11,7 +11,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 
 use super::{GitHosts, StatusSlot};
-use crate::loaded::Loaded;
+use crate::sources::loaded::Loaded;
 
 /// The head of a branch.
 #[derive(Clone, Copy)]

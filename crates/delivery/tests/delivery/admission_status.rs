@@ -1,9 +1,9 @@
 //! The status `kalypso/admission` of pull requests with the output of an environment.
 
-use delivery::controller::published::Published;
-use delivery::publish::{Options, PlaceOutcome, Request, publish};
+use delivery::promotion::controller::published::Published;
+use delivery::publication::publish::{Options, PlaceOutcome, Request, publish};
 use delivery::pull_requests::admission::ADMISSION_CONTEXT;
-use delivery::rollout_store::StoredStates;
+use delivery::states::rollout_store::StoredStates;
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use engine::promotion::step::Subject;

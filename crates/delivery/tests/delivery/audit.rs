@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use delivery::audit::{AuditError, AuditRow, Period, rows};
-use delivery::controller::command::{Confirmed, note_confirmation};
+use delivery::promotion::audit::{AuditError, AuditRow, Period, rows};
+use delivery::promotion::controller::command::{Confirmed, note_confirmation};
 use delivery::reading::{ReadAt, from_git};
 use engine::promotion::command::CommandKind;
 use git::{NewCommit, Person};

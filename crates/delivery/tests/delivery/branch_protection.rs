@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, StateKeys};
-use delivery::branch_protection::{DecidingBranch, deciding_branches};
 use delivery::pull_requests::GitHosts;
+use delivery::pull_requests::branch_protection::{DecidingBranch, deciding_branches};
 use delivery::reading::{self, ReadAt};
 use git::PublicKey;
 use git_host::hosts::memory::BranchRule;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
-use delivery::promoted_commit::PromotedCommit;
 use delivery::pull_requests::{ConfiguredHost, GitHosts};
+use delivery::states::promoted_commit::PromotedCommit;
 use git::RepositoryUrl;
 use git_host::HostKind;
 use git_host::host::{GitHost as _, PullRequests as _};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use delivery::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
+use delivery::pull_requests::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, Proposal};
 use git::{Edits, NewCommit, Person, Push, Repositories, RepositoryUrl, Revision};
 use git_host::HostKind;

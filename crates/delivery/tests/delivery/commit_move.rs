@@ -1,6 +1,8 @@
 //! How a commit of the main branch is written into an environment.
 
-use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, CommitProposals, Moved, Proposed, write};
+use delivery::promotion::controller::commit_move::{
+    APPROVAL_LABEL, CommitMove, CommitProposals, Moved, Proposed, write,
+};
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use delivery::access::RepositoryAccess;
-use delivery::rollout_store;
+use delivery::states::rollout_store;
 use engine::promotion::command::CommandKind;
 use git::{
     Commit, CommitInfo, Content, FolderEntry, MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use delivery::publish::{Options, Outcome, Request, publish};
-use delivery::refusal::Refusal;
-use delivery::rollout_store::{self, Advances, PromotionChange, StateChange};
+use delivery::output::refusal::Refusal;
+use delivery::publication::publish::{Options, Outcome, Request, publish};
+use delivery::states::rollout_store::{self, Advances, PromotionChange, StateChange};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
 };

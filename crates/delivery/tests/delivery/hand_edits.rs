@@ -1,6 +1,6 @@
 //! Folders of Kalypso on the GitOps branch that people change by hand.
 
-use delivery::publish::{Options, Outcome};
+use delivery::publication::publish::{Options, Outcome};
 use model::diagnostic::Severity;
 
 use crate::world::{BASE, PROPOSAL, World};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use delivery::rings::HeldContents;
+use delivery::output::rings::HeldContents;
 use engine::promotion::state::{Decision, GateRecord, GateStatus, Phase, Proved, Rejection, RolledBack};
 use engine::promotion::vector::Part;
 

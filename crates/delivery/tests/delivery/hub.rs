@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use delivery::hub_publication::{Hub, HubError, Receiver};
-use delivery::publish::{Options, Request, publish};
-use delivery::push::Delivered;
+use delivery::branches::push::Delivered;
+use delivery::publication::hub_publication::{Hub, HubError, Receiver};
+use delivery::publication::publish::{Options, Request, publish};
 use hub_api::client::ClientError;
 use hub_api::publication::{
     DesiredPlace, DesiredVersion, Publication, PublicationQuery, PublicationReceipt, PublicationState, PublishedOutput,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use delivery::error::DestinationError;
-use delivery::publish::{Options, PublicationError};
+use delivery::publication::publish::{Options, PublicationError};
 use delivery::write_lease::WriteLease;
 
 use crate::world::{PROPOSAL, World};

@@ -1,7 +1,7 @@
 //! An application that can't be read: what was proposed of it stays in the proposal.
 
-use delivery::changes::places::words;
-use delivery::publish::{Options, Outcome};
+use delivery::output::changes::places::words;
+use delivery::publication::publish::{Options, Outcome};
 use git::publications::Publication;
 use git::{NewCommit, Person, Repositories, RepositoryUrl, Revision};
 use model::name::EnvironmentName;

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use delivery::controller::published::{OpenOutput, Published};
+use delivery::branches::push::Delivered;
 use delivery::error::DestinationError;
-use delivery::publish::{End, Options, Outcome};
-use delivery::push::Delivered;
+use delivery::output::refusal::Refusal;
+use delivery::promotion::controller::published::{OpenOutput, Published};
+use delivery::publication::publish::{End, Options, Outcome};
 use delivery::reading::RACES_MAX;
-use delivery::refusal::Refusal;
 use engine::output::Adoption;
 use engine::plan::ChangeKind;
 use engine::promotion::step::Subject;
@@ -183,7 +183,7 @@ fn unconfirmed_rename_of_a_place_blocks_all_changes() {
     world.change_value("next");
     let refused = world.publish(DIRECT);
     assert_eq!((word(&refused).as_str(), world.paths(BASE)), ("refused unconfirmed false", before));
-    let renamed = delivery::changes::renamed_places_text(&refused.places[0].planned);
+    let renamed = delivery::output::changes::renamed_places_text(&refused.places[0].planned);
     assert_eq!(renamed.as_deref(), Some("1 cluster type: ct-0000 → ct-0009"));
     let plan = &refused.places[0].planned.plan;
     assert!(plan.count(ChangeKind::Renamed) > 0 && plan.count(ChangeKind::Removed) == 0);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use delivery::controller::command::Confirmed;
-use delivery::controller::published::Published;
-use delivery::publish::{Options, Outcome};
+use delivery::promotion::controller::command::Confirmed;
+use delivery::promotion::controller::published::Published;
+use delivery::publication::publish::{Options, Outcome};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
 use engine::promotion::step::Subject;
 use git::RepositoryUrl;

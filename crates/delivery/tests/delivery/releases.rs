@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use delivery::controller::StepOutcome;
-use delivery::controller::command::CommandError;
-use delivery::controller::settled::{self, SettledBranch};
-use delivery::publish::{Options, Request, publish};
-use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
+use delivery::promotion::controller::StepOutcome;
+use delivery::promotion::controller::command::CommandError;
+use delivery::promotion::controller::settled::{self, SettledBranch};
+use delivery::publication::publish::{Options, Request, publish};
+use delivery::states::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Revision, RolloutState,

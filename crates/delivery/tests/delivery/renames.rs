@@ -1,6 +1,6 @@
 //! Renamed workloads and places in environments with rings: the folders under both names are one unit.
 
-use delivery::rollout_store::{self, StoredStates};
+use delivery::states::rollout_store::{self, StoredStates};
 use engine::promotion::command::CommandKind;
 use model::git_id::GitId;
 use testkit::company::{CONTROL_PLANE, GITOPS};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::renderer::SUBJECT;
-use delivery::rollout_position;
-use delivery::rollout_store::{self, PromotionChange, StateChange, StoredRollout};
+use delivery::access::renderer::SUBJECT;
+use delivery::states::rollout_position;
+use delivery::states::rollout_store::{self, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use git::publications::RENDERER;
@@ -106,7 +106,7 @@ fn a_version_that_changes_bytes_waits_for_its_gates() {
     let of_file = world.chain.company.read(GITOPS, "stage", &FILE.replace("reconciler", "platform-config")).unwrap();
     assert!(of_file.contains("next"));
     let status = world.renderer().unwrap();
-    let version = delivery::renderer::version();
+    let version = delivery::access::renderer::version();
     assert_eq!((status.moving, status.proved.unwrap().revision), (None, version.to_string()));
     let message = world.chain.company.message(GITOPS, "stage");
     assert_eq!(trailer::trailers(&message, RENDERER), [&*version]);
@@ -123,7 +123,7 @@ fn a_version_that_changes_nothing_needs_no_gate() {
     world.settle();
     assert!(world.file(VALUES).contains("next"));
     let message = world.chain.company.message(GITOPS, "stage");
-    assert_eq!(trailer::trailers(&message, RENDERER), [&*delivery::renderer::version()]);
+    assert_eq!(trailer::trailers(&message, RENDERER), [&*delivery::access::renderer::version()]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn people_hold_abort_and_retry_a_version() {
     decide(CommandKind::Abort, "the bytes are wrong").unwrap();
     world.settle();
     let status = world.renderer().unwrap();
-    let version = delivery::renderer::version().to_string();
+    let version = delivery::access::renderer::version().to_string();
     assert_eq!((status.moving, status.rejected), (None, Some(version.clone())));
     assert!(world.file(FILE).starts_with(OLD));
     decide(CommandKind::Retry, "").unwrap();

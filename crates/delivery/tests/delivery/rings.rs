@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use delivery::publish::{Options, Outcome};
-use delivery::push::Delivered;
-use delivery::rollout_position;
-use delivery::rollout_store::{PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write};
+use delivery::branches::push::Delivered;
+use delivery::publication::publish::{Options, Outcome};
+use delivery::states::rollout_position;
+use delivery::states::rollout_store::{
+    PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write,
+};
 use engine::output::Adoption;
 use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
 use engine::promotion::vector::Part;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use delivery::controller::command::{OverrideRequest, Receipt, override_gates};
-use delivery::publish::{Options, PlaceOutcome, Request, publish};
+use delivery::promotion::controller::command::{OverrideRequest, Receipt, override_gates};
+use delivery::publication::publish::{Options, PlaceOutcome, Request, publish};
 use engine::promotion::command::CommandKind;
 use git::Person;
 use git::load::ReadRole;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::restoration::{Restoration, RestoredStates, restore};
-use delivery::publish::{Options, Request, publish};
-use delivery::rollout_store::{self, StoredStates};
+use delivery::promotion::controller::restoration::{Restoration, RestoredStates, restore};
+use delivery::publication::publish::{Options, Request, publish};
+use delivery::states::rollout_store::{self, StoredStates};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use git::{Person, RepositoryUrl};

@@ -1,6 +1,6 @@
 //! What changes wait for, and what people can do about it.
 
-use delivery::controller::StepOutcome;
+use delivery::promotion::controller::StepOutcome;
 use engine::promotion::command::CommandKind;
 use git::RepositoryUrl;
 use git_host::HostError;

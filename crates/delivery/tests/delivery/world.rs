@@ -4,9 +4,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
-use delivery::hub_publication::Receiver;
-use delivery::loaded::Loaded;
-use delivery::publish::{Options, Outcome, PublicationError, Request, publish};
+use delivery::publication::hub_publication::Receiver;
+use delivery::publication::publish::{Options, Outcome, PublicationError, Request, publish};
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use git::RepositoryUrl;
 use model::name::EnvironmentName;

@@ -12,10 +12,10 @@ use super::Compiled;
 use super::class_pairs::ClassPair;
 use super::rows::{AssignmentInputs, RowContext, Slot};
 use crate::compose::Composition;
-use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::Files;
-use crate::target::Target;
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 
 /// An assignment of a [`Compiled`].
 #[derive(Clone, Copy, Debug)]

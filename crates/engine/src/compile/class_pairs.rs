@@ -10,16 +10,16 @@ use model::field_path::FieldPath;
 use model::progress::Counter;
 use rayon::prelude::*;
 
-use crate::check::{Checked, check, sensitive_in};
+use crate::compile::memo::Memo;
+use crate::compose::container::Container;
+use crate::compose::merge::STEPS_MAX;
+use crate::compose::merged_values::MergedValues;
 use crate::compose::{Composition, compose, compose_with};
-use crate::container::Container;
 use crate::invariant::require;
-use crate::memo::Memo;
-use crate::merge::STEPS_MAX;
-use crate::merged_values::MergedValues;
 use crate::prepare::Prepared;
-use crate::rival::{self, Rivals};
 use crate::schema::Schema;
+use crate::schema::check::{Checked, check, sensitive_in};
+use crate::warnings::rival::{self, Rivals};
 
 /// The data that all assignments of one class of places and one class of targets share: values and diagnostics.
 #[derive(Debug)]

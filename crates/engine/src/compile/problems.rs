@@ -11,14 +11,18 @@ use roaring::RoaringBitmap;
 use super::class_pairs::NO_PAIR;
 use super::duplicate_objects;
 use super::{ClassPair, ClassPairs, Compiled, Row};
+use crate::compile::renames;
 use crate::invariant::require;
-use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::render::WarningsDigest;
-use crate::rival::{self, Rivals};
-use crate::{
-    clear_credential, renames, retyped_values, source_of_another, unassigned_values, unread_manifests, unused,
-};
+use crate::schedule::place::Place;
+use crate::warnings::clear_credential;
+use crate::warnings::retyped_values;
+use crate::warnings::rival::{self, Rivals};
+use crate::warnings::source_of_another;
+use crate::warnings::unassigned_values;
+use crate::warnings::unread_manifests;
+use crate::warnings::unused;
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {

@@ -10,15 +10,15 @@ use model::git_id::GitId;
 use model::tree::{Blob, Child, Entry, Mode, Tree};
 
 use super::class_pairs::ClassPair;
+use crate::compile::memo::Memo;
 use crate::invariant::require;
-use crate::memo::Memo;
-use crate::pin::Manifests;
-use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{
     Content, Context, FileWarnings, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject,
     SharedFiles, WarningsDigest,
 };
+use crate::schedule::pin::Manifests;
+use crate::schedule::place::Place;
 
 /// The assignments of a place.
 #[derive(Debug)]

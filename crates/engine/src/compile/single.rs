@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use super::class_pairs::{ClassPair, ClassPairs, PairSources};
 use super::problems::{of_place, of_target};
 use super::rows::{AssignmentInputs, RowContext, with_bytes};
-use crate::memo::Memo;
-use crate::pin::Manifests;
-use crate::place::Place;
+use crate::compile::memo::Memo;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{Files, SharedFiles};
+use crate::schedule::pin::Manifests;
+use crate::schedule::place::Place;
 
 /// Single assignments of a fleet. They are rendered when they are read.
 #[derive(Debug)]

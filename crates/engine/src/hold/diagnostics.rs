@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use model::object::release_pin::MANIFESTS;
 
 use super::{FLEETS_MAX, HELD_MAX, Held, NotHeld, NotHeldReason};
-use crate::pin::Pin;
+use crate::schedule::pin::Pin;
 
 /// Returns one diagnostic for all assignments with the same pins and the same result.
 pub(super) fn diagnostics(held: &Held) -> Vec<Diagnostic> {

@@ -17,9 +17,9 @@ use model::tree::{Open, OpenError, Tree};
 
 pub use self::search::{Search, needs_search};
 use crate::layout::Folder;
-use crate::pin::Pin;
+use crate::masking::ShownFiles;
 use crate::promotion::release::PlacedRelease;
-use crate::sensitive::ShownFiles;
+use crate::schedule::pin::Pin;
 
 /// The maximum number of held assignments. The files of each are kept in memory, and the commit message of the publication names each.
 pub const HELD_MAX: usize = 5_000;

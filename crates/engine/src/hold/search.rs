@@ -11,10 +11,10 @@ use model::git_id::GitId;
 use model::tree::{OpenError, Tree};
 
 use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, NotHeld, NotHeldReason, PublicationHistory};
-use crate::assignment_folders::AssignmentFolders;
 use crate::compile::{Prepared, SingleAssignments, with_bytes};
-use crate::pin::{Manifests, Pin};
+use crate::layout::assignment_folders::AssignmentFolders;
 use crate::promotion::release::released_with;
+use crate::schedule::pin::{Manifests, Pin};
 
 /// The search for earlier states of some assignments.
 pub struct Search<'a> {

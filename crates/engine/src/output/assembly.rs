@@ -10,11 +10,11 @@ use model::tree::{Child, Entry, Open, OpenError, Tree};
 use super::proposed::ProposedFolders;
 use super::rings::RingTree;
 use super::{BranchTree, Destination, Output, desired, foreign_files, foreign_folders, left_behind};
+use crate::compile::renames::Renames;
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
+use crate::layout::own_files::TRACKING_FILE;
 use crate::layout::{FolderKind, Layout, Level, is_marked, is_prefix, joined};
-use crate::own_files::TRACKING_FILE;
-use crate::renames::Renames;
 
 /// Merges the compiled folders into the tree of the branch.
 ///

@@ -4,7 +4,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Mode, Open, OpenError, Tree};
 
 use super::BranchTree;
-use crate::own_files::{OWNER_FILE, TRACKING_FILE};
+use crate::layout::own_files::{OWNER_FILE, TRACKING_FILE};
 
 /// Reports entries at the paths of Kalypso's own files that are not plain files.
 ///

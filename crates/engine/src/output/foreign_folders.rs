@@ -11,7 +11,7 @@ use model::similar;
 
 use super::Adoption;
 use crate::compile::Compiled;
-use crate::place::Place;
+use crate::schedule::place::Place;
 
 /// The maximum number of folders that are reported one by one.
 const ONE_BY_ONE_MAX: usize = 3;

@@ -29,8 +29,8 @@ pub use self::place_folders::PlaceFolders;
 pub use self::proposed::ProposedFolders;
 pub use self::relocation::{Relocation, relocated};
 use crate::hold::HeldFolder;
+use crate::layout::own_files::{OWNER_FILE, TRACKING_FILE};
 use crate::layout::{Folder, FolderKind, Layout, Level, joined, own_folders};
-use crate::own_files::{OWNER_FILE, TRACKING_FILE};
 
 /// The destination of the output, and how to write it.
 #[derive(Clone, Debug, Default)]

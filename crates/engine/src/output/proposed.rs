@@ -85,8 +85,8 @@ mod tests {
 
     use super::*;
     use crate::layout::Folder;
+    use crate::layout::own_files::MARKER;
     use crate::output::Destination;
-    use crate::own_files::MARKER;
 
     /// A branch with folders of targets: `place/target text`. Each place has its marker.
     fn branch(targets: &str) -> Tree {

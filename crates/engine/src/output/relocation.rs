@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::tree::{Child, Open, OpenError, Tree};
 
 use super::assembly::is_blocked;
+use crate::layout::own_files::OWNER_FILE;
 use crate::layout::{Folder, FolderKind, Level, joined};
-use crate::own_files::OWNER_FILE;
 
 /// The move of an output to another path. Clusters that pull the old path lose its folders.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::place_folders::PlaceFolders;
 use crate::compile::{Compiled, Failing};
-use crate::own_files::MARKER;
+use crate::layout::own_files::MARKER;
 use crate::promotion::membership::Membership;
 use crate::promotion::state::{Content, Phase, RolloutState};
 
@@ -172,7 +172,8 @@ impl<'a> Application<'a> {
         let moves = contents.moves.iter().enumerate();
         let by_target: HashMap<&str, usize> =
             moves.flat_map(|(index, each)| each.targets.iter().map(move |target| (&**target, index))).collect();
-        let of = |(id, target): (u32, &crate::target::Target)| Some((id, *by_target.get(target.name.as_str())?));
+        let of =
+            |(id, target): (u32, &crate::schedule::target::Target)| Some((id, *by_target.get(target.name.as_str())?));
         let progress = contents.moves.iter().map(|each| each.progress(contents.membership)).collect();
         Self {
             contents,

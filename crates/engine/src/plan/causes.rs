@@ -10,14 +10,14 @@ use model::object::template::MANIFESTS;
 use model::object::{Object, ReleasePin, Template};
 
 use super::{Cause, ChangeReason, LabelOf};
+use crate::answers::explain::AssignmentValues;
 use crate::compile::{Compiled, Prepared};
-use crate::container::{Conditions, Container};
-use crate::explain::AssignmentValues;
-use crate::mapping;
-use crate::matching::{is_met_by_place, is_met_by_target};
-use crate::place::Place;
-use crate::target::Target;
-use crate::trace::Setting;
+use crate::compose::container::{Conditions, Container};
+use crate::compose::trace::Setting;
+use crate::schedule::mapping;
+use crate::schedule::matching::{is_met_by_place, is_met_by_target};
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 
 /// The differences of an assignment's place, target and pins. Many assignments have equal differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,7 +198,7 @@ pub(super) fn of_value(old: &AssignmentValues<'_>, new: &AssignmentValues<'_>, p
 fn is_same(left: &Setting, right: &Setting) -> bool {
     left.container.name == right.container.name
         && left.origin == right.origin
-        && crate::explain::shown(&left.value) == crate::explain::shown(&right.value)
+        && crate::answers::explain::shown(&left.value) == crate::answers::explain::shown(&right.value)
 }
 
 /// The cause if a container matches on one side, and exists on the other side without a match.

@@ -22,9 +22,9 @@ use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
 pub use self::guard::{PlanDestination, RemovedWorkloads};
 use self::places::{FolderDifferences, PlaceDifference};
-use crate::assignment_folders::AssignmentFolders;
 use crate::compile::Compiled;
 use crate::hold::HeldFolder;
+use crate::layout::assignment_folders::AssignmentFolders;
 use crate::layout::{Folder, joined};
 use crate::output::{Output, Relocation};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{AssignmentChange, ChangeKind, Comparison, Plan, PlannedId};
 use crate::compile::Compiled;
-use crate::renames::Renames;
+use crate::compile::renames::Renames;
 
 impl Plan {
     /// Replaces each pair by one change, under the present name. Afterwards, nothing of a pair counts as removed.

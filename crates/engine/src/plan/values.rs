@@ -16,10 +16,10 @@ use super::causes::{self, Causes, ObjectDifferences};
 use super::{
     AssignmentChange, Cause, ChangeKind, ChangeReason, ChangeReasons, Comparison, FileChange, PlannedId, ValueChange,
 };
+use crate::answers::explain::AssignmentValues;
 use crate::compile::Compiled;
-use crate::explain::AssignmentValues;
-use crate::pin::Pin;
-use crate::place::Place;
+use crate::schedule::pin::Pin;
+use crate::schedule::place::Place;
 
 /// The maximum number of different changes of values that are computed. Each one composes twice, or reads files.
 const REASONS_MAX: usize = 2_000;
@@ -222,7 +222,7 @@ fn values_in_files(
         let paths = before.keys().chain(after.keys()).filter(|path| before.get(path) != after.get(path));
         for path in paths.collect::<BTreeSet<_>>() {
             let shown = |text: &String, is_known: bool| {
-                if is_known { text.clone() } else { crate::sensitive::HIDDEN.to_owned() }
+                if is_known { text.clone() } else { crate::masking::HIDDEN.to_owned() }
             };
             let origin = if after.contains_key(path) { origin(path) } else { None };
             changes.insert(ValueChange {
@@ -255,6 +255,6 @@ fn data_leaves(content: &[u8]) -> Option<BTreeMap<FieldPath, String>> {
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
     data.as_mapping()?;
-    let leaves = crate::trace::leaves_of_all(&crate::value::from_node(data));
-    Some(leaves.into_iter().map(|(path, value)| (path, crate::explain::shown(&value))).collect())
+    let leaves = crate::compose::trace::leaves_of_all(&crate::compose::value::from_node(data));
+    Some(leaves.into_iter().map(|(path, value)| (path, crate::answers::explain::shown(&value))).collect())
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Delta, Prepared, Reach};
-use crate::container::Container;
+use crate::compose::container::Container;
 use crate::invariant::require;
-use crate::matching::{Classes, LabelPairSet, LabelPairs, Matcher};
-use crate::place::Place;
+use crate::schedule::matching::{Classes, LabelPairSet, LabelPairs, Matcher};
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 use crate::schema::Schema;
-use crate::target::Target;
 
 /// The label pairs that containers and schemas require, and the classes of places and targets by these pairs.
 #[derive(Debug, Default)]

@@ -10,15 +10,15 @@ use model::object::{ClusterType, Object, Spec};
 use model::progress::Counter;
 
 use super::{Delta, Prepared, PreparedTarget, Reach, Settings, folder_order};
-use crate::container::{Container, Containers, hidden_paths};
-use crate::mapping::targets;
-use crate::pin::Pins;
-use crate::place::Place;
+use crate::compose::container::{Container, Containers, hidden_paths};
 use crate::render::{self, TargetFields, Templates};
+use crate::schedule::mapping::targets;
+use crate::schedule::pin::Pins;
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 use crate::schedule::{Candidates, Schedule};
 use crate::schema::Schemas;
 use crate::settings::{self, PrecedenceSetting};
-use crate::target::Target;
 
 impl Prepared {
     /// Reads a fleet. Data of objects that are equal in the fleet `before` is kept. Returns the differences.

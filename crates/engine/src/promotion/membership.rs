@@ -14,8 +14,8 @@ use model::selector::LabelSelector;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::place::Place;
-use crate::renames::{PresentNames, renamed_places};
+use crate::compile::renames::{PresentNames, renamed_places};
+use crate::schedule::place::Place;
 
 /// The name of the implicit last ring, which has the places that no ring selects.
 pub const REST: &str = "rest";

@@ -8,9 +8,9 @@ use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::release::Release;
 
 use crate::compile::{Assignment, Compiled, Prepared};
-use crate::pin::{self, Manifests, Pin};
-use crate::place::Place;
-use crate::target::Target;
+use crate::schedule::pin::{self, Manifests, Pin};
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 
 /// The release of each workload in an environment, by the name of the workload. None: no key names it, or its targets have different ones. What people pin does not
 /// count: these are exceptions.

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::state::Revision;
 use crate::compile::Compiled;
-use crate::target::Target;
+use crate::schedule::target::Target;
 
 /// The smallest number of places that one thread adds.
 const PLACES_MIN: usize = 4_096;

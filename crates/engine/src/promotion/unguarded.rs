@@ -11,9 +11,9 @@ use model::object::{Object, Workload};
 
 use super::graph::Graph;
 use crate::compile::Prepared;
-use crate::pin::Pin;
-use crate::place::Place;
-use crate::target::Target;
+use crate::schedule::pin::Pin;
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 
 /// Reports the releases of an environment that promotions move from it although they can get another content.
 pub fn diagnostics(graph: &Graph, fleet: &Fleet) -> Vec<Diagnostic> {

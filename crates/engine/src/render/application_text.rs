@@ -9,7 +9,7 @@ use model::field_path::FieldPath;
 use model::yaml::{has_structure_of, is_quoted, is_readable};
 
 use super::fields::REFERENCES;
-use crate::target::Target;
+use crate::schedule::target::Target;
 
 /// How many texts are tried one by one to find the one that changes the structure.
 const SUSPECTS_MAX: usize = 16;

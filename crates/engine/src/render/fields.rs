@@ -10,8 +10,8 @@ use model::digest::{Digest, DigestBuilder};
 use super::Context;
 use super::namespace::namespace;
 use crate::compose::{CONFIG_DATA, Composition};
-use crate::place::Place;
-use crate::target::Target;
+use crate::schedule::place::Place;
+use crate::schedule::target::Target;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 
 /// The field of the data with the manifests of a target.

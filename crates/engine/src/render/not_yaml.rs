@@ -9,7 +9,7 @@ use model::yaml::{YamlProblem, first_error};
 
 use super::OutputFile;
 use super::template::{ParsedTemplate, SEPARATOR, extension, with_canaries};
-use crate::canary::Canary;
+use crate::sensitive::canary::Canary;
 
 /// The maximum number of characters of a line in a message.
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;

@@ -17,10 +17,10 @@ use model::object_key::ObjectKey;
 use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::{REFERENCES, TARGET_MANIFESTS};
 use super::{Format, TemplateData, missing_field};
-use crate::canary::Canary;
 use crate::compose::CONFIG_DATA;
+use crate::schedule::target::Target;
+use crate::sensitive::canary::Canary;
 use crate::settings;
-use crate::target::Target;
 
 /// The separator between the manifests of a file.
 pub(super) const SEPARATOR: &str = "---\n";

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::name::RegistrationName;
 
-use crate::target::SchemaText;
+use crate::schedule::target::SchemaText;
 
 /// The maximum number of schemas, with references written out, of one registration. A schema with hundreds of properties counts as about a
 /// thousand. It counts once, also if many targets repeat it. Half a million take some hundred MiB in compiled form.

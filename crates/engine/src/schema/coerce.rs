@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value as Json};
 use super::patterns;
 use super::references::References;
 use crate::compose::Composition;
-use crate::record::key_text;
+use crate::compose::record::key_text;
 
 /// The JSON types that a schema allows for a property, beside numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::cost::TooMuch;
 use super::marks::allows_one_value;
 use super::written_patterns::WrittenPatterns;
 use crate::compose::Composition;
-use crate::redaction;
-use crate::target::SchemaText;
+use crate::schedule::target::SchemaText;
+use crate::sensitive::redaction;
 
 /// Keywords under which a schema may not apply.
 const CONDITIONAL: [&str; 8] = ["anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas"];

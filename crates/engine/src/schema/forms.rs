@@ -166,9 +166,9 @@ mod tests {
     use super::super::coerce::JsonData;
     use super::super::{Schema, compile};
     use super::*;
+    use crate::compose::value::parse;
+    use crate::schedule::target::SchemaText;
     use crate::settings::MissingValues;
-    use crate::target::SchemaText;
-    use crate::value::parse;
 
     /// The messages of a check of these texts.
     fn findings(schema: &Json, values: &[(&str, &str)]) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod budget;
+pub(crate) mod check;
 mod coerce;
 mod cost;
 mod dialect;
@@ -35,11 +36,11 @@ use model::object_key::ObjectKey;
 use serde_json::Value as Json;
 
 use crate::compose::Composition;
-use crate::container::Conditions;
+use crate::compose::container::Conditions;
 use crate::invariant::require;
-use crate::matching::APPLICATION;
+use crate::schedule::matching::APPLICATION;
+use crate::schedule::target::{Application, SchemaText, Target};
 use crate::settings::{self, MissingValues};
-use crate::target::{Application, SchemaText, Target};
 
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};

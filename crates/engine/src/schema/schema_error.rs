@@ -2,7 +2,7 @@
 
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 
-use crate::target::SchemaText;
+use crate::schedule::target::SchemaText;
 
 /// The reason why a schema can't be used, and the place in its text, if it is known.
 #[derive(Clone, Debug)]

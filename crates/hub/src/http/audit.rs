@@ -8,7 +8,7 @@ use super::extract::Query;
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
-use crate::audit::{self, AuditError};
+use crate::management::audit::{self, AuditError};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; entries)

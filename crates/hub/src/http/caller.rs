@@ -7,8 +7,8 @@ use hub_api::tokens::{Act, Scope};
 
 use super::App;
 use super::problem::{Kind, ProblemResponse};
+use crate::authentication::tokens::Identity;
 use crate::questions::workspaces_of_workloads;
-use crate::tokens::Identity;
 
 /// A caller with any permission.
 #[derive(Clone, Debug)]

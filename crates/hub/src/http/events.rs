@@ -20,11 +20,11 @@ use super::caller::authorization;
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::question_request::QuestionRequest;
-use crate::authority::Refusal;
-use crate::events::{FollowError, FollowEvent, Follower};
+use crate::authentication::authority::Refusal;
+use crate::authentication::tokens::prune;
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
 use crate::questions::Position;
-use crate::tokens::prune;
+use crate::questions::events::{FollowError, FollowEvent, Follower};
 
 /// The header in which a browser that reconnects sends the `id` of the last event that it received.
 const LAST_EVENT_ID: &str = "last-event-id";

@@ -14,7 +14,7 @@ use super::extract::{Body, Path, Query};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
-use crate::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
+use crate::management::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; list, register, retire, restore, apart)
@@ -98,7 +98,7 @@ async fn apart(
     _manager: Manager,
     Query(ApartFilter { limit }): Query<ApartFilter>,
 ) -> Result<Json<ApartReports>, ProblemResponse> {
-    let items = crate::apart::list(&app.database, checked(limit)?).await?;
+    let items = crate::management::apart::list(&app.database, checked(limit)?).await?;
     Ok(Json(ApartReports { items }))
 }
 

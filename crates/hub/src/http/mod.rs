@@ -35,9 +35,9 @@ use hub_api::syncs::SyncService;
 use hub_api::watches::WatchedBranches;
 use tokio::sync::{Semaphore, watch};
 
-use crate::authority::Authority;
+use crate::authentication::authority::Authority;
 use crate::configured::Configured;
-use crate::events::Feed;
+use crate::questions::events::Feed;
 use crate::rules::Rule;
 use crate::store::Database;
 use crate::writer::Writer;

@@ -20,9 +20,9 @@ use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
-use crate::inputs::otlp;
+use crate::authentication::tokens::Identity;
+use crate::ingest::inputs::otlp;
 use crate::limits::{BODY_TIMEOUT, GRPC_BYTES_MAX};
-use crate::tokens::Identity;
 
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";

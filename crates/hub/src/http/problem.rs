@@ -11,7 +11,7 @@ use model::similar::nearest;
 use utoipa::IntoResponses;
 use utoipa::openapi::{self, RefOr};
 
-use crate::authority::Refusal;
+use crate::authentication::authority::Refusal;
 use crate::store::DatabaseError;
 use crate::writer::SubmitError;
 

@@ -17,7 +17,7 @@ use super::caller::{Decider, DecisionScope, LimitedReader, workload_of};
 use super::extract::{Body, Path};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
-use crate::audit::{self, AuditRecord};
+use crate::management::audit::{self, AuditRecord};
 use crate::questions::workspaces_of_workloads;
 use crate::store::{Database, DatabaseError};
 

@@ -11,8 +11,8 @@ use super::extract::Query;
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
-use crate::publications::{PublicationSink, PublishError};
-use crate::tokens::{self, PublishingError};
+use crate::authentication::tokens::{self, PublishingError};
+use crate::writer::publications::{PublicationSink, PublishError};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; publish, state)

@@ -17,8 +17,8 @@ use utoipa::IntoParams;
 use super::App;
 use super::caller::LimitedReader;
 use super::problem::{Kind, ProblemResponse};
+use crate::authentication::tokens::prune;
 use crate::questions::{EarlierNames, Question, QuestionError};
-use crate::tokens::prune;
 
 /// A request with a question: the filter, the reach of the token, the page, and the other parameters of the question.
 ///

@@ -16,10 +16,10 @@ use super::metrics::Source;
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
+use crate::authentication::tokens::{self, Identity};
 use crate::ingest::Outcome;
-use crate::inputs;
+use crate::ingest::inputs;
 use crate::limits::SUBMIT_TIMEOUT;
-use crate::tokens::{self, Identity};
 
 /// The `Retry-After` of a request whose reports are not stored yet.
 const LATE_RETRY: Duration = Duration::from_secs(5);

@@ -13,8 +13,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::{Kind, ProblemResponse};
 use super::{App, caller};
+use crate::authentication::tokens::Identity;
 use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REQUEST_BYTES_MAX};
-use crate::tokens::Identity;
 
 /// The header with the signature of the body that Flux' provider `generic-hmac` sends.
 const SIGNATURE: &str = "x-signature";

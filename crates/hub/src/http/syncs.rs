@@ -23,7 +23,7 @@ use super::caller::{Decider, DecisionScope, LimitedReader};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{Administrator, App, Reader};
-use crate::audit::{self, AuditRecord};
+use crate::management::audit::{self, AuditRecord};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; syncs, sync_detail, request_sync, confirm)

@@ -12,7 +12,7 @@ use super::extract::{Body, Path};
 use super::operations::{Routes, operations};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
-use crate::tokens::{self, Identity, NewToken, TokenError};
+use crate::authentication::tokens::{self, Identity, NewToken, TokenError};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; caller, list, create, revoke)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hub_api::hosts::{ApartReason, RegisteredBy};
 
-use crate::speaker::Speaker;
+use crate::ingest::speaker::Speaker;
 use crate::store::{
     ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value,
 };

@@ -22,7 +22,7 @@ use super::naming;
 use super::subjects::{self, Own};
 use super::submitted::Submitted;
 use super::workloads::{self, Resolved, WorkloadQuery};
-use crate::speaker::Speaker;
+use crate::ingest::speaker::Speaker;
 use crate::store::{DatabaseError, HostId, Kind, ReconcilerId, Rows, Transaction, Value};
 
 /// The place of a report that does not count, and the reason.

@@ -7,8 +7,8 @@ use hub_api::hosts::RegisteredBy;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
-use crate::inputs;
-use crate::speaker::Speaker;
+use crate::ingest::inputs;
+use crate::ingest::speaker::Speaker;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]

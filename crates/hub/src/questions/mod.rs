@@ -14,6 +14,8 @@ mod deployments;
 mod drift;
 mod earlier_names;
 mod environments;
+pub mod events;
+pub mod export;
 mod facts;
 mod groups;
 mod history;

@@ -2,6 +2,7 @@
 //!
 //! The same statements and the same tests run on both. The few fragments that differ are in [`Dialect`]. `sqlite::memory:` is for tests and experiments.
 
+pub mod backup;
 mod catalog;
 pub mod checkpoint;
 mod database;

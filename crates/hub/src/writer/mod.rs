@@ -1,5 +1,8 @@
 //! The single writer: it stores all waiting submissions in one transaction, so that they share the cost of a commit.
 
+pub mod import;
+pub mod observed;
+pub mod publications;
 mod sink;
 
 use std::sync::Arc;
@@ -11,15 +14,15 @@ use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::authentication::tokens::Identity;
 use crate::desired::{self, DesiredUpdate};
 use crate::ingest::Outcome;
 use crate::ingest::batch::{self, Memory};
 use crate::ingest::places::Contents;
+use crate::ingest::speaker::Speaker;
 use crate::ingest::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
-use crate::speaker::Speaker;
 use crate::store::{Database, DatabaseError, Turn};
-use crate::tokens::Identity;
 
 /// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;

@@ -9,7 +9,7 @@ use hub_api::timestamp::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::hosts::{self, HostPart};
+use crate::management::hosts::{self, HostPart};
 use crate::store::{Database, DatabaseUrl};
 
 const REPOSITORY: &str = "https://git.example/acme/gitops";

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use hub::server::tls::Certificate;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
-use hub::tls::Certificate;
 use hub_api::tokens::{Reach, Scope};
 use reqwest::{StatusCode, Version};
 use tonic::Code;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use hub::authentication::tokens;
 use hub::limits::EVENT_STREAMS_MAX;
-use hub::tokens;
 use hub_api::client::{Client, ClientError, StreamItem};
 use hub_api::filter::Filter;
 use hub_api::tokens::{Reach, Scope};

@@ -24,10 +24,10 @@ mod syncs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use hub::retention::Retention;
+use hub::authentication::tokens::{self, NewToken};
+use hub::management::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::{Database, DatabaseUrl};
-use hub::tokens::{self, NewToken};
 use hub_api::token::TokenText;
 use hub_api::tokens::Scope;
 use reqwest::{RequestBuilder, Response, StatusCode};

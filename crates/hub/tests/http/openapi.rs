@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hub::authority::Authority;
+use hub::authentication::authority::Authority;
 use hub::http::{App, router};
 use hub::writer::Writer;
 use reqwest::{Method, StatusCode};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::tokens::{self, NewToken};
+use hub::authentication::tokens::{self, NewToken};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{Group, Reach, Scope};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::retention::Retention;
+use hub::management::retention::Retention;
 use hub::server::{Server, ServerError, ServerOptions};
 use hub::store::DatabaseUrl;
 use reqwest::StatusCode;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hub::apart;
-use hub::hosts::{self, HostPart, ReconcilerRegistration, Registration};
+use hub::authentication::tokens::Identity;
 use hub::ingest::Outcome;
+use hub::management::apart;
+use hub::management::hosts::{self, HostPart, ReconcilerRegistration, Registration};
 use hub::store::Database;
-use hub::tokens::Identity;
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::hosts::ApartReason::{self, Clusters, Occupied, Place, Token};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hub::audit::{delete_old, entries};
-use hub::hosts::{Registration, register};
-use hub::retention::Keep;
+use hub::management::audit::{delete_old, entries};
+use hub::management::hosts::{Registration, register};
+use hub::management::retention::Keep;
 use hub::store::Database;
 use hub_api::audit::{Action, AuditFilter};
 use hub_api::timestamp::Timestamp;

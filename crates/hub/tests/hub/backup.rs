@@ -1,7 +1,7 @@
 //! Backups of either database, restored into either.
 
-use hub::backup::{BackupError, back_up, restore};
 use hub::promotions::record;
+use hub::store::backup::{BackupError, back_up, restore};
 use hub::store::{Database, tables};
 use hub::writer::Writer;
 use hub_api::promotions::PromotionEvent;

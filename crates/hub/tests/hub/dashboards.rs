@@ -67,7 +67,7 @@ async fn every_query_of_every_dashboard_runs() {
     // Roles belong to the server, which other tests use, too.
     let role = format!("grafana_{}", std::process::id());
     postgres.psql(&format!("create role \"{role}\"")).unwrap();
-    hub::export::grant_read(&ground.database, &role).await.unwrap();
+    hub::questions::export::grant_read(&ground.database, &role).await.unwrap();
     for name in ["deployment-observability", "cluster-state", "environment-state", "environment-discrepancies"] {
         for sql in queries(&dashboard(name)) {
             let sql = substituted(sql, &VALUES);

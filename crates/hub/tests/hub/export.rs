@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hub::export::{ExportError, Format, Selection, TABLES, export, grant_read};
+use hub::questions::export::{ExportError, Format, Selection, TABLES, export, grant_read};
 use hub::store::{Database, tables};
 use hub_api::timestamp::Timestamp;
 

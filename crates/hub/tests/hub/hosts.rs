@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hub::hosts::{
+use hub::management::hosts::{
     HostError, HostFilter, HostPart, ReconcilerRegistration, Registration, list, register, restore, retire,
 };
 use hub::store::Database;

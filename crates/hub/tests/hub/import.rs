@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use hub::import::{Imported, import};
+use hub::authentication::tokens::{self, NewToken};
 use hub::store::Value;
-use hub::tokens::{self, NewToken};
 use hub::writer::Writer;
+use hub::writer::import::{Imported, import};
 use hub_api::report::signed_file;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hub::backup::{back_up, restore};
-use hub::leases::{Holder, LeaseTable};
+use hub::server::leases::{Holder, LeaseTable};
 use hub::store::Database;
+use hub::store::backup::{back_up, restore};
 use hub_api::leases::{LeaderAction, LeaderRequest, LeaderState, Lease, LeaseAnswer, LeaseRound, WantedLease};
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase};

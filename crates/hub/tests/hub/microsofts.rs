@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::desired::DesiredUpdate;
-use hub::export::{MICROSOFT_TABLES, grant_read_microsoft_views};
-use hub::hosts::{self, HostPart, Registration};
+use hub::management::hosts::{self, HostPart, Registration};
+use hub::questions::export::{MICROSOFT_TABLES, grant_read_microsoft_views};
 use hub::store::{Database, Row, Value};
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hub::hosts::{self, ReconcilerRegistration, Registration};
+use hub::management::hosts::{self, ReconcilerRegistration, Registration};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;

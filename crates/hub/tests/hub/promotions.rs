@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use hub::management::retention::{Keep, Retention, delete_expired};
 use hub::promotions::record;
 use hub::questions::{Position, QuestionError, changes, promotion_events, settled};
-use hub::retention::{Keep, Retention, delete_expired};
 use hub::store::Database;
 use hub_api::events::FleetChange;
 use hub_api::filter::Filter;

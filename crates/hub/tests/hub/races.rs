@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hub::hosts::{self, HostPart};
+use hub::management::hosts::{self, HostPart};
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::BranchContent;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::retention::{DeletedRows, Keep, Retention, delete_expired, run};
+use hub::management::retention::{DeletedRows, Keep, Retention, delete_expired, run};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::report::Report;

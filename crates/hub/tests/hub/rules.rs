@@ -11,13 +11,13 @@ use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, StatusCode};
-use hub::heartbeats::{Heartbeat, HeartbeatOptions};
-use hub::hosts::{self, ReconcilerRegistration, Registration};
+use hub::management::hosts::{self, ReconcilerRegistration, Registration};
 use hub::questions::totals;
 use hub::rules::{
     Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, evaluate, states, test,
 };
 use hub::silence;
+use hub::silence::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::store::Database;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;

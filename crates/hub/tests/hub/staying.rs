@@ -1,8 +1,8 @@
 //! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
-use hub::hosts::{self, HostPart};
 use hub::ingest::Outcome;
+use hub::management::hosts::{self, HostPart};
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
 use hub::writer::Writer;

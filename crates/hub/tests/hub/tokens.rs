@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hub::authority::Authority;
+use hub::authentication::authority::Authority;
+use hub::authentication::tokens::{Invalid, NewToken, TokenError, any, create, find, list, revoke, rotate};
 use hub::store::Database;
-use hub::tokens::{Invalid, NewToken, TokenError, any, create, find, list, revoke, rotate};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{Group, Reach, Scope};

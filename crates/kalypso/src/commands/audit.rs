@@ -1,6 +1,6 @@
 //! `kalypso audit`: who decided what, and what was published, as one file.
 
-use delivery::audit::{AuditError, AuditRow, Period, rows};
+use delivery::promotion::audit::{AuditError, AuditRow, Period, rows};
 use delivery::reading::ReadAt;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;

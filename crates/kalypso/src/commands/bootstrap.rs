@@ -4,12 +4,12 @@ mod argocd;
 mod flux;
 mod script;
 
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::layout::Folder;
 use engine::output::layout;
-use engine::place::Place;
+use engine::schedule::place::Place;
 use model::object::{GitOpsRepo, Object};
 use model::similar;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
-use delivery::code_owners::{self, CodeOwners, Question, Rule};
-use delivery::loaded::Loaded;
+use delivery::pull_requests::code_owners::{self, CodeOwners, Question, Rule};
+use delivery::sources::loaded::Loaded;
 use model::owners::is_owner;
 use serde_json::{Value as Json, json};
 use workbench::source::{complete, unknown_environment};

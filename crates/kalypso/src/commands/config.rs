@@ -2,8 +2,8 @@
 
 use authoring::config_restoration::restore;
 use engine::compile::Prepared;
+use engine::compile::renames::Renames;
 use engine::plan::PlannedId;
-use engine::renames::Renames;
 use git::Commit;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;

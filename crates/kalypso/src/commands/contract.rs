@@ -7,10 +7,10 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
+use engine::answers::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use engine::compile::Prepared;
-use engine::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName};
 use serde::Serialize;

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use delivery::compilation::{CompiledEnvironment, reuse};
-use delivery::loaded::Loaded;
-use delivery::planned::{Planned, targets};
-use delivery::publish::{Options, PlaceOutcome, deliver};
-use delivery::push::Delivered;
+use delivery::branches::push::Delivered;
+use delivery::output::compilation::{CompiledEnvironment, reuse};
+use delivery::output::planned::{Planned, targets};
+use delivery::publication::publish::{Options, PlaceOutcome, deliver};
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::Adoption;
 use model::name::ClusterTypeName;

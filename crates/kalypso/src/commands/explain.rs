@@ -7,11 +7,11 @@ mod overview;
 mod overview_json;
 mod value;
 
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
+use engine::answers::explain::ValueReason;
+use engine::answers::overview::Meanings;
 use engine::compile::{Prepared, SingleAssignments};
-use engine::explain::ValueReason;
-use engine::overview::Meanings;
-use engine::place::Place;
+use engine::schedule::place::Place;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;

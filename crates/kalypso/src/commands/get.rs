@@ -5,7 +5,7 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use workbench::listing::filter::{Filter, advice, is_of_assignments, unknown_label};
 use workbench::listing::kind::ListedKind;

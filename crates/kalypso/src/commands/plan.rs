@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, SharedRepositories};
-use delivery::changes::markdown::{self, PlanText};
-use delivery::compilation::{CompiledEnvironment, reuse};
-use delivery::enforcement::{self, NotAdmitted};
-use delivery::loaded::Loaded;
-use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
+use delivery::output::changes::markdown::{self, PlanText};
+use delivery::output::compilation::{CompiledEnvironment, reuse};
+use delivery::output::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
+use delivery::publication::enforcement::{self, NotAdmitted};
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use git::GitRepositories;

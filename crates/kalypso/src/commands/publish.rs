@@ -8,14 +8,14 @@ mod stepping;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::compilation::{Reuse, reuse};
-use delivery::controller::command::{OverrideRequest, override_gates};
-use delivery::enforcement;
-use delivery::hub_publication::Receiver;
-use delivery::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
+use delivery::branches::push::Delivered;
+use delivery::output::compilation::{Reuse, reuse};
+use delivery::output::refusal::Refusal;
+use delivery::promotion::controller::command::{OverrideRequest, override_gates};
+use delivery::publication::enforcement;
+use delivery::publication::hub_publication::Receiver;
+use delivery::publication::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
-use delivery::push::Delivered;
-use delivery::refusal::Refusal;
 use engine::plan::ChangeKind;
 use git::publish::ForeignCommits;
 use model::count::count;
@@ -164,7 +164,7 @@ impl Run<'_> {
             is_hub_only: options.publication_hub.hub_only,
         };
         let publish = || {
-            let published = delivery::publish::publish(&access, &request, &names::remember);
+            let published = delivery::publication::publish::publish(&access, &request, &names::remember);
             let mut outcome = published.map_err(failure)?;
             if outcome.places.is_empty() && !outcome.failures.is_empty() {
                 return Err(first(std::mem::take(&mut outcome.failures)));

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::named_releases::{self, Made, NamedRelease, ReleaseError, ReleaseRequest, ReleasedWorkload};
 use delivery::reading::ReadAt;
-use delivery::rollout_store;
+use delivery::states::named_releases::{self, Made, NamedRelease, ReleaseError, ReleaseRequest, ReleasedWorkload};
+use delivery::states::rollout_store;
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;

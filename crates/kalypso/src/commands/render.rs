@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use delivery::branch::folder_of;
-use delivery::compilation::{CompiledEnvironment, KnownResults, diagnostics, reuse};
+use delivery::branches::branch::folder_of;
 use delivery::error::DestinationError;
-use delivery::loaded::Loaded;
-use delivery::planned::{Planned, targets};
+use delivery::output::compilation::{CompiledEnvironment, KnownResults, diagnostics, reuse};
+use delivery::output::planned::{Planned, targets};
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::{Adoption, Destination, Output, assemble};
 use model::git_id::GitId;

@@ -6,10 +6,10 @@ mod json;
 mod question;
 mod text;
 
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
+use engine::answers::why_not::{Applicability, Obstacle, Standing, ValueStanding};
 use engine::compile::Prepared;
-use engine::why_not::{Applicability, Obstacle, Standing, ValueStanding};
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
@@ -29,7 +29,7 @@ struct Answer<'l> {
     fleet: &'l Fleet,
     question: Question,
     /// The answer of the engine.
-    found: engine::why_not::WhyNot,
+    found: engine::answers::why_not::WhyNot,
     /// The errors that stop the assignment, if it exists.
     problems: Vec<Diagnostic>,
     /// The object that the question is about, with its parts.

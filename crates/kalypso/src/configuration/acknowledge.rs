@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use delivery::acknowledgement::Entry;
+use delivery::access::acknowledgement::Entry;
 use model::diagnostic::Code;
 use model::expiry::Expiry;
 use model::kind::Kind;

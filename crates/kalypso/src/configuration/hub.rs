@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use azure::{AzureOptions, Source};
 use engine::layout::Folder;
-use hub::heartbeats::{Heartbeat, HeartbeatOptions};
-use hub::oidc::{Grant, IssuerSettings};
-use hub::retention::{Keep, Retention};
+use hub::authentication::oidc::{Grant, IssuerSettings};
+use hub::management::retention::{Keep, Retention};
 use hub::rules::{Rule, RuleOptions};
+use hub::server::tls::Certificate;
+use hub::silence::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::store::DatabaseUrl;
-use hub::tls::Certificate;
 use hub_api::tokens::{Reach, Scope};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

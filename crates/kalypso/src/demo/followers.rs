@@ -8,9 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use delivery::loaded::Loaded;
-use delivery::planned::targets;
+use delivery::output::planned::targets;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use git::{GitRepositories, Repositories as _, RepositoryUrl, Revision};
 use hub_api::client::Client;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use git::{RepositoryUrl, Revision};
-use hub::retention::Retention;
+use hub::management::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub_api::client::Client;

@@ -23,7 +23,7 @@ impl<'s> HiddenBytes<'s> {
     /// The hidden ranges of a file, in order and without overlap.
     pub(super) fn ranges(&self, file: &File) -> Rc<[Range<usize>]> {
         let mut known = self.known.borrow_mut();
-        let read = || engine::sensitive::hidden_in(&file.content, self.sensitive).into();
+        let read = || engine::masking::hidden_in(&file.content, self.sensitive).into();
         Rc::clone(known.entry(std::ptr::from_ref(file)).or_insert_with(read))
     }
 }

@@ -16,8 +16,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use delivery::acknowledgement::Acknowledged;
-use delivery::compilation::Reuse;
+use delivery::access::acknowledgement::Acknowledged;
+use delivery::output::compilation::Reuse;
 use model::count::{count, thousands};
 use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Severity};
 use model::expiry::Expiry;

@@ -1,7 +1,7 @@
 //! The environments that are listed.
 
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 
 use crate::arguments::SourceOptions;
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};

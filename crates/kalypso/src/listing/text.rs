@@ -1,6 +1,6 @@
 //! Numbers of assignments, for people.
 
-use engine::inventory::AssignmentCounts;
+use engine::answers::inventory::AssignmentCounts;
 
 use crate::terminal::{count, thousands};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::compile::Compiled;
-use engine::place::Place;
-use engine::target::Target;
+use engine::schedule::place::Place;
+use engine::schedule::target::Target;
 use model::fleet::Fleet;
 use model::label::Labels;
 use model::name::{ClusterName, ClusterTypeName, ConfigMapName, PolicyName};

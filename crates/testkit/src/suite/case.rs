@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::layout::own_files::MARKER;
 use engine::output::Adoption;
-use engine::own_files::MARKER;
 
 use super::markdown::{self, Part, PartKind};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
-use delivery::loaded::Loaded;
-use delivery::pinned_repositories::PinnedRepositories;
 use delivery::reading::in_promotion_order;
+use delivery::sources::loaded::Loaded;
+use delivery::sources::pinned_repositories::PinnedRepositories;
 use git::load::{ControlPlane, Environments, ReadRole, Snapshot};
 use git::{Edits, Repositories, RepositoryUrl};
 use model::git_id::GitId;

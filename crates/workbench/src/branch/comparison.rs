@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use delivery::compilation::KnownResults;
-use delivery::loaded::Loaded;
-use delivery::planned::{Earlier, Planned};
+use delivery::output::compilation::KnownResults;
+use delivery::output::planned::{Earlier, Planned};
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use model::diagnostic::{Diagnostic, merged};

@@ -1,7 +1,7 @@
 //! Proposes edits: a new branch in the control plane's repository, and a pull request.
 
 use delivery::access::RepositoryAccess;
-use delivery::change_proposal::{self, ChangeProposal, ChangeProposalError, ProposedChange};
+use delivery::pull_requests::change_proposal::{self, ChangeProposal, ChangeProposalError, ProposedChange};
 use delivery::pull_requests::{GitHosts, Proposal};
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, Edits, Person};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use delivery::access::{ControlPlaneSettings, StateKeys};
-use delivery::compilation::KnownResults;
+use delivery::output::compilation::KnownResults;
 use git::Edits;
 use model::progress::Progress;
 use model::rollout::EnvironmentOrder;

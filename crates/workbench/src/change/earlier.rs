@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use delivery::loaded::Loaded;
-use delivery::pinned_repositories::PinnedRepositories;
+use delivery::sources::loaded::Loaded;
+use delivery::sources::pinned_repositories::PinnedRepositories;
 use git::load::{Read, ReadRole};
 use git::publications::SourceName;
 use git::{Commit, CommitInfo, RepositoryUrl, Revision};

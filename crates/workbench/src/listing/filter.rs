@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use engine::answers::inventory::AssignmentSet;
 use engine::compile::Prepared;
-use engine::inventory::AssignmentSet;
 use model::name::{ClusterName, ClusterTypeName, PolicyName};
 use model::selector::LabelSelector;
 use model::similar;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::compile::Prepared;
-use engine::place::Place;
-use engine::target::Target;
+use engine::schedule::place::Place;
+use engine::schedule::target::Target;
 use model::diagnostic::Origin;
 use model::fleet::Fleet;
 use model::kind::Kind;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
+use engine::answers::inventory::Inventory;
 use engine::compile::Prepared;
-use engine::inventory::Inventory;
 use model::credential::without;
 use model::diagnostic::Origin;
 use model::field_path::FieldPath;

@@ -1,7 +1,7 @@
 //! The stored state of moves: what git keeps between two steps of the controller.
 //!
 //! The derives of serde give the form of the state files, in this order of fields. The content of a field with the name `\0flatten` is among the fields around it:
-//! see `delivery::state_file`.
+//! see `delivery::states::state_file`.
 
 mod advance;
 pub(super) mod rejections;

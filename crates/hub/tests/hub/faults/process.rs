@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use hub::retention::Retention;
+use hub::management::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub_api::report::Report;

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use engine::layout::Folder;
-use engine::own_files::MARKER;
+use engine::layout::own_files::MARKER;
 use git::{GitRepositories, NewCommit, Person, Push, Pushed, Repositories as _, RepositoryUrl, Rewrite, Settings};
 use model::git_id::GitId;
 use model::progress::Progress;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
-use hub::import;
-use hub::retention::Retention;
+use hub::authentication::tokens::{self, NewToken};
+use hub::management::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::Database;
-use hub::tokens::{self, NewToken};
 use hub::writer::Writer;
+use hub::writer::import;
 use hub_api::client::Client;
 use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;

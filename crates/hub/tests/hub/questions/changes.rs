@@ -180,7 +180,7 @@ async fn impossible_event_filters_are_refused(ground: Ground) {
 }
 
 async fn ids_of_deleted_reports_are_not_reused(ground: Ground) {
-    use hub::retention::{Keep, Retention, delete_expired};
+    use hub::management::retention::{Keep, Retention, delete_expired};
 
     let fleet = some(&ground).await;
     fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 10, 11) }).await;

@@ -1,7 +1,7 @@
 //! A folder of manifests that targets of several environments share.
 
 use hub::questions::{compare, deployments, rollout, rollout_at};
-use hub::shared_manifests::{SharedManifests, SharingTarget, find};
+use hub::server::shared_manifests::{SharedManifests, SharingTarget, find};
 use hub::writer::Writer;
 use hub_api::compare::{Compared, ComparedSide};
 use hub_api::deployments::Deployment;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use authoring::branch_files::BranchFiles;
 use authoring::label_advice;
 use authoring::objects::{self, ClusterTypeTemplates};
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use model::kind::Kind;
 use model::object::Template;
 

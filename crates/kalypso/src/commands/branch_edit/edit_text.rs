@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
-use delivery::changes::markdown::{self, PlanText};
+use delivery::output::changes::markdown::{self, PlanText};
 use model::excerpt;
 use model::field_path::FieldPath;
 use model::kind::Kind;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::inventory::{Inventory, OverrideReason, OverridingValue, ValueReach};
+use engine::answers::inventory::{Inventory, OverrideReason, OverridingValue, ValueReach};
 use model::count::count;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use delivery::enforcement::{self, NotAdmitted};
-use delivery::loaded::Loaded;
+use delivery::publication::enforcement::{self, NotAdmitted};
 use delivery::reading;
-use delivery::shared_objects::without_possibly_used;
+use delivery::sources::loaded::Loaded;
+use delivery::sources::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
 use model::diagnostic::{Code, Diagnostic, Severity};
 use model::name::EnvironmentName;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use delivery::branch_protection::{DecidingBranch, deciding_branches};
-use delivery::loaded::Loaded;
+use delivery::pull_requests::branch_protection::{DecidingBranch, deciding_branches};
+use delivery::sources::loaded::Loaded;
 use git_host::HostError;
 use git_host::protection::BranchProtection;
 use model::diagnostic::Diagnostic;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use delivery::loaded::Loaded;
 use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
+use engine::answers::inventory::{AssignmentSet, HeldValue, Inventory};
 use engine::compile::Prepared;
-use engine::inventory::{AssignmentSet, HeldValue, Inventory};
 use hub_api::compare::ComparedTarget;
 use model::count::count;
 use model::excerpt;

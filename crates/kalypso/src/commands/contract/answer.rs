@@ -1,6 +1,6 @@
 //! Contracts for programs.
 
-use engine::contract::{
+use engine::answers::contract::{
     Advice, Ask, AskedValue, GivenValue, MissingValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract,
     WrongValue,
 };

@@ -1,6 +1,8 @@
 //! The parts of a contract as rows and sentences, for text and for Markdown.
 
-use engine::contract::{Advice, AskedValue, GivenValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract};
+use engine::answers::contract::{
+    Advice, AskedValue, GivenValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract,
+};
 use model::count::{count, places, thousands};
 use model::diagnostic::{AssignmentId, Origin};
 use model::locate::Locator;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use delivery::changes::markdown::code;
-use engine::contract::WorkloadContract;
+use delivery::output::changes::markdown::code;
+use engine::answers::contract::WorkloadContract;
 use model::count::{count, thousands};
 
 use super::blocks::{self, Problem};

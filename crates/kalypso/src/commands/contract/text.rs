@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::contract::{AskedValue, WorkloadContract};
+use engine::answers::contract::{AskedValue, WorkloadContract};
 use model::count::{count, thousands};
 use model::locate::Locator;
 

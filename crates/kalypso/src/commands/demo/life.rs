@@ -3,10 +3,10 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use delivery::hub_publication::{self, Receiver};
-use delivery::loaded::Loaded;
-use delivery::planned::Planned;
-use delivery::publish::PlaceOutcome;
+use delivery::output::planned::Planned;
+use delivery::publication::hub_publication::{self, Receiver};
+use delivery::publication::publish::PlaceOutcome;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use git::Revision;
 use hub_api::filter::Filter;

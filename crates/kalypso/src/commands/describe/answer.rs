@@ -1,6 +1,6 @@
 //! Descriptions for programs.
 
-use engine::inventory::AssignmentCounts;
+use engine::answers::inventory::AssignmentCounts;
 use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! What an object consists of, beyond its columns: the values of a `ConfigMap`, the targets of a workload.
 
-use engine::inventory::ConfigMapValue;
+use engine::answers::inventory::ConfigMapValue;
 use engine::promotion::membership::Membership;
-use engine::target::Target;
+use engine::schedule::target::Target;
 use model::credential::without;
 use model::fleet::Fleet;
 use model::object::{AnyObject, ClusterType, Object, Promotion, Template, Workload};

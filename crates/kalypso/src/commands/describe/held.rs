@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use delivery::rings::HeldContent;
+use delivery::output::rings::HeldContent;
 use engine::compile::{Assignment, Compiled};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;

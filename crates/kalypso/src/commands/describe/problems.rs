@@ -1,7 +1,7 @@
 //! The diagnostics of `kalypso check` that are about an object.
 
-use delivery::expired_pins::expired_pins;
-use delivery::loaded::Loaded;
+use delivery::promotion::expired_pins::expired_pins;
+use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin};

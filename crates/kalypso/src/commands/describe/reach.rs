@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::inventory::{AssignmentCounts, AssignmentSet, Inventory};
+use engine::answers::inventory::{AssignmentCounts, AssignmentSet, Inventory};
 use model::diagnostic::Origin;
 use model::object::AnyObject;
 use workbench::listing::kind::ListedKind;

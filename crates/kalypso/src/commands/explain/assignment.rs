@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use delivery::rings::HeldContent;
-use engine::explain::{Explanation, MappedLabel, PolicyReason};
+use delivery::output::rings::HeldContent;
+use engine::answers::explain::{Explanation, MappedLabel, PolicyReason};
 use engine::hold::Held;
 use model::credential::without;
 use model::diagnostic::{Diagnostic, Origin};

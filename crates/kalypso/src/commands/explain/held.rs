@@ -1,7 +1,7 @@
 //! The files that release pins hold for a failing assignment.
 
-use delivery::held_assignments::{self, Failing};
-use delivery::loaded::Loaded;
+use delivery::output::held_assignments::{self, Failing};
+use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::hold::{Held, HeldFolder};
 use model::diagnostic::{AssignmentId, Diagnostic};

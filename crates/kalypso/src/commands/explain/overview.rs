@@ -1,8 +1,8 @@
 //! Overviews of a place, a deployment target or a workload, as text.
 
+use engine::answers::overview::{Assignments, Meanings, PlaceOverview, TargetOverview, WorkloadOverview};
+use engine::answers::why_not::SourcedLabel;
 use engine::compile::Prepared;
-use engine::overview::{Assignments, Meanings, PlaceOverview, TargetOverview, WorkloadOverview};
-use engine::why_not::SourcedLabel;
 use model::count;
 use model::diagnostic::Origin;
 use model::field_path::FieldPath;

@@ -1,7 +1,7 @@
 //! Overviews of a place, a deployment target or a workload, for programs.
 
-use engine::overview::{Assignments, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
-use engine::why_not::SourcedLabel;
+use engine::answers::overview::{Assignments, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
+use engine::answers::why_not::SourcedLabel;
 use model::diagnostic::{Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::locate::Locator;

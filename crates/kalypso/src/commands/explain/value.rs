@@ -1,7 +1,7 @@
 //! The explanation of one value, for people and for programs.
 
+use engine::answers::explain::{SchemaCheck, UnusedContainer, ValuePart, ValueReason, ValueSource};
 use engine::compile::Prepared;
-use engine::explain::{SchemaCheck, UnusedContainer, ValuePart, ValueReason, ValueSource};
 use model::diagnostic::{AssignmentId, Origin};
 use model::locate::Locator;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use engine::answers::inventory::Assigned;
 use engine::compile::SingleAssignments;
-use engine::inventory::Assigned;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use workbench::listing::rows::{AssignmentRow, Row};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::inventory::{AssignmentSet, HeldValue};
+use engine::answers::inventory::{AssignmentSet, HeldValue};
 use workbench::listing::filter::{Filter, environments, nearest};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::rows::{KeyRow, KindFields as _, Row, ValueRow, columns_of};

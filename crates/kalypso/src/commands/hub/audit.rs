@@ -1,6 +1,6 @@
 //! `kalypso hub audit`: publications and decisions, with their users.
 
-use hub::audit::{self, AuditError};
+use hub::management::audit::{self, AuditError};
 use hub_api::audit::{Action, AuditEntries, AuditEntry, AuditFilter};
 use hub_api::limits::PAGE_MAX;
 use hub_api::timestamp::Timestamp;

@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use hub::backup::{self, BackupError};
 use hub::store::DatabaseUrl;
+use hub::store::backup::{self, BackupError};
 use tempfile::NamedTempFile;
 
 use super::{STANDARD_STREAM, with_database};

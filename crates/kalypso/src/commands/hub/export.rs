@@ -2,7 +2,7 @@
 
 use std::io::BufWriter;
 
-use hub::export::{self, ExportError, Selection};
+use hub::questions::export::{self, ExportError, Selection};
 
 use super::with_database;
 use crate::arguments::{HubExport, TableFormat};

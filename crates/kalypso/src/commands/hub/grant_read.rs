@@ -1,6 +1,6 @@
 //! `kalypso hub grant-read`: allows a role of PostgreSQL to read the hub's tables.
 
-use hub::export;
+use hub::questions::export;
 
 use super::export::failure;
 use super::with_database;

@@ -1,6 +1,6 @@
 //! `kalypso hub host`: the hosts in the hub's database.
 
-use hub::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
+use hub::management::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
 use hub_api::hosts::{ApartReport, Host};
 use hub_api::timestamp::Timestamp;
@@ -95,7 +95,7 @@ fn rows(host: &Host) -> Vec<[String; 6]> {
 
 fn apart(options: &HubHostApart) -> anyhow::Result<Exit> {
     let found = with_database(&options.database, async |database| {
-        Ok(hub::apart::list(database, options.limit).await.map_err(unusable)?)
+        Ok(hub::management::apart::list(database, options.limit).await.map_err(unusable)?)
     })?;
     match options.output {
         Format::Human if found.is_empty() => terminal::answer("No report is kept apart.\n")?,

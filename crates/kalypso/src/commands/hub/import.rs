@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use hub::import::{self, ImportError, Imported};
 use hub::store::Database;
 use hub::writer::Writer;
+use hub::writer::import::{self, ImportError, Imported};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 

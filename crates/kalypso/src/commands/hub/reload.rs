@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hub::reload::{Reload, Reloading};
+use hub::server::reload::{Reload, Reloading};
 
 use crate::arguments::HubDatabase;
 use crate::configuration;

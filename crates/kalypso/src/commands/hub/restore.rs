@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use hub::backup;
+use hub::store::backup;
 
 use super::backup::{failure, rows_text};
 use super::{STANDARD_STREAM, with_database};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use hub::local_promotions::LocalPromotions;
+use hub::server::local_promotions::LocalPromotions;
+use hub::server::tls::Certificate;
 use hub::server::{self, Server, ServerError, ServerOptions};
-use hub::tls::Certificate;
 use service::{Service, ServiceSettings};
 
 use super::{database_lock, reload};

@@ -1,6 +1,6 @@
 //! `kalypso hub token`: the tokens that authenticate clients to the hub.
 
-use hub::tokens::{self, NewToken, TokenError};
+use hub::authentication::tokens::{self, NewToken, TokenError};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{Group, HostScope, Reach, Scope, Token};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use delivery::changes::folding::{Folded, folded};
-use delivery::changes::places::Places;
-use delivery::changes::{Group, groups};
-use delivery::loaded::Loaded;
+use delivery::output::changes::folding::{Folded, folded};
+use delivery::output::changes::places::Places;
+use delivery::output::changes::{Group, groups};
+use delivery::sources::loaded::Loaded;
 use engine::hold::HeldFolder;
 use engine::output::Relocation;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};

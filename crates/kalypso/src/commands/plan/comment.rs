@@ -1,6 +1,6 @@
 //! The plan as a comment on a pull request of the control plane: one comment for each environment, which is updated.
 
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use git_host::marker::Marker;
 use git_host::sticky::{Put, Sticky};
 

@@ -1,7 +1,7 @@
 //! Changes that require a confirmation before they are published directly.
 
-use delivery::changes::{removed_text, renaming_note};
-use delivery::planned::Planned;
+use delivery::output::changes::{removed_text, renaming_note};
+use delivery::output::planned::Planned;
 use model::diagnostic::{Code, Diagnostic};
 use serde::Serialize;
 use utoipa::ToSchema;

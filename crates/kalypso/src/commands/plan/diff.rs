@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use delivery::planned::Planned;
+use delivery::output::planned::Planned;
 use engine::compile::Compiled;
-use engine::own_files::{OWNER_FILE, TRACKING_FILE};
+use engine::layout::own_files::{OWNER_FILE, TRACKING_FILE};
+use engine::masking::{Lines, ShownFiles, plain};
 use engine::plan::{FileChange, PlannedId};
-use engine::sensitive::{Lines, ShownFiles, plain};
 use model::tree::{Blob, OpenError};
 use similar::{Algorithm, ChangeTag, DiffOp};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use delivery::planned::Planned;
-use delivery::selection::Selection as Selected;
+use delivery::output::planned::Planned;
+use delivery::output::selection::Selection as Selected;
 use engine::compile::{Compiled, Prepared};
 use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;

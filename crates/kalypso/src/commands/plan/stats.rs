@@ -1,6 +1,6 @@
 //! The amount of work in each stage of compiling.
 
-use delivery::compilation::{Reuse, reuse};
+use delivery::output::compilation::{Reuse, reuse};
 use engine::compile::{Compiled, Work};
 use serde::Serialize;
 use utoipa::ToSchema;

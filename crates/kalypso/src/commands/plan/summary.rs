@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use delivery::changes::places::Places;
-use delivery::changes::{
+use delivery::output::changes::places::Places;
+use delivery::output::changes::{
     Counts, Group, Groups, because_words, counted, groups, owner, owners_text, places_text, relocation_text,
     removed_text, renamed_places_text, renaming_note, sign,
 };
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use engine::plan::{ChangeKind, FileChange, PlannedId};
 use model::excerpt;
 

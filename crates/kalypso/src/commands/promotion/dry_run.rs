@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use delivery::controller::command::requested_release;
-use delivery::controller::plane::{KnownBranches, Plane};
-use delivery::controller::settled;
+use delivery::promotion::controller::command::requested_release;
+use delivery::promotion::controller::plane::{KnownBranches, Plane};
+use delivery::promotion::controller::settled;
 use delivery::reading::{ReadAt, from_git};
 use engine::promotion::graph::Step;
 use engine::promotion::membership::Membership;

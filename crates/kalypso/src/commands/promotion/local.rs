@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::command::{PersonDecision, decide};
-use delivery::controller::plane::Plane;
-use delivery::controller::published::Published;
-use delivery::controller::restoration::{Restoration, RestorationError, RestoredStates, restore};
-use delivery::controller::{Memory, StepOutcome, StepRequest, status_of};
-use delivery::hub_publication::Receiver;
-use delivery::publication_preview::preview;
-use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
+use delivery::promotion::controller::command::{PersonDecision, decide};
+use delivery::promotion::controller::plane::Plane;
+use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::restoration::{Restoration, RestorationError, RestoredStates, restore};
+use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, status_of};
+use delivery::publication::hub_publication::Receiver;
+use delivery::publication::publication_preview::preview;
+use delivery::publication::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::gates::Teams;

@@ -1,11 +1,11 @@
 //! What `kalypso promote` moves: a commit of the main branch, the release of a workload, a named release, or all that waits.
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::line::Line;
-use delivery::controller::plane::Plane;
-use delivery::controller::settled;
-use delivery::named_releases;
-use delivery::renderer::SUBJECT;
+use delivery::access::renderer::SUBJECT;
+use delivery::promotion::controller::line::Line;
+use delivery::promotion::controller::plane::Plane;
+use delivery::promotion::controller::settled;
+use delivery::states::named_releases;
 use hub_api::promotions::{PromotionStatus, SubjectKind};
 use model::name::EnvironmentName;
 use model::similar;

@@ -1,9 +1,9 @@
 //! Confirmations of removals on the command line, in the history of the environment.
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::command::{Confirmed, note_confirmation};
-use delivery::publish::{Outcome, PlaceOutcome};
-use delivery::push::Delivered;
+use delivery::branches::push::Delivered;
+use delivery::promotion::controller::command::{Confirmed, note_confirmation};
+use delivery::publication::publish::{Outcome, PlaceOutcome};
 use model::name::EnvironmentName;
 use workbench::branch;
 

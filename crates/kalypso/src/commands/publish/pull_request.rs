@@ -1,6 +1,6 @@
 //! Pull requests of a publication, as text and as JSON.
 
-use delivery::publish::{Outcome, PlaceOutcome};
+use delivery::publication::publish::{Outcome, PlaceOutcome};
 use delivery::pull_requests::{Proposal, PullRequestLink};
 use serde_json::{Value as Json, json};
 

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::StepOutcome;
-use delivery::publish::{Outcome, PlaceOutcome};
-use delivery::push::Delivered;
+use delivery::branches::push::Delivered;
+use delivery::promotion::controller::StepOutcome;
+use delivery::publication::publish::{Outcome, PlaceOutcome};
 use hub_api::promotions::{MovePhase, SubjectStatus};
 use model::name::EnvironmentName;
 use model::object::release;

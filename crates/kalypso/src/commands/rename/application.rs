@@ -7,7 +7,7 @@ use std::sync::Arc;
 use authoring::branch_files::Refusal;
 use authoring::renames::{self, NewName, Renaming};
 use delivery::access::{RepositoryAccess, destination_url};
-use delivery::loaded::Loaded;
+use delivery::sources::loaded::Loaded;
 use model::fleet::{Author, RegisteredWorkload};
 use model::kind::Kind;
 use model::label;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use authoring::additions::PlacedObject;
 use authoring::renames::Renaming;
-use delivery::changes::markdown;
+use delivery::output::changes::markdown;
 use git::checkout::Committed;
 use git::{Edit, Edits};
 use model::kind::Kind;

@@ -1,6 +1,6 @@
 //! The part of the answer about a `ConfigMap` or a schema, as text.
 
-use engine::why_not::{
+use engine::answers::why_not::{
     Applicability, AppliedKind, AssignmentSide, CheckedCondition, Exclusion, Standing, ValueStanding, Winner,
 };
 use model::locate::Locator;

@@ -1,6 +1,6 @@
 //! Describes changes of objects, with their effect on other assignments.
 
-use engine::why_not::{ChangeReach, EditAction, ObjectEdit, SuggestedChange};
+use engine::answers::why_not::{ChangeReach, EditAction, ObjectEdit, SuggestedChange};
 use model::kind::Kind;
 use model::locate::Locator;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The answer for programs.
 
-use engine::why_not::{
+use engine::answers::why_not::{
     Applicability, AssignmentSide, CheckedCondition, CheckedRequirement, CheckedSide, Exclusion, NearPolicy, Obstacle,
     SourcedLabel, Standing, ValueStanding, WhyNot,
 };

@@ -1,8 +1,8 @@
 //! The question: its words on the command line, and their meaning in an environment.
 
+use engine::answers::overview::Meanings;
+use engine::answers::why_not::AppliedKind;
 use engine::compile::Prepared;
-use engine::overview::Meanings;
-use engine::why_not::AppliedKind;
 use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 

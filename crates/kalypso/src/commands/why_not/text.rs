@@ -1,7 +1,7 @@
 //! The answer as text.
 
-use engine::name_meaning::NameMeaning;
-use engine::why_not::{CheckedRequirement, CheckedSide, NearPolicy, Obstacle, SourcedLabel, WhyNot};
+use engine::answers::name_meaning::NameMeaning;
+use engine::answers::why_not::{CheckedRequirement, CheckedSide, NearPolicy, Obstacle, SourcedLabel, WhyNot};
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
 

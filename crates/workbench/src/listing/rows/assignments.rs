@@ -1,7 +1,7 @@
 //! Assignments.
 
-use delivery::rings::{Held, HeldContent, Origins};
-use engine::inventory::Assigned;
+use delivery::output::rings::{Held, HeldContent, Origins};
+use engine::answers::inventory::Assigned;
 use model::name::PolicyName;
 use serde::Serialize;
 use utoipa::ToSchema;

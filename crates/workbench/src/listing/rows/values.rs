@@ -1,6 +1,6 @@
 //! Values, and the keys of values.
 
-use engine::inventory::{HeldValue, ValueOrigin};
+use engine::answers::inventory::{HeldValue, ValueOrigin};
 use model::count::thousands;
 use model::credential::without;
 use model::excerpt;

@@ -1,6 +1,6 @@
 //! Workloads, their deployment targets and their registrations.
 
-use engine::target::Target;
+use engine::schedule::target::Target;
 use model::count::thousands;
 use model::credential::without;
 use model::name::RegistrationName;

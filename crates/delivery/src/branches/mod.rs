@@ -1,0 +1,4 @@
+//! Branches that Kalypso writes: their commits, and pushes to them.
+
+pub mod branch;
+pub mod push;
