@@ -4,8 +4,10 @@
 
 use data_encoding::HEXLOWER;
 use include_dir::{Dir, include_dir};
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AssertSqlSafe, PgConnection, SqlSafeStr as _, SqliteConnection};
+
+use super::error::DatabaseError;
 
 /// The migrations of SQLite: `VERSION_DESCRIPTION.sql`.
 pub(super) static SQLITE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/sqlite");
@@ -39,7 +41,7 @@ fn migration(file: &'static include_dir::File<'static>) -> Option<Migration> {
 /// # Errors
 ///
 /// The database can't be written, or has the tables of another version.
-pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<(), sqlx::migrate::MigrateError> {
+pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
     let migrator = migrator(&SQLITE);
     let is_known = "select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')";
     if sqlx::query_scalar(is_known).fetch_one(&mut *connection).await? {
@@ -54,7 +56,7 @@ pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<
 /// # Errors
 ///
 /// The database can't be written, or has the tables of another version.
-pub(super) async fn migrate_postgres(connection: &mut PgConnection) -> Result<(), sqlx::migrate::MigrateError> {
+pub(super) async fn migrate_postgres(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let migrator = migrator(&POSTGRES);
     if sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null").fetch_one(&mut *connection).await? {
         // Several statements of one request are one transaction.
@@ -67,6 +69,22 @@ pub(super) async fn migrate_postgres(connection: &mut PgConnection) -> Result<()
 fn adopting(migrator: &Migrator, literal: impl Fn(&str) -> String) -> String {
     let checksum = migrator.iter().next().map(|first| HEXLOWER.encode(&first.checksum)).unwrap_or_default();
     ADOPT.replace("{checksum}", &literal(&checksum)).replace("{first}", &FIRST.to_string())
+}
+
+impl From<MigrateError> for DatabaseError {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::Execute(error) => error.into(),
+            MigrateError::VersionMissing(version) if version < FIRST => {
+                let first = FIRST;
+                let text = format!(
+                    "they are of a build before 0.1.0. Start a build whose tables have version {first} once: it upgrades the database"
+                );
+                Self::Tables(text)
+            }
+            error => Self::Tables(error.to_string()),
+        }
+    }
 }
 
 #[cfg(test)]

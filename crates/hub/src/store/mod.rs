@@ -11,10 +11,14 @@ mod error;
 mod ids;
 mod migrations;
 mod parameters;
+mod postgres;
 mod row;
 mod rows;
+mod sqlite;
 mod transaction;
 mod value;
+
+use std::time::Duration;
 
 pub use catalog::{Table, tables};
 pub use database::{Database, DatabaseUrl, DatabaseUrlError};
@@ -29,3 +33,8 @@ pub use row::{Columns, FromColumn, FromRow, Row};
 pub use rows::{Kind, Rows};
 pub use transaction::{Transaction, Turn};
 pub use value::Value;
+
+/// How long to wait for a connection before the database counts as unreachable.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Number of connections for questions.
+const READERS: u32 = 8;

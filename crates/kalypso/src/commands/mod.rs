@@ -1,6 +1,7 @@
 //! The commands, one file for each.
 
 mod add;
+mod approve;
 mod audit;
 mod bootstrap;
 mod branch_edit;
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),
         Command::Promote(options) => promotion::promote(options),
-        Command::Approve(options) => promotion::approve(options),
+        Command::Approve(options) => approve::run(options),
         Command::Hold(options) => promotion::hold(options),
         Command::Resume(options) => promotion::resume(options),
         Command::Abort(options) => promotion::abort(options),

@@ -5,6 +5,7 @@
 mod approval;
 mod check;
 mod fleet;
+mod soak;
 #[cfg(test)]
 mod tests;
 pub(super) mod window;
@@ -206,28 +207,12 @@ fn verdict(gate: &Gate, input: &GateInput<'_>, (of_list, good_since): (Silent, O
     match &gate.kind {
         GateKind::Compliant { share, silent } => fleet::compliant(*share, *silent, &input.measured),
         GateKind::Failures(amount) => fleet::failures(*amount, of_list, &input.measured),
-        GateKind::Soak(time) => soak(*time, input, good_since),
+        GateKind::Soak(time) => soak::verdict(*time, input, good_since),
         GateKind::Check(_) => check::verdict(input.checks.get(&gate.name), input.now),
         GateKind::Window(window) => window::verdict(window, input.now),
         GateKind::Approval(approval) => approval::verdict((&gate.name, approval), input),
         GateKind::Manual => (GateStatus::Waiting, "a person must let the change through".to_owned()),
     }
-}
-
-fn soak(time: Duration, input: &GateInput<'_>, good_since: Option<Timestamp>) -> Verdict {
-    let shown = duration(time);
-    if let Err(reason) = &input.measured {
-        return (GateStatus::Waiting, format!("the state of the fleet is not known: {reason}"));
-    }
-    let Some(since) = good_since else {
-        return (GateStatus::Waiting, format!("{shown} begin when the fleet is good"));
-    };
-    let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
-    // A time before `since`, after a correction of the clock, is a negative duration. It never reaches the soak time.
-    let is_over = since <= input.now && input.now.duration_since(since) >= time;
-    let status = if is_over { GateStatus::Passed } else { GateStatus::Waiting };
-    let end = since.checked_add(time).map_or_else(|_| "never".to_owned(), |end| format!("{end:.0}"));
-    (status, format!("good since {since:.0}; {shown} end at {end}"))
 }
 
 /// A duration in readable form: `1d 2h`, `30m`.

@@ -20,8 +20,8 @@ use self::local::LocalController;
 use self::subject::Wanted;
 
 use crate::arguments::{
-    Abort, Approve, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry,
-    Rollback, RolloutAdvance, RolloutRestore, RolloutStatus, Skip,
+    Abort, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry, Rollback,
+    RolloutAdvance, RolloutRestore, RolloutStatus, Skip,
 };
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
@@ -51,14 +51,6 @@ pub(super) fn skip(options: &Skip) -> anyhow::Result<Exit> {
         command.gate = Some(options.gate.clone());
         command.revision.clone_from(&options.revision);
         command.reason = Some(options.reason.clone());
-    })
-}
-
-pub(super) fn approve(options: &Approve) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Approve, |command| {
-        command.gate.clone_from(&options.gate);
-        command.revision.clone_from(&options.revision);
-        command.reason.clone_from(&options.reason);
     })
 }
 
@@ -115,7 +107,7 @@ fn decide_with_reason(decision: &ReasonedDecision, action: PromotionAction) -> a
 }
 
 /// Sends a decision to the service. Without one, stores it on the branch with the states.
-fn decide(
+pub(super) fn decide(
     of: &PromotionSubject,
     action: PromotionAction,
     complete: impl FnOnce(&mut PromotionCommand),
