@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ::hub::store::{Database, Dialect, Kind, Rows};
+use ::hub::store::{ColumnType, Database, Dialect, Rows};
 use ::hub::writer::Writer;
 use ::hub_api::endpoint::Endpoint;
 use ::hub_api::report::{Report, Status};
@@ -190,7 +190,7 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
 
 /// Makes a table with the profile of the reconcilers of each place.
 async fn profiles(database: &Database) -> Result<()> {
-    let mut rows = Rows::new(&[("id", Kind::Int), ("profile", Kind::Int)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("profile", ColumnType::Int)]);
     let sql = "select p.id, b.repository, b.branch, p.path from place p join gitops_branch b on b.id = p.branch_id";
     for (id, repository, branch, path) in database.query::<(i64, String, String, String)>(sql, Vec::new()).await? {
         let report = Report {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::management::audit::{self, AuditRecord};
 use crate::questions::{self, QuestionError};
-use crate::store::{Database, DatabaseError, Dialect, Kind, Rows, Transaction};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Rows, Transaction};
 
 /// The reason why events are not stored.
 #[derive(Debug, thiserror::Error)]
@@ -95,10 +95,10 @@ const INSERT: &str = "insert into promotion_event \
     on conflict (event_id) do nothing returning event_id";
 
 fn rows(events: &[PromotionEvent]) -> Rows {
-    let text = |name| (name, Kind::Text);
+    let text = |name| (name, ColumnType::Text);
     let mut rows = Rows::new(&[
         text("event_id"),
-        ("happened_on", Kind::Timestamp),
+        ("happened_on", ColumnType::Timestamp),
         text("environment"),
         text("subject"),
         text("revision"),

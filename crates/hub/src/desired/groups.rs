@@ -6,7 +6,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredPlace, Role};
 
 use super::vocabulary::{self, TargetIds, TargetKey};
-use crate::store::{BranchId, DatabaseError, Kind, PlaceGroupId, Rows, TargetId, Transaction, Value};
+use crate::store::{BranchId, ColumnType, DatabaseError, PlaceGroupId, Rows, TargetId, Transaction, Value};
 
 /// The group of a place. The folder of a single cluster is grouped with those of the other clusters of its type. Every other folder is its own group.
 pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
@@ -63,10 +63,10 @@ pub(super) async fn add(
     let names = grouped.iter().filter_map(|grouped| grouped.place.environment.as_deref()).collect();
     let environments = vocabulary::environments(transaction, names).await?;
     let mut rows = Rows::new(&[
-        ("name", Kind::Text),
-        ("environment_id", Kind::Int),
-        ("cluster_type", Kind::Text),
-        ("role", Kind::Text),
+        ("name", ColumnType::Text),
+        ("environment_id", ColumnType::Int),
+        ("cluster_type", ColumnType::Text),
+        ("role", ColumnType::Text),
     ]);
     let determining = grouped.iter().filter(|grouped| grouped.determines_group);
     let groups: BTreeMap<&str, &DesiredPlace> = determining.map(|grouped| (grouped.group, grouped.place)).collect();
@@ -100,7 +100,7 @@ async fn set_targets(
             Role::Platform => assigned.extend(ids),
         }
     }
-    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text)]);
     applications.into_iter().for_each(|name| rows.push(vec![name.into()]));
     let statement = "delete from place_group_target where place_group_id in \
         (select g.id from source s join place_group g on g.name = s.name)";
@@ -108,7 +108,7 @@ async fn set_targets(
     if let Some(branch) = replaced_in {
         replace_targets(transaction, branch, assigned).await?;
     }
-    let mut rows = Rows::new(&[("name", Kind::Text), ("target_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text), ("target_id", ColumnType::Int)]);
     members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
     // What is left of the same target is the one that a publisher said.
     let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
@@ -128,7 +128,7 @@ async fn replace_targets(
     branch: BranchId,
     assigned: BTreeSet<TargetId>,
 ) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("target_id", Kind::Int), ("branch_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("target_id", ColumnType::Int), ("branch_id", ColumnType::Int)]);
     assigned.into_iter().for_each(|target| rows.push(vec![target.into(), branch.into()]));
     let statement = "select g.id, o.id, t.id from source s join deployment_target t on t.id = s.target_id \
         join workload l on l.id = t.workload_id join workload k on k.name = l.name and k.id <> l.id \
@@ -137,7 +137,8 @@ async fn replace_targets(
         join place_group g on g.id = m.place_group_id where g.role = 'platform' \
         and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = s.branch_id)";
     let found: Vec<(PlaceGroupId, TargetId, TargetId)> = transaction.with(rows, statement).await?;
-    let mut rows = Rows::new(&[("group_id", Kind::Int), ("former_id", Kind::Int), ("target_id", Kind::Int)]);
+    let mut rows =
+        Rows::new(&[("group_id", ColumnType::Int), ("former_id", ColumnType::Int), ("target_id", ColumnType::Int)]);
     found.into_iter().for_each(|(group, former, target)| rows.push(vec![group.into(), former.into(), target.into()]));
     let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
         select group_id, target_id from source where true on conflict (place_group_id, deployment_target_id) do nothing";

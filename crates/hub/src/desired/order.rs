@@ -2,7 +2,7 @@
 
 use model::rollout::EnvironmentOrder;
 
-use crate::store::{DatabaseError, Kind, Rows, Transaction};
+use crate::store::{ColumnType, DatabaseError, Rows, Transaction};
 
 /// Reads the order that was published last.
 pub(crate) async fn read(transaction: &mut Transaction) -> Result<EnvironmentOrder, DatabaseError> {
@@ -17,7 +17,7 @@ pub(super) async fn set(transaction: &mut Transaction, names: &[String]) -> Resu
         return Ok(());
     }
     transaction.execute("delete from environment_order", Vec::new()).await?;
-    let mut rows = Rows::new(&[("name", Kind::Text), ("position", Kind::Int)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text), ("position", ColumnType::Int)]);
     order.positions().for_each(|(name, position)| rows.push(vec![name.into(), position.into()]));
     let statement = "insert into environment_order (name, position) select name, position from source";
     transaction.execute_with(rows, statement).await

@@ -8,7 +8,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::DesiredPlace;
 use hub_api::timestamp::Timestamp;
 
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, Rows, Transaction, Value};
 
 /// How long planned content is kept: longer than a review of a change takes.
 const KEPT: Duration = Duration::from_hours(24 * 90);
@@ -20,10 +20,10 @@ pub(super) async fn note(
 ) -> Result<(), DatabaseError> {
     let now = Timestamp::now();
     let mut rows = Rows::new(&[
-        ("endpoint", Kind::Text),
-        ("tree", Kind::Text),
-        ("place", Kind::Text),
-        ("noted_on", Kind::Timestamp),
+        ("endpoint", ColumnType::Text),
+        ("tree", ColumnType::Text),
+        ("place", ColumnType::Text),
+        ("noted_on", ColumnType::Timestamp),
     ]);
     let contents: BTreeMap<_, _> = places
         .iter()
@@ -46,7 +46,8 @@ pub(super) async fn known<'a>(
     transaction: &mut Transaction,
     places: &[(&'a DesiredPlace, &Endpoint)],
 ) -> Result<Vec<Cow<'a, DesiredPlace>>, DatabaseError> {
-    let mut rows = Rows::new(&[("number", Kind::Int), ("endpoint", Kind::Text), ("tree", Kind::Text)]);
+    let mut rows =
+        Rows::new(&[("number", ColumnType::Int), ("endpoint", ColumnType::Text), ("tree", ColumnType::Text)]);
     for (number, (place, endpoint)) in places.iter().enumerate() {
         if let Some(tree) = &place.tree {
             rows.push(vec![Value::from(number as i64), endpoint.to_string().into(), tree.as_str().into()]);

@@ -17,7 +17,7 @@ use crate::ingest::naming;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::{self, Changes};
 use crate::store::{
-    ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value, WorkloadId,
+    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, RevisionId, Rows, Transaction, Value, WorkloadId,
 };
 
 /// A place that a publication lists.
@@ -215,7 +215,7 @@ async fn stored_places(
     transaction: &mut Transaction,
     desired_places: &[(&DesiredPlace, &Endpoint)],
 ) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
-    let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[("endpoint", ColumnType::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
     let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, n.workload_id, n.version, w.is_pinned, g.name, g.cluster_type, \
         p.earlier_names from source s \
@@ -261,11 +261,11 @@ async fn add_places(
     named: &[Named<'_>],
 ) -> Result<BTreeMap<String, PlaceId>, DatabaseError> {
     let mut rows = Rows::new(&[
-        ("endpoint", Kind::Text),
-        ("branch_id", Kind::Int),
-        ("path", Kind::Text),
-        ("group_name", Kind::Text),
-        ("cluster", Kind::Text),
+        ("endpoint", ColumnType::Text),
+        ("branch_id", ColumnType::Int),
+        ("path", ColumnType::Text),
+        ("group_name", ColumnType::Text),
+        ("cluster", ColumnType::Text),
     ]);
     for Named { place, endpoint, group, .. } in
         named.iter().filter(|named| named.known.is_none() && named.place.tree.is_some())
@@ -286,7 +286,8 @@ async fn add_places(
 
 /// Moves places to another group if the publication shows that they belong to it.
 async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<PlaceId>, DatabaseError> {
-    let mut rows = Rows::new(&[("place_id", Kind::Int), ("group_name", Kind::Text), ("cluster", Kind::Text)]);
+    let mut rows =
+        Rows::new(&[("place_id", ColumnType::Int), ("group_name", ColumnType::Text), ("cluster", ColumnType::Text)]);
     for Named { place, group, known, .. } in named {
         if let Some(known) = known.as_ref().filter(|known| known.group.name != *group) {
             rows.push(vec![known.id.into(), group.as_str().into(), place.cluster.as_deref().into()]);
@@ -303,7 +304,7 @@ async fn set_earlier_names(
     named: &[Named<'_>],
     by: By<'_>,
 ) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("endpoint", Kind::Text), ("earlier_names", Kind::Text)]);
+    let mut rows = Rows::new(&[("endpoint", ColumnType::Text), ("earlier_names", ColumnType::Text)]);
     for Named { place, listed, endpoint, known, .. } in named {
         let names = match by {
             By::Watcher(_) if place.earlier_names.is_empty() => continue,
@@ -344,11 +345,11 @@ async fn complete(
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("revision_id", Kind::Int),
-        ("config_version", Kind::Text),
-        ("workload_id", Kind::Int),
-        ("version", Kind::Text),
-        ("is_pinned", Kind::Int),
+        ("revision_id", ColumnType::Int),
+        ("config_version", ColumnType::Text),
+        ("workload_id", ColumnType::Int),
+        ("version", ColumnType::Text),
+        ("is_pinned", ColumnType::Int),
     ]);
     for Named { place, known, is_observed, .. } in named {
         let Some(known) = known.as_ref().filter(|known| known.tree == place.tree) else { continue };
@@ -466,14 +467,14 @@ async fn add_revisions(
     revisions: Vec<NewRevision>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("place_id", Kind::Int),
-        ("commit_id", Kind::Int),
-        ("tree", Kind::Text),
-        ("config_version", Kind::Text),
-        ("workload_id", Kind::Int),
-        ("version", Kind::Text),
-        ("is_pinned", Kind::Int),
-        ("desired_on", Kind::Timestamp),
+        ("place_id", ColumnType::Int),
+        ("commit_id", ColumnType::Int),
+        ("tree", ColumnType::Text),
+        ("config_version", ColumnType::Text),
+        ("workload_id", ColumnType::Int),
+        ("version", ColumnType::Text),
+        ("is_pinned", ColumnType::Int),
+        ("desired_on", ColumnType::Timestamp),
     ]);
     for NewRevision { place_id, tree, config_version, release } in revisions {
         let (workload, version) = release.unzip();
@@ -497,7 +498,7 @@ async fn add_revisions(
             (select max(e.id) from place_revision e where e.place_id = s.place_id and e.tree = s.tree) where true \
         returning place_id, id";
     let added = transaction.with::<(PlaceId, RevisionId)>(rows, statement).await?;
-    let mut rows = Rows::new(&[("place_id", Kind::Int), ("revision_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("place_id", ColumnType::Int), ("revision_id", ColumnType::Int)]);
     added.into_iter().for_each(|(place_id, id)| rows.push(vec![place_id.into(), id.into()]));
     let statement = "update place set desired_revision_id = s.revision_id from source s where place.id = s.place_id";
     transaction.execute_with(rows, statement).await

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::publication::{DesiredTarget, DesiredVersion};
 
-use crate::store::{DatabaseError, EnvironmentId, Kind, Rows, TargetId, Transaction, Value, WorkloadId};
+use crate::store::{ColumnType, DatabaseError, EnvironmentId, Rows, TargetId, Transaction, Value, WorkloadId};
 
 /// A target, identified by its full name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ pub(super) async fn environments(
     transaction: &mut Transaction,
     names: BTreeSet<&str>,
 ) -> Result<BTreeMap<String, EnvironmentId>, DatabaseError> {
-    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text)]);
     names.iter().for_each(|name| rows.push(vec![(*name).into()]));
     let statement = "insert into environment (name) select name from source where true on conflict (name) do nothing";
     transaction.execute_with(rows.clone(), statement).await?;
@@ -54,15 +54,15 @@ pub(super) async fn targets(
     targets: &BTreeMap<TargetKey, (&DesiredTarget, Option<String>)>,
 ) -> Result<BTreeMap<TargetKey, TargetIds>, DatabaseError> {
     let mut rows = Rows::new(&[
-        ("number", Kind::Int),
-        ("workspace", Kind::Text),
-        ("application", Kind::Text),
-        ("workload", Kind::Text),
-        ("environment", Kind::Text),
-        ("name", Kind::Text),
-        ("labels", Kind::Text),
-        ("source", Kind::Text),
-        ("endpoint", Kind::Text),
+        ("number", ColumnType::Int),
+        ("workspace", ColumnType::Text),
+        ("application", ColumnType::Text),
+        ("workload", ColumnType::Text),
+        ("environment", ColumnType::Text),
+        ("name", ColumnType::Text),
+        ("labels", ColumnType::Text),
+        ("source", ColumnType::Text),
+        ("endpoint", ColumnType::Text),
     ]);
     for (number, (key, (target, endpoint))) in targets.iter().enumerate() {
         let labels = (!target.labels.is_empty()).then(|| serde_json::json!(target.labels).to_string());
@@ -122,7 +122,7 @@ pub(super) async fn assigned(
     transaction: &mut Transaction,
     targets: BTreeSet<TargetId>,
 ) -> Result<BTreeMap<TargetId, String>, DatabaseError> {
-    let mut rows = Rows::new(&[("target_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("target_id", ColumnType::Int)]);
     targets.into_iter().for_each(|target| rows.push(vec![target.into()]));
     let statement = "select s.target_id, v.version from source s join deployment_assignment a on a.id = \
         (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id) \
@@ -136,10 +136,10 @@ pub(super) async fn add_versions<'v>(
     versions: impl IntoIterator<Item = (WorkloadId, &'v DesiredVersion)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("workload_id", Kind::Int),
-        ("version", Kind::Text),
-        ("build_id", Kind::Text),
-        ("build_commit_id", Kind::Text),
+        ("workload_id", ColumnType::Int),
+        ("version", ColumnType::Text),
+        ("build_id", ColumnType::Text),
+        ("build_commit_id", ColumnType::Text),
     ]);
     for (workload, version) in versions.into_iter().collect::<BTreeSet<_>>() {
         rows.push(vec![
@@ -165,10 +165,10 @@ pub(super) async fn assign(
 ) -> Result<(), DatabaseError> {
     add_versions(transaction, desired.iter().map(|(ids, version)| (ids.workload, version))).await?;
     let mut rows = Rows::new(&[
-        ("target_id", Kind::Int),
-        ("workload_id", Kind::Int),
-        ("version", Kind::Text),
-        ("commit_id", Kind::Text),
+        ("target_id", ColumnType::Int),
+        ("workload_id", ColumnType::Int),
+        ("version", ColumnType::Text),
+        ("commit_id", ColumnType::Text),
     ]);
     for (ids, version) in desired {
         rows.push(vec![Value::from(ids.target), ids.workload.into(), version.version.into(), commit.into()]);

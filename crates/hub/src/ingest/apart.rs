@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 use super::registered::Apart;
 use super::submitted::Submitted;
 use crate::limits::{APART_MESSAGE_CHARACTERS, APART_REPORTS_MAX};
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, Rows, Transaction, Value};
 
 /// The latest of the reports of one token about one place of a reconciler, and their number.
 type Kept<'a> = (&'a Submitted, &'a Apart, i64);
@@ -28,17 +28,17 @@ pub(super) async fn write(
     }
     let tokens: BTreeSet<&str> = kept.keys().map(|(token, ..)| *token).collect();
     let mut rows = Rows::new(&[
-        ("token", Kind::Text),
-        ("host", Kind::Text),
-        ("reconciler", Kind::Text),
-        ("endpoint", Kind::Text),
-        ("reason", Kind::Text),
-        ("status", Kind::Text),
-        ("revision", Kind::Text),
-        ("message", Kind::Text),
-        ("reports", Kind::Int),
-        ("observed_on", Kind::Timestamp),
-        ("received_on", Kind::Timestamp),
+        ("token", ColumnType::Text),
+        ("host", ColumnType::Text),
+        ("reconciler", ColumnType::Text),
+        ("endpoint", ColumnType::Text),
+        ("reason", ColumnType::Text),
+        ("status", ColumnType::Text),
+        ("revision", ColumnType::Text),
+        ("message", ColumnType::Text),
+        ("reports", ColumnType::Int),
+        ("observed_on", ColumnType::Timestamp),
+        ("received_on", ColumnType::Timestamp),
     ]);
     for ((token, host, reconciler, endpoint), (report, apart, reports)) in &kept {
         let message: String = report.message.chars().take(APART_MESSAGE_CHARACTERS).collect();

@@ -6,7 +6,7 @@ use hub_api::hosts::{ApartReason, RegisteredBy};
 
 use crate::ingest::speaker::Speaker;
 use crate::store::{
-    ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value,
+    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, ReconcilerId, Rows, Transaction, Value,
 };
 
 /// The name of the place `p` of the group `g` whose folder it is: a cluster, or a cluster type without clusters of its own.
@@ -112,7 +112,8 @@ async fn clusters(
     transaction: &mut Transaction,
     hosts: BTreeSet<&str>,
 ) -> Result<HashMap<String, BTreeSet<Cluster>>, DatabaseError> {
-    let mut rows = Rows::new(&[("host", Kind::Text), ("environment", Kind::Text), ("cluster", Kind::Text)]);
+    let mut rows =
+        Rows::new(&[("host", ColumnType::Text), ("environment", ColumnType::Text), ("cluster", ColumnType::Text)]);
     for host in hosts {
         rows.push(vec![Value::from(host), None::<&str>.into(), host.into()]);
         for (at, _) in host.match_indices('-').take(HYPHENS_MAX) {
@@ -148,12 +149,13 @@ async fn assigned(
     open: &[(&Question<'_>, BTreeSet<Cluster>)],
 ) -> Result<Vec<usize>, DatabaseError> {
     let mut of_clusters = Rows::new(&[
-        ("number", Kind::Int),
-        ("environment", Kind::Text),
-        ("cluster", Kind::Text),
-        ("endpoint", Kind::Text),
+        ("number", ColumnType::Int),
+        ("environment", ColumnType::Text),
+        ("cluster", ColumnType::Text),
+        ("endpoint", ColumnType::Text),
     ]);
-    let mut of_hosts = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("endpoint", Kind::Text)]);
+    let mut of_hosts =
+        Rows::new(&[("number", ColumnType::Int), ("host", ColumnType::Text), ("endpoint", ColumnType::Text)]);
     for (question, clusters) in open {
         let (number, endpoint) = (question.number as i64, question.place.endpoint.as_str());
         for (environment, cluster) in clusters {
@@ -207,7 +209,7 @@ pub(crate) async fn may_move(
     transaction: &mut Transaction,
     moves: impl IntoIterator<Item = (ReconcilerId, &str)>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
-    let mut rows = Rows::new(&[("id", Kind::Int), ("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("endpoint", ColumnType::Text)]);
     moves.into_iter().for_each(|(id, endpoint)| rows.push(vec![id.into(), endpoint.into()]));
     let statement = "select r.id, h.name, r.registered_by, e.name, s.endpoint, \
         case when exists (select 1 from reconciler o join place n on n.id = o.place_id where o.host_id = r.host_id and o.id <> r.id \

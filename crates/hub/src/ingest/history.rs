@@ -8,7 +8,8 @@ use hub_api::timestamp::Timestamp;
 
 use super::timeline::{Entry, Origin, Statement};
 use crate::store::{
-    ColumnError, Columns, DatabaseError, DeploymentId, Dialect, FromRow, Kind, ReconcilerId, Rows, Transaction, Value,
+    ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, Dialect, FromRow, ReconcilerId, Rows, Transaction,
+    Value,
 };
 
 /// The most rows of one chain that are read to insert a late report. Retention keeps chains shorter.
@@ -60,8 +61,12 @@ pub(super) async fn chains<R>(
     transaction: &mut Transaction,
     late: &[Late],
 ) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
-    let mut rows =
-        Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Timestamp), ("to_name", Kind::Int)]);
+    let mut rows = Rows::new(&[
+        ("number", ColumnType::Int),
+        ("head", ColumnType::Int),
+        ("since", ColumnType::Timestamp),
+        ("to_name", ColumnType::Int),
+    ]);
     for Late { number, head, first, to_name, .. } in late {
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
@@ -154,30 +159,30 @@ pub(super) async fn add(
     now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut reported = Rows::new(&[
-        ("id", Kind::Int),
-        ("gitops_commit_id", Kind::Text),
-        ("reconciler_id", Kind::Int),
-        ("status", Kind::Text),
-        ("status_message", Kind::Text),
-        ("created_on", Kind::Timestamp),
-        ("received_on", Kind::Timestamp),
-        ("revision", Kind::Text),
-        ("tree", Kind::Text),
-        ("version", Kind::Text),
-        ("digest", Kind::Int),
-        ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Timestamp),
-        ("manifests_endpoint", Kind::Text),
-        ("names_place", Kind::Int),
+        ("id", ColumnType::Int),
+        ("gitops_commit_id", ColumnType::Text),
+        ("reconciler_id", ColumnType::Int),
+        ("status", ColumnType::Text),
+        ("status_message", ColumnType::Text),
+        ("created_on", ColumnType::Timestamp),
+        ("received_on", ColumnType::Timestamp),
+        ("revision", ColumnType::Text),
+        ("tree", ColumnType::Text),
+        ("version", ColumnType::Text),
+        ("digest", ColumnType::Int),
+        ("previous_id", ColumnType::Int),
+        ("previous_seen_on", ColumnType::Timestamp),
+        ("manifests_endpoint", ColumnType::Text),
+        ("names_place", ColumnType::Int),
     ]);
     let mut resumed = Rows::new(&[
-        ("id", Kind::Int),
-        ("of", Kind::Int),
-        ("created_on", Kind::Timestamp),
-        ("received_on", Kind::Timestamp),
-        ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Timestamp),
-        ("manifests_endpoint", Kind::Text),
+        ("id", ColumnType::Int),
+        ("of", ColumnType::Int),
+        ("created_on", ColumnType::Timestamp),
+        ("received_on", ColumnType::Timestamp),
+        ("previous_id", ColumnType::Int),
+        ("previous_seen_on", ColumnType::Timestamp),
+        ("manifests_endpoint", ColumnType::Text),
     ]);
     for (id, row) in rows {
         let Link { since, previous_id, previous_seen_on, endpoint } = row.link;
@@ -229,11 +234,11 @@ pub(super) async fn relink(
     links: Vec<(DeploymentId, Link)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("id", Kind::Int),
-        ("created_on", Kind::Timestamp),
-        ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Timestamp),
-        ("manifests_endpoint", Kind::Text),
+        ("id", ColumnType::Int),
+        ("created_on", ColumnType::Timestamp),
+        ("previous_id", ColumnType::Int),
+        ("previous_seen_on", ColumnType::Timestamp),
+        ("manifests_endpoint", ColumnType::Text),
     ]);
     for (id, Link { since, previous_id, previous_seen_on, endpoint }) in links {
         let link = vec![since.into(), previous_id.into(), previous_seen_on.into(), endpoint.into()];
@@ -280,7 +285,7 @@ pub(crate) async fn name_commits(
     transaction: &mut Transaction,
     named: Vec<(DeploymentId, String)>,
 ) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("id", Kind::Int), ("commit_id", Kind::Text)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("commit_id", ColumnType::Text)]);
     named.into_iter().for_each(|(id, commit)| rows.push(vec![id.into(), commit.into()]));
     let statement = "update deployment set gitops_commit_id = s.commit_id from source s where deployment.id = s.id";
     transaction.execute_with(rows, statement).await

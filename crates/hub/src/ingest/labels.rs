@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::work::Work;
-use crate::store::{DatabaseError, HostId, Kind, Rows, Transaction};
+use crate::store::{ColumnType, DatabaseError, HostId, Rows, Transaction};
 
 /// Writes the labels of each host whose newest report has other labels than the stored ones. A report without labels leaves the stored labels
 /// unchanged.
@@ -39,7 +39,7 @@ pub(crate) async fn write(
 ) -> Result<(), DatabaseError> {
     transaction.execute("update host set labels = $1 where id = $2", vec![text.into(), host_id.into()]).await?;
     transaction.execute("delete from host_label where host_id = $1", vec![host_id.into()]).await?;
-    let mut rows = Rows::new(&[("host_id", Kind::Int), ("key", Kind::Text), ("value", Kind::Text)]);
+    let mut rows = Rows::new(&[("host_id", ColumnType::Int), ("key", ColumnType::Text), ("value", ColumnType::Text)]);
     for (key, value) in labels {
         rows.push(vec![host_id.into(), key.as_str().into(), value.as_str().into()]);
     }

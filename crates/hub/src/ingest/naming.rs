@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::report::names::TargetName;
 
 use super::{assigned, report_places};
-use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// The folder with the manifests of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) async fn homes(
     names: BTreeSet<&str>,
 ) -> Result<HashMap<String, Home>, DatabaseError> {
     let columns = ["environment", "workspace", "application", "workload", "target"];
-    let mut kinds = vec![("number", Kind::Int), ("is_whole", Kind::Int)];
-    kinds.extend(columns.map(|column| (column, Kind::Text)));
+    let mut kinds = vec![("number", ColumnType::Int), ("is_whole", ColumnType::Int)];
+    kinds.extend(columns.map(|column| (column, ColumnType::Text)));
     let (mut long, mut short) = (Rows::new(&kinds), Rows::new(&kinds));
     let names: Vec<_> = names.into_iter().filter_map(|name| Some((name, TargetName::parse(name)?))).collect();
     for (number, (_, name)) in names.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(crate) async fn bring_home(
     transaction: &mut Transaction,
     targets: BTreeMap<Named<'_>, String>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
-    let mut rows = Rows::new(&[("low", Kind::Text), ("high", Kind::Text), ("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[("low", ColumnType::Text), ("high", ColumnType::Text), ("endpoint", ColumnType::Text)]);
     for (target, endpoint) in targets {
         for low in target.beginnings() {
             // After the dot before a cluster type, the next character in sort order is the slash. Other names in this range are checked one by one.
@@ -147,7 +147,7 @@ pub(super) async fn move_to(
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let moves = homes.iter().map(|(id, home)| (*id, home.endpoint.as_str()));
     let moving = assigned::may_move(transaction, moves).await?;
-    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("place_id", ColumnType::Int), ("endpoint", ColumnType::Text)]);
     for (id, home) in homes.iter().filter(|(id, _)| moving.contains(id)) {
         rows.push(vec![(*id).into(), home.place_id.into(), home.endpoint.as_str().into()]);
     }

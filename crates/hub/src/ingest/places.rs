@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::revision::is_hash;
 
 use crate::store::{
-    BranchId, ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, PlaceId, RevisionId, Rows,
-    Transaction, Value,
+    BranchId, ColumnError, ColumnType, Columns, CommitId, DatabaseError, FromRow, PlaceGroupId, PlaceId, RevisionId,
+    Rows, Transaction, Value,
 };
 
 /// A place with the data that the tallies need.
@@ -173,10 +173,10 @@ impl Contents {
         statement: &str,
     ) -> Result<(), DatabaseError> {
         let mut rows = Rows::new(&[
-            ("number", Kind::Int),
-            ("place_id", Kind::Int),
-            ("branch_id", Kind::Int),
-            ("meaning", Kind::Text),
+            ("number", ColumnType::Int),
+            ("place_id", ColumnType::Int),
+            ("branch_id", ColumnType::Int),
+            ("meaning", ColumnType::Text),
         ]);
         for (number, content) in contents.iter().enumerate() {
             let (Meaning::Tree(meaning) | Meaning::Commit(meaning) | Meaning::Version(meaning)) = &content.meaning;

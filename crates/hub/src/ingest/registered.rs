@@ -23,7 +23,7 @@ use super::subjects::{self, Own};
 use super::submitted::Submitted;
 use super::workloads::{self, Resolved, WorkloadQuery};
 use crate::ingest::speaker::Speaker;
-use crate::store::{DatabaseError, HostId, Kind, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, HostId, ReconcilerId, Rows, Transaction, Value};
 
 /// The place of a report that does not count, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,8 +224,12 @@ async fn occupied(
     transaction: &mut Transaction,
     new: &[(&Spoken<'_>, String)],
 ) -> Result<Vec<(usize, String)>, DatabaseError> {
-    let mut rows =
-        Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text), ("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[
+        ("number", ColumnType::Int),
+        ("host", ColumnType::Text),
+        ("reconciler", ColumnType::Text),
+        ("endpoint", ColumnType::Text),
+    ]);
     for (index, (spoken, endpoint)) in new.iter().enumerate() {
         let (host, reconciler) = spoken.report.subject();
         rows.push(vec![Value::from(index as i64), host.into(), reconciler.into(), endpoint.as_str().into()]);

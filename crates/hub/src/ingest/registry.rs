@@ -10,7 +10,7 @@ use super::naming::Home;
 use super::work::Work;
 use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
-use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// Writes the data that changed, and finds the places where the reconcilers are now.
 pub(super) async fn follow(
@@ -24,17 +24,17 @@ pub(super) async fn follow(
     let homes = naming::homes(transaction, names).await?;
     let of_workloads = of_workloads(transaction, works).await?;
     let mut rows = Rows::new(&[
-        ("id", Kind::Int),
-        ("kind", Kind::Text),
-        ("endpoint", Kind::Text),
-        ("place_id", Kind::Int),
-        ("is_named", Kind::Int),
-        ("workload_name", Kind::Text),
-        ("workload_environment", Kind::Text),
-        ("is_by_version", Kind::Int),
-        ("heartbeat_seconds", Kind::Int),
-        ("registered_by", Kind::Int),
-        ("updated_on", Kind::Timestamp),
+        ("id", ColumnType::Int),
+        ("kind", ColumnType::Text),
+        ("endpoint", ColumnType::Text),
+        ("place_id", ColumnType::Int),
+        ("is_named", ColumnType::Int),
+        ("workload_name", ColumnType::Text),
+        ("workload_environment", ColumnType::Text),
+        ("is_by_version", ColumnType::Int),
+        ("heartbeat_seconds", ColumnType::Int),
+        ("registered_by", ColumnType::Int),
+        ("updated_on", ColumnType::Timestamp),
     ]);
     for work in works {
         let home = nameable(work).and_then(|name| homes.get(name));

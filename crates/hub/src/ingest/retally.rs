@@ -12,7 +12,7 @@ use super::subjects::{self, ReconcilerChange, State};
 use super::tally::{self, Transition};
 use super::{assigned, silences, workloads};
 use crate::store::{
-    BranchId, ColumnError, Columns, DatabaseError, DeploymentId, FromRow, Kind, PlaceId, ReconcilerId, Rows,
+    BranchId, ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, FromRow, PlaceId, ReconcilerId, Rows,
     Transaction, Value,
 };
 
@@ -91,7 +91,7 @@ async fn adopt(
     transaction: &mut Transaction,
     added: BTreeMap<String, PlaceId>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
-    let mut rows = Rows::new(&[("endpoint", Kind::Text), ("place_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("endpoint", ColumnType::Text), ("place_id", ColumnType::Int)]);
     added.iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint.as_str()), (*id).into()]));
     let statement = "select r.id, r.registered_by, s.endpoint from source s join reconciler r on r.manifests_endpoint = s.endpoint \
         where r.place_id is null";
@@ -101,7 +101,7 @@ async fn adopt(
     let mut adopted =
         assigned::may_move(transaction, unsure.iter().map(|(id, _, endpoint)| (*id, &**endpoint))).await?;
     adopted.extend(sure.iter().map(|(id, ..)| *id));
-    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("place_id", ColumnType::Int)]);
     for (id, _, endpoint) in sure.iter().chain(&unsure).filter(|(id, ..)| adopted.contains(id)) {
         rows.push(vec![(*id).into(), added.get(endpoint).copied().into()]);
     }

@@ -3,7 +3,7 @@
 use hub_api::timestamp::Timestamp;
 
 use super::subjects::ReconcilerChange;
-use crate::store::{DatabaseError, Kind, Rows, Transaction};
+use crate::store::{ColumnType, DatabaseError, Rows, Transaction};
 
 /// Adds the reconcilers that became silent, or reported again, to the history of silence.
 pub(super) async fn record(
@@ -12,10 +12,10 @@ pub(super) async fn record(
     now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("reconciler_id", Kind::Int),
-        ("is_silent", Kind::Int),
-        ("silent_after", Kind::Timestamp),
-        ("noticed_on", Kind::Timestamp),
+        ("reconciler_id", ColumnType::Int),
+        ("is_silent", ColumnType::Int),
+        ("silent_after", ColumnType::Timestamp),
+        ("noticed_on", ColumnType::Timestamp),
     ]);
     for ReconcilerChange { reconciler_id, after, .. } in
         changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)

@@ -10,7 +10,7 @@ use super::ids::Ids;
 use super::submitted::Group;
 use super::submitted::Submitted;
 use crate::store::{
-    ColumnError, Columns, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Kind, PlaceId, ReconcilerId,
+    ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, Dialect, FromRow, HostId, PlaceId, ReconcilerId,
     RevisionId, Rows, TallyId, Transaction, Value,
 };
 
@@ -131,7 +131,8 @@ pub(super) async fn look_up(
     reports: &[&Submitted],
     ids: &[Option<ReconcilerId>],
 ) -> Result<Vec<(usize, ReconcilerId)>, DatabaseError> {
-    let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
+    let mut rows =
+        Rows::new(&[("number", ColumnType::Int), ("host", ColumnType::Text), ("reconciler", ColumnType::Text)]);
     for (number, report) in reports.iter().enumerate().filter(|(number, _)| ids[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
         rows.push(vec![Value::from(number as i64), host.into(), reconciler.into()]);
@@ -194,15 +195,19 @@ async fn register<'a>(
     transaction: &mut Transaction,
     reports: impl Iterator<Item = &'a Submitted> + Clone,
 ) -> Result<(), DatabaseError> {
-    let mut hosts = Rows::new(&[("name", Kind::Text), ("host_type", Kind::Text)]);
+    let mut hosts = Rows::new(&[("name", ColumnType::Text), ("host_type", ColumnType::Text)]);
     let names: BTreeMap<_, _> = reports.clone().map(|report| (&report.host, &report.kind)).collect();
     for (name, kind) in names {
         hosts.push(vec![name.as_str().into(), host_type(kind).into()]);
     }
     let statement = "insert into host (name, host_type) select name, host_type from source where true on conflict (name) do nothing";
     transaction.execute_with(hosts, statement).await?;
-    let mut reconcilers =
-        Rows::new(&[("host", Kind::Text), ("name", Kind::Text), ("kind", Kind::Text), ("registered_by", Kind::Int)]);
+    let mut reconcilers = Rows::new(&[
+        ("host", ColumnType::Text),
+        ("name", ColumnType::Text),
+        ("kind", ColumnType::Text),
+        ("registered_by", ColumnType::Int),
+    ]);
     for report in reports {
         reconcilers.push(vec![
             report.host.as_str().into(),
@@ -215,7 +220,7 @@ async fn register<'a>(
         select h.id, s.name, s.kind, s.registered_by from source s join host h on h.name = s.host where true \
         on conflict (host_id, name) do nothing returning id";
     let added = transaction.with::<ReconcilerId>(reconcilers, statement).await?;
-    let mut states = Rows::new(&[("id", Kind::Int)]);
+    let mut states = Rows::new(&[("id", ColumnType::Int)]);
     added.into_iter().for_each(|id| states.push(vec![id.into()]));
     let statement =
         "insert into reconciler_state (reconciler_id, status, digest) select id, 0, 0 from source where true";
@@ -291,19 +296,19 @@ pub(crate) async fn write_states<'a>(
     changes: impl IntoIterator<Item = ReconcilerChange<'a>>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
-        ("id", Kind::Int),
-        ("deployment_id", Kind::Int),
-        ("reported_on", Kind::Timestamp),
-        ("seen_on", Kind::Timestamp),
-        ("status", Kind::Int),
-        ("digest", Kind::Int),
-        ("held_revision_id", Kind::Int),
-        ("tally_id", Kind::Int),
-        ("silent_after", Kind::Timestamp),
-        ("is_silent", Kind::Int),
-        ("is_awaited", Kind::Int),
-        ("profile", Kind::Int),
-        ("place_id", Kind::Int),
+        ("id", ColumnType::Int),
+        ("deployment_id", ColumnType::Int),
+        ("reported_on", ColumnType::Timestamp),
+        ("seen_on", ColumnType::Timestamp),
+        ("status", ColumnType::Int),
+        ("digest", ColumnType::Int),
+        ("held_revision_id", ColumnType::Int),
+        ("tally_id", ColumnType::Int),
+        ("silent_after", ColumnType::Timestamp),
+        ("is_silent", ColumnType::Int),
+        ("is_awaited", ColumnType::Int),
+        ("profile", ColumnType::Int),
+        ("place_id", ColumnType::Int),
     ]);
     let mut attention = Attention::default();
     for ReconcilerChange { reconciler_id, before, after } in changes {
@@ -349,7 +354,7 @@ impl Attention {
 
     async fn write(self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
         let rows = |pairs: Vec<(TallyId, ReconcilerId)>| {
-            let mut rows = Rows::new(&[("tally_id", Kind::Int), ("reconciler_id", Kind::Int)]);
+            let mut rows = Rows::new(&[("tally_id", ColumnType::Int), ("reconciler_id", ColumnType::Int)]);
             pairs.into_iter().for_each(|(tally_id, id)| rows.push(vec![tally_id.into(), id.into()]));
             rows
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::places::{CountedPlace, Revision};
 use super::subjects::State;
 use crate::store::{
-    ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, Rows, TallyId, Transaction, Value,
+    ColumnError, ColumnType, Columns, CommitId, DatabaseError, FromRow, PlaceGroupId, Rows, TallyId, Transaction, Value,
 };
 
 /// The state that all reconcilers of one tally have in common.
@@ -136,14 +136,14 @@ impl Deltas {
     /// Writes the changes, and returns the ids of the tallies of all keys.
     async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
         let mut rows = Rows::new(&[
-            ("place_group_id", Kind::Int),
-            ("desired_commit_id", Kind::Int),
-            ("held_commit_id", Kind::Int),
-            ("is_current", Kind::Int),
-            ("status", Kind::Int),
-            ("is_silent", Kind::Int),
-            ("has_heartbeat", Kind::Int),
-            ("delta", Kind::Int),
+            ("place_group_id", ColumnType::Int),
+            ("desired_commit_id", ColumnType::Int),
+            ("held_commit_id", ColumnType::Int),
+            ("is_current", ColumnType::Int),
+            ("status", ColumnType::Int),
+            ("is_silent", ColumnType::Int),
+            ("has_heartbeat", ColumnType::Int),
+            ("delta", ColumnType::Int),
         ]);
         for (key, delta) in self.0 {
             let mut values = key.values();

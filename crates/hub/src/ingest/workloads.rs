@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::naming::{self, Home};
 use crate::store::{
-    ColumnError, Columns, DatabaseError, EnvironmentId, FromRow, HostId, Kind, PlaceId, ReconcilerId, Rows, TargetId,
-    Transaction, Value, WorkloadId,
+    ColumnError, ColumnType, Columns, DatabaseError, EnvironmentId, FromRow, HostId, PlaceId, ReconcilerId, Rows,
+    TargetId, Transaction, Value, WorkloadId,
 };
 
 /// The most separators at which a name is split. Further separators are part of a name.
@@ -146,7 +146,12 @@ async fn candidates(
     for (number, one) in queries.iter().enumerate() {
         groups.entry((one.name.as_str(), one.environment.as_deref())).or_default().push(number);
     }
-    let kinds = [("number", Kind::Int), ("workload", Kind::Text), ("target", Kind::Text), ("environment", Kind::Text)];
+    let kinds = [
+        ("number", ColumnType::Int),
+        ("workload", ColumnType::Text),
+        ("target", ColumnType::Text),
+        ("environment", ColumnType::Text),
+    ];
     let (mut by_workload, mut by_target) = (Rows::new(&kinds), Rows::new(&kinds));
     for (number, (name, environment)) in groups.keys().enumerate() {
         for (workload, target) in readings(name) {
@@ -214,7 +219,8 @@ async fn with_version(
             pairs.extend(version.map(|version| (*number, one.workload_id, version)));
         }
     }
-    let mut rows = Rows::new(&[("number", Kind::Int), ("workload_id", Kind::Int), ("version", Kind::Text)]);
+    let mut rows =
+        Rows::new(&[("number", ColumnType::Int), ("workload_id", ColumnType::Int), ("version", ColumnType::Text)]);
     for (number, workload_id, version) in pairs {
         rows.push(vec![Value::from(number as i64), workload_id.into(), version.into()]);
     }
@@ -267,7 +273,7 @@ pub(crate) async fn bring_home(
     targets: impl Iterator<Item = [&str; 4]>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let names: BTreeSet<String> = targets.flat_map(names).collect();
-    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text)]);
     names.into_iter().for_each(|name| rows.push(vec![name.into()]));
     let statement = "select r.id, r.workload_name, r.workload_environment, d.version, r.host_id, r.place_id from source s \
         join reconciler r on r.workload_name = s.name join reconciler_state x on x.reconciler_id = r.id \

@@ -15,7 +15,7 @@ use hub_api::timestamp::Timestamp;
 use crate::limits::APART_REPORTS_KEPT;
 use crate::management::apart;
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn, Value,
+    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromRow, Rows, Transaction, Turn, Value,
 };
 
 /// The number of reconcilers, targets or places whose history is examined in one transaction. It is small, so that reports hardly wait.
@@ -267,7 +267,7 @@ async fn forget_batch(
         of_owners.entry(owner).or_default().push(entry);
     }
     let mut gone = BTreeSet::new();
-    let mut ends = Rows::new(&[("id", Kind::Int), ("previous_id", Kind::Int)]);
+    let mut ends = Rows::new(&[("id", ColumnType::Int), ("previous_id", ColumnType::Int)]);
     for history in of_owners.values() {
         let surplus = bounds.surplus(history);
         gone.extend(surplus.iter().map(|entry| entry.id));

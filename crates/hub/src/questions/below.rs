@@ -8,7 +8,9 @@ use hub_api::deployments::TargetNames;
 use hub_api::timestamp::Timestamp;
 
 use super::facts::Fact;
-use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, ReconcilerId, Rows, TargetId, Transaction};
+use crate::store::{
+    ColumnError, ColumnType, Columns, DatabaseError, FromRow, ReconcilerId, Rows, TargetId, Transaction,
+};
 
 /// The folder of an assignment, as a reconciler of the folder around it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +47,11 @@ pub(super) async fn assigned(
     (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
 ) -> Result<BTreeMap<ReconcilerId, Vec<AssignedBelow>>, DatabaseError> {
     let mut rows = Rows::new(&[
-        ("reconciler_id", Kind::Int),
-        ("low", Kind::Text),
-        ("high", Kind::Text),
-        ("sequence", Kind::Int),
-        ("at", Kind::Timestamp),
+        ("reconciler_id", ColumnType::Int),
+        ("low", ColumnType::Text),
+        ("high", ColumnType::Text),
+        ("sequence", ColumnType::Int),
+        ("at", ColumnType::Timestamp),
     ]);
     for fact in facts {
         let Some(place) = &fact.place else { continue };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Table, Value, tables};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Table, Value, tables};
 
 /// The tables that can be exported and that a reader may read. Other data, such as the digests of tokens, cannot be exported or read.
 pub const TABLES: &[&str] = &[
@@ -190,7 +190,7 @@ fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(S
 
 fn csv(table: &Table, row: &Row) -> String {
     let cells = table.columns.iter().zip(row.values()).map(|((_, kind), value)| match (kind, value) {
-        (Kind::Timestamp, Value::Int(Some(millis))) => Timestamp::from_millis(*millis).to_string(),
+        (ColumnType::Timestamp, Value::Int(Some(millis))) => Timestamp::from_millis(*millis).to_string(),
         (_, Value::Int(Some(number))) => number.to_string(),
         (_, Value::Text(Some(text))) => quoted(text),
         _ => String::new(),
@@ -210,7 +210,7 @@ fn quoted(text: &str) -> String {
 fn object(table: &Table, row: &Row) -> serde_json::Value {
     let fields = table.columns.iter().zip(row.values()).map(|((name, kind), value)| {
         let value = match (kind, value) {
-            (Kind::Timestamp, Value::Int(Some(millis))) => json!(Timestamp::from_millis(*millis)),
+            (ColumnType::Timestamp, Value::Int(Some(millis))) => json!(Timestamp::from_millis(*millis)),
             (_, Value::Int(number)) => json!(number),
             (_, Value::Text(text)) => json!(text),
             _ => serde_json::Value::Null,

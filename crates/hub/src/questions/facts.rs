@@ -10,8 +10,8 @@ use model::rollout::RolloutState;
 use super::rollout_state::StateFacts;
 use crate::ingest::report_places::PLACE_ID;
 use crate::store::{
-    BranchId, ColumnError, Columns, DatabaseError, Dialect, FromRow, HostId, Kind, PlaceGroupId, PlaceId, ReconcilerId,
-    Rows, TargetId, Transaction,
+    BranchId, ColumnError, ColumnType, Columns, DatabaseError, Dialect, FromRow, HostId, PlaceGroupId, PlaceId,
+    ReconcilerId, Rows, TargetId, Transaction,
 };
 
 /// Maximum number of reports of one chain that are read to find the state at a timestamp. Retention keeps chains shorter.
@@ -104,7 +104,7 @@ pub(super) async fn facts(
     if reconcilers.is_empty() {
         return Ok(Vec::new());
     }
-    let mut rows = Rows::new(&[("id", Kind::Int), ("at", Kind::Timestamp)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Int), ("at", ColumnType::Timestamp)]);
     for id in reconcilers {
         rows.push(vec![(*id).into(), at.unwrap_or(Timestamp::MAX).into()]);
     }
@@ -287,7 +287,7 @@ pub(super) async fn versions(
     transaction: &mut Transaction,
     keys: &BTreeSet<(TargetId, String)>,
 ) -> Result<Versions, DatabaseError> {
-    let mut rows = Rows::new(&[("target_id", Kind::Int), ("commit_id", Kind::Text)]);
+    let mut rows = Rows::new(&[("target_id", ColumnType::Int), ("commit_id", ColumnType::Text)]);
     for (target, commit) in keys {
         rows.push(vec![(*target).into(), commit.as_str().into()]);
     }
@@ -314,11 +314,11 @@ pub(super) async fn config_versions(
 ) -> Result<BTreeMap<Below, String>, DatabaseError> {
     let keys: Vec<_> = keys.into_iter().collect();
     let mut rows = Rows::new(&[
-        ("number", Kind::Int),
-        ("branch_id", Kind::Int),
-        ("prefix", Kind::Text),
-        ("target_id", Kind::Int),
-        ("sequence", Kind::Int),
+        ("number", ColumnType::Int),
+        ("branch_id", ColumnType::Int),
+        ("prefix", ColumnType::Text),
+        ("target_id", ColumnType::Int),
+        ("sequence", ColumnType::Int),
     ]);
     for (number, below) in keys.iter().enumerate() {
         let prefix = if below.path.is_empty() { String::new() } else { format!("{}/", below.path) };

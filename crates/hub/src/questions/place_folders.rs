@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::deployments::TargetNames;
 
 use super::scope::Scope;
-use crate::store::{DatabaseError, Kind, Parameters, PlaceGroupId, Rows, Transaction};
+use crate::store::{ColumnType, DatabaseError, Parameters, PlaceGroupId, Rows, Transaction};
 
 /// Maximum number of folder names in a condition. The assignments of one workload have few.
 const NAMES_MAX: usize = 100;
@@ -86,8 +86,12 @@ pub(super) async fn changed(
     folders: BTreeSet<(String, String)>,
 ) -> Result<BTreeMap<(String, String), Vec<TargetNames>>, DatabaseError> {
     let folders: Vec<_> = folders.into_iter().collect();
-    let mut rows =
-        Rows::new(&[("number", Kind::Int), ("low", Kind::Text), ("high", Kind::Text), ("commit_id", Kind::Text)]);
+    let mut rows = Rows::new(&[
+        ("number", ColumnType::Int),
+        ("low", ColumnType::Text),
+        ("high", ColumnType::Text),
+        ("commit_id", ColumnType::Text),
+    ]);
     for (number, (endpoint, commit)) in folders.iter().enumerate() {
         // In ASCII, `0` follows `/`: this range has all paths that begin with the endpoint and a slash.
         let (low, high) = (format!("{endpoint}/"), format!("{endpoint}0"));

@@ -16,8 +16,8 @@ use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts};
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, FromRow, Kind, Parameters, PlaceGroupId, PlaceId, Rows, Transaction,
-    Value,
+    ColumnError, ColumnType, Columns, Database, DatabaseError, FromRow, Parameters, PlaceGroupId, PlaceId, Rows,
+    Transaction, Value,
 };
 
 /// The states of the places that the filter selects: with a condition on targets, those of the folders of their assignments.
@@ -220,7 +220,12 @@ async fn above(
     transaction: &mut Transaction,
     (found, around): (&[FoundPlace], &BTreeMap<String, Around>),
 ) -> Result<Vec<(PlaceId, StateCount)>, DatabaseError> {
-    let columns = [("place_id", Kind::Int), ("above_id", Kind::Int), ("group_id", Kind::Int), ("tree", Kind::Text)];
+    let columns = [
+        ("place_id", ColumnType::Int),
+        ("above_id", ColumnType::Int),
+        ("group_id", ColumnType::Int),
+        ("tree", ColumnType::Text),
+    ];
     let (mut alone, mut others) = (Rows::new(&columns), Rows::new(&columns));
     for place in found {
         let Some(Around { id, group_id, is_alone }) = parent(&place.endpoint).and_then(|name| around.get(name)) else {
@@ -269,7 +274,7 @@ async fn around(
     found: &[FoundPlace],
 ) -> Result<BTreeMap<String, Around>, DatabaseError> {
     let endpoints: BTreeSet<_> = found.iter().filter_map(|place| parent(&place.endpoint)).collect();
-    let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
+    let mut rows = Rows::new(&[("endpoint", ColumnType::Text)]);
     endpoints.into_iter().for_each(|endpoint| rows.push(vec![endpoint.into()]));
     let statement = "select p.endpoint, p.id, p.place_group_id from source s cross join place p cross join place_group g \
         where p.endpoint = s.endpoint and g.id = p.place_group_id and g.role = 'platform'";
@@ -329,5 +334,5 @@ fn parent(endpoint: &str) -> Option<&str> {
 }
 
 fn sources(columns: &[&str]) -> Rows {
-    Rows::new(&columns.iter().map(|name| (*name, Kind::Int)).collect::<Vec<_>>())
+    Rows::new(&columns.iter().map(|name| (*name, ColumnType::Int)).collect::<Vec<_>>())
 }

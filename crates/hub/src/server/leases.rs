@@ -5,7 +5,7 @@ use std::time::Duration;
 use hub_api::leases::{LeaderAction, LeaderRequest, Lease, LeaseAnswer, LeaseRound, ReceivedRequest};
 
 use crate::limits::SYNC_REQUESTS_MAX;
-use crate::store::{Database, DatabaseError, Dialect, Kind, Rows, Transaction};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Rows, Transaction};
 
 /// Words for the column `kind` of requests.
 const SYNC: &str = "sync";
@@ -57,7 +57,7 @@ impl LeaseTable {
     /// Rows with the keys of leases and the holder, in the order in which all replicas lock rows.
     fn rows<'a>(&self, round: &LeaseRound, environments: impl Iterator<Item = &'a str>) -> Rows {
         let names = ["control_plane", "environment", "holder", "holder_name"];
-        let mut rows = Rows::new(&names.map(|name| (name, Kind::Text)));
+        let mut rows = Rows::new(&names.map(|name| (name, ColumnType::Text)));
         let mut environments: Vec<_> = environments.collect();
         environments.sort_unstable();
         environments.dedup();
@@ -102,7 +102,7 @@ impl LeaseTable {
 
     async fn store_states(&self, transaction: &mut Transaction, round: &LeaseRound) -> Result<(), DatabaseError> {
         let names = ["control_plane", "environment", "holder", "state"];
-        let mut rows = Rows::new(&names.map(|name| (name, Kind::Text)));
+        let mut rows = Rows::new(&names.map(|name| (name, ColumnType::Text)));
         for wanted in &round.wanted {
             let state = wanted.state.as_ref().and_then(|state| serde_json::to_string(state).ok());
             let Some(state) = state else { continue };
@@ -117,8 +117,8 @@ impl LeaseTable {
     }
 
     async fn read(&self, transaction: &mut Transaction, round: &LeaseRound) -> Result<Vec<Lease>, DatabaseError> {
-        let keys = ["control_plane", "environment", "holder"].map(|name| (name, Kind::Text));
-        let mut rows = Rows::new(&[keys.as_slice(), &[("known", Kind::Int)]].concat());
+        let keys = ["control_plane", "environment", "holder"].map(|name| (name, ColumnType::Text));
+        let mut rows = Rows::new(&[keys.as_slice(), &[("known", ColumnType::Int)]].concat());
         for wanted in &round.wanted {
             let keys = [&round.control_plane, &wanted.environment, &self.holder.id].map(|key| key.as_str().into());
             rows.push(keys.into_iter().chain([wanted.known.into()]).collect());
@@ -181,7 +181,7 @@ const OF_SOURCE: &str = "lease.control_plane = s.control_plane and lease.environ
 
 async fn store_requests(transaction: &mut Transaction, round: &LeaseRound) -> Result<(), DatabaseError> {
     let names = ["control_plane", "environment", "kind", "word", "requested_by"];
-    let mut rows = Rows::new(&names.map(|name| (name, Kind::Text)));
+    let mut rows = Rows::new(&names.map(|name| (name, ColumnType::Text)));
     for LeaderRequest { environment, action } in &round.requests {
         let (kind, word, by) = match action {
             LeaderAction::Sync => (SYNC, "", ""),

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Table, Transaction, Value, tables};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Rows, Table, Transaction, Value, tables};
 
 /// Tables that are not part of a backup: they are about running processes.
 const OF_PROCESSES: [&str; 2] = ["lease", "sync_request"];
@@ -307,11 +307,11 @@ fn cell(value: &Value) -> Cell {
     }
 }
 
-fn value(cell: Cell, name: &str, kind: Kind) -> Result<Value, LineProblem> {
+fn value(cell: Cell, name: &str, kind: ColumnType) -> Result<Value, LineProblem> {
     match (cell, kind) {
-        (Cell::Text(text), Kind::Text) => Ok(text.into()),
-        (Cell::Int(None), Kind::Text) => Ok(None::<String>.into()),
-        (Cell::Int(number), Kind::Int | Kind::Timestamp) => Ok(number.into()),
+        (Cell::Text(text), ColumnType::Text) => Ok(text.into()),
+        (Cell::Int(None), ColumnType::Text) => Ok(None::<String>.into()),
+        (Cell::Int(number), ColumnType::Int | ColumnType::Timestamp) => Ok(number.into()),
         _ => Err(LineProblem::Damaged(format!("column {name} does not hold that"))),
     }
 }
@@ -347,7 +347,7 @@ async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, D
 /// Sets the sequences of ids, so that the next row gets an unused id. SQLite does this itself.
 async fn set_sequences(transaction: &mut Transaction, tables: &[Table]) -> Result<(), DatabaseError> {
     // Ids of type text, such as those of tokens, have no sequence.
-    let is_counted = |table: &&Table| table.columns.iter().any(|(name, kind)| name == "id" && *kind == Kind::Int);
+    let is_counted = |table: &&Table| table.columns.iter().any(|(name, kind)| name == "id" && *kind == ColumnType::Int);
     for Table { name, .. } in tables.iter().filter(is_counted) {
         if transaction.dialect() == Dialect::Postgres {
             let sql = format!(

@@ -2,7 +2,7 @@
 
 use super::dialect::Dialect;
 use super::error::DatabaseError;
-use super::rows::Kind;
+use super::rows::ColumnType;
 use super::transaction::Transaction;
 
 /// A table, from the catalog of the database.
@@ -11,15 +11,15 @@ pub struct Table {
     /// Its name.
     pub name: String,
     /// The names and types of its columns.
-    pub columns: Vec<(String, Kind)>,
+    pub columns: Vec<(String, ColumnType)>,
 }
 
 impl Table {
     /// The select list for all columns, with timestamps in milliseconds.
     pub fn selection(&self, dialect: Dialect) -> String {
-        let column = |(name, kind): &(String, Kind)| match kind {
-            Kind::Timestamp => dialect.millis(name),
-            Kind::Int | Kind::Text => name.clone(),
+        let column = |(name, kind): &(String, ColumnType)| match kind {
+            ColumnType::Timestamp => dialect.millis(name),
+            ColumnType::Int | ColumnType::Text => name.clone(),
         };
         self.columns.iter().map(column).collect::<Vec<_>>().join(", ")
     }
@@ -54,11 +54,11 @@ pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, Databas
 }
 
 /// The type of a column. SQLite has no type for timestamps: the name of a column shows that it holds one.
-fn kind(column: &str, declared: &str) -> Kind {
+fn kind(column: &str, declared: &str) -> ColumnType {
     let is_number = declared.contains("int");
     let is_named_so = ["_on", "_after", "_until"].iter().any(|ending| column.ends_with(ending));
     if declared.starts_with("timestamp") || (is_number && is_named_so) {
-        return Kind::Timestamp;
+        return ColumnType::Timestamp;
     }
-    if is_number { Kind::Int } else { Kind::Text }
+    if is_number { ColumnType::Int } else { ColumnType::Text }
 }

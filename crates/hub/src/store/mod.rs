@@ -30,7 +30,7 @@ pub use ids::{
 };
 pub use parameters::Parameters;
 pub use row::{Columns, FromColumn, FromRow, Row};
-pub use rows::{Kind, Rows};
+pub use rows::{ColumnType, Rows};
 pub use transaction::{Transaction, Turn};
 pub use value::Value;
 

@@ -5,7 +5,7 @@ use super::value::Value;
 
 /// The type of a column of [`Rows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// Integers.
     Int,
     /// Texts.
@@ -17,7 +17,7 @@ pub enum Kind {
 /// Rows that a statement reads as the table `source`.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    columns: Vec<(String, Kind)>,
+    columns: Vec<(String, ColumnType)>,
     rows: Vec<Vec<Value>>,
 }
 
@@ -26,7 +26,7 @@ const PIECES: [usize; 4] = [256, 32, 4, 1];
 
 impl Rows {
     /// No rows yet, of these columns.
-    pub fn new(columns: &[(&str, Kind)]) -> Self {
+    pub fn new(columns: &[(&str, ColumnType)]) -> Self {
         let columns = columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
         Self { columns, rows: Vec::new() }
     }
@@ -79,13 +79,13 @@ impl Rows {
         for (index, (name, kind)) in self.columns.iter().enumerate() {
             let of_column = self.rows.iter().map(|row| row.get(index).cloned());
             arrays.push(match kind {
-                Kind::Text => Value::OptionalTexts(of_column.map(text).collect()),
-                Kind::Int | Kind::Timestamp => Value::OptionalInts(of_column.map(int).collect()),
+                ColumnType::Text => Value::OptionalTexts(of_column.map(text).collect()),
+                ColumnType::Int | ColumnType::Timestamp => Value::OptionalInts(of_column.map(int).collect()),
             });
             names.push(name.as_str());
-            types.push(format!("${}::{}[]", index + 1, if *kind == Kind::Text { "text" } else { "bigint" }));
+            types.push(format!("${}::{}[]", index + 1, if *kind == ColumnType::Text { "text" } else { "bigint" }));
             taken.push(match kind {
-                Kind::Timestamp => format!("{} as {name}", Dialect::Postgres.instant(name)),
+                ColumnType::Timestamp => format!("{} as {name}", Dialect::Postgres.instant(name)),
                 _ => name.clone(),
             });
         }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn rows(count: i64) -> Rows {
-        let mut rows = Rows::new(&[("a", Kind::Int), ("b", Kind::Timestamp)]);
+        let mut rows = Rows::new(&[("a", ColumnType::Int), ("b", ColumnType::Timestamp)]);
         (0..count).for_each(|number| rows.push(vec![number.into(), None::<i64>.into()]));
         rows
     }

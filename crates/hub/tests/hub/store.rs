@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::str::FromStr as _;
 
-use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Rows, Transaction};
+use hub::store::{ColumnType, Database, DatabaseError, DatabaseUrl, Rows, Transaction};
 use testkit::postgres::PostgresServer;
 
 use crate::twins::{Ground, wait};
@@ -152,7 +152,7 @@ const NAMES: &[&str] = &[
 ];
 
 async fn names_round_trip(ground: Ground) {
-    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    let mut rows = Rows::new(&[("name", ColumnType::Text)]);
     NAMES.iter().for_each(|name| rows.push(vec![(*name).into()]));
     let mut transaction = ground.database.begin().await.unwrap();
     transaction.execute_with(rows, "insert into environment (name) select name from source").await.unwrap();

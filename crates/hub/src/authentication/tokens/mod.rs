@@ -17,7 +17,9 @@ use serde::de::DeserializeOwned;
 
 use crate::limits::REACH_NAMES_MAX;
 use crate::management::audit::{self, AuditRecord};
-use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Value};
+use crate::store::{
+    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Rows, Value,
+};
 pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
 pub use scope::{Identity, claim};
@@ -256,7 +258,7 @@ pub async fn rotate(
 /// # Errors
 /// The database can't store the times.
 pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Timestamp)]);
+    let mut rows = Rows::new(&[("id", ColumnType::Text), ("used_on", ColumnType::Timestamp)]);
     used.into_iter().for_each(|(id, timestamp)| rows.push(vec![id.into(), timestamp.into()]));
     let mut transaction = database.begin().await?;
     let sql = "update token set last_used_on = source.used_on from source where token.id = source.id";
