@@ -6,7 +6,7 @@ use hub_api::audit::{AuditEntries, AuditFilter};
 
 use super::extract::Query;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::{App, Manager};
 use crate::management::audit::{self, AuditError};
 
@@ -38,7 +38,7 @@ async fn entries(
 impl From<AuditError> for ProblemResponse {
     fn from(error: AuditError) -> Self {
         match error {
-            AuditError::Wrong(..) => Self::new(Kind::Malformed, error.to_string()),
+            AuditError::Wrong(..) => Self::new(ProblemType::Malformed, error.to_string()),
             AuditError::Database(error) => error.into(),
         }
     }

@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use hub_api::tokens::{Act, Scope};
 
 use super::App;
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use crate::authentication::tokens::Identity;
 use crate::questions::workspaces_of_workloads;
 
@@ -53,9 +53,11 @@ impl FromRequestParts<App> for Manager {
         let identity = identify(app, parts).await?;
         if !identity.may_manage() {
             let hint = "`kalypso hub token create NAME --role manage` makes one";
-            return Err(
-                ProblemResponse::new(Kind::Forbidden, "this token is not for managing tokens and hosts").hint(hint)
-            );
+            return Err(ProblemResponse::new(
+                ProblemType::Forbidden,
+                "this token is not for managing tokens and hosts",
+            )
+            .hint(hint));
         }
         Ok(Self(identity))
     }
@@ -77,7 +79,7 @@ pub(super) fn check_publisher(identity: &Identity) -> Result<(), ProblemResponse
         return Ok(());
     }
     let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
-    Err(ProblemResponse::new(Kind::Forbidden, "this token is not for publications").hint(hint))
+    Err(ProblemResponse::new(ProblemType::Forbidden, "this token is not for publications").hint(hint))
 }
 
 impl FromRequestParts<App> for Reader {
@@ -88,9 +90,8 @@ impl FromRequestParts<App> for Reader {
         if !identity.may_read_all() {
             let reach = identity.scope.reach();
             let detail = format!("this token is limited to {reach}, and this query is about everything");
-            return Err(
-                ProblemResponse::new(Kind::Forbidden, detail).hint("use a token without limits, or another query")
-            );
+            return Err(ProblemResponse::new(ProblemType::Forbidden, detail)
+                .hint("use a token without limits, or another query"));
         }
         Ok(Self(identity))
     }
@@ -103,7 +104,7 @@ impl FromRequestParts<App> for LimitedReader {
         let identity = identify(app, parts).await?;
         if !identity.may_read() {
             let hint = "`kalypso hub token create NAME --role reader` makes one";
-            return Err(ProblemResponse::new(Kind::Forbidden, "this token has no permission to read").hint(hint));
+            return Err(ProblemResponse::new(ProblemType::Forbidden, "this token has no permission to read").hint(hint));
         }
         Ok(Self(identity))
     }
@@ -181,7 +182,7 @@ fn not_permitted(identity: &Identity, act: Act, about: &str) -> ProblemResponse 
     let (needed, roles) = (act.role(), roles.join(", "));
     let detail = format!("this needs the role `{needed}` {about}, and `{}` has the role {roles}", identity.name);
     let hint = format!("`kalypso hub token create NAME --role {needed}` makes a token with it");
-    ProblemResponse::new(Kind::Forbidden, detail).hint(hint)
+    ProblemResponse::new(ProblemType::Forbidden, detail).hint(hint)
 }
 
 impl FromRequestParts<App> for Administrator {
@@ -191,7 +192,7 @@ impl FromRequestParts<App> for Administrator {
         let identity = identify(app, parts).await?;
         if !identity.may_administer() {
             let hint = "`kalypso hub token create NAME --role admin` makes one";
-            return Err(ProblemResponse::new(Kind::Forbidden, "that is for administrators").hint(hint));
+            return Err(ProblemResponse::new(ProblemType::Forbidden, "that is for administrators").hint(hint));
         }
         Ok(Self(identity))
     }
@@ -203,7 +204,7 @@ pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, Probl
     if !parts.headers.contains_key(header::AUTHORIZATION) && !names_this_machine(parts) {
         // Without this check, a web page whose name resolves to this machine (DNS rebinding) could send requests from the browser of its visitor.
         let detail = "without tokens the hub is open to this machine only, and the request is for another name";
-        return Err(ProblemResponse::new(Kind::Forbidden, detail)
+        return Err(ProblemResponse::new(ProblemType::Forbidden, detail)
             .hint("use http://127.0.0.1 or http://localhost, or make a token"));
     }
     Ok(identity)
@@ -212,7 +213,7 @@ pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, Probl
 /// The header `Authorization`.
 pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, ProblemResponse> {
     let text = headers.get(header::AUTHORIZATION).map(http::HeaderValue::to_str).transpose();
-    text.map_err(|_| ProblemResponse::new(Kind::Malformed, "the header `Authorization` is not ASCII"))
+    text.map_err(|_| ProblemResponse::new(ProblemType::Malformed, "the header `Authorization` is not ASCII"))
 }
 
 pub(super) fn names_this_machine(parts: &Parts) -> bool {

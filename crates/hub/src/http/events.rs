@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use super::App;
 use super::caller::authorization;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::question_request::QuestionRequest;
 use crate::authentication::authority::Refusal;
 use crate::authentication::tokens::prune;
@@ -62,7 +62,7 @@ struct After {
 )]
 async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Result<Response, ProblemResponse> {
     if request.page != Page::default() {
-        let problem = ProblemResponse::new(Kind::Malformed, "there is no parameter `cursor` or `limit` here");
+        let problem = ProblemResponse::new(ProblemType::Malformed, "there is no parameter `cursor` or `limit` here");
         return Err(problem.hint("a stream has no pages; `after` sets where it starts"));
     }
     let last = request.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
@@ -144,11 +144,13 @@ impl From<FollowError> for ProblemResponse {
     fn from(error: FollowError) -> Self {
         let text = error.to_string();
         match error {
-            FollowError::Full => Self::new(Kind::Busy, text)
+            FollowError::Full => Self::new(ProblemType::Busy, text)
                 .hint("close other streams, or let one program read the events and forward them")
                 .retry_after(EVENTS_RETRY),
-            FollowError::Slow => Self::new(Kind::Unavailable, text).hint("try again later").retry_after(EVENTS_RETRY),
-            FollowError::Ahead => Self::new(Kind::Malformed, text)
+            FollowError::Slow => {
+                Self::new(ProblemType::Unavailable, text).hint("try again later").retry_after(EVENTS_RETRY)
+            }
+            FollowError::Ahead => Self::new(ProblemType::Malformed, text)
                 .hint("was the database restored? Query the current state, and start without an id"),
             FollowError::Question(error) => error.into(),
         }

@@ -3,7 +3,7 @@
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 
 /// A segment of the URL's path, decoded.
 #[derive(FromRequestParts)]
@@ -25,25 +25,25 @@ const READING: &str = "Failed to deserialize query string: ";
 
 impl From<PathRejection> for ProblemResponse {
     fn from(rejection: PathRejection) -> Self {
-        Self::new(Kind::Malformed, rejection.body_text())
+        Self::new(ProblemType::Malformed, rejection.body_text())
     }
 }
 
 impl From<QueryRejection> for ProblemResponse {
     fn from(rejection: QueryRejection) -> Self {
         // The name of the deserialization step does not help the caller.
-        Self::new(Kind::Malformed, rejection.body_text().trim_start_matches(READING))
+        Self::new(ProblemType::Malformed, rejection.body_text().trim_start_matches(READING))
     }
 }
 
 impl From<JsonRejection> for ProblemResponse {
     fn from(rejection: JsonRejection) -> Self {
-        Self::new(Kind::Malformed, rejection.body_text())
+        Self::new(ProblemType::Malformed, rejection.body_text())
     }
 }
 
 impl From<BytesRejection> for ProblemResponse {
     fn from(rejection: BytesRejection) -> Self {
-        Self::new(Kind::Malformed, rejection.body_text())
+        Self::new(ProblemType::Malformed, rejection.body_text())
     }
 }

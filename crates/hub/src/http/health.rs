@@ -6,7 +6,7 @@ use axum::extract::State;
 
 use super::App;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 
 /// How long the database may take to answer before the hub counts as not ready.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -44,10 +44,10 @@ async fn livez() -> &'static str {
 )]
 async fn readyz(State(app): State<App>) -> Result<String, ProblemResponse> {
     if app.is_stopping() {
-        return Err(ProblemResponse::new(Kind::Unavailable, "the hub is being stopped"));
+        return Err(ProblemResponse::new(ProblemType::Unavailable, "the hub is being stopped"));
     }
     if !database_answers(&app).await {
-        return Err(ProblemResponse::new(Kind::Unavailable, "the database does not answer"));
+        return Err(ProblemResponse::new(ProblemType::Unavailable, "the database does not answer"));
     }
     // What a git host does not answer must not take away the hub and the webhooks.
     let missing = app.service.as_ref().map(|service| service.missing()).unwrap_or_default();

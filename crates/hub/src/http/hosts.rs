@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 
 use super::extract::{Body, Path, Query};
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::{App, Manager};
 use crate::management::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
 
@@ -108,7 +108,7 @@ fn checked(limit: Option<usize>) -> Result<usize, ProblemResponse> {
     if (1..=PAGE_MAX).contains(&limit) {
         return Ok(limit);
     }
-    Err(ProblemResponse::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")))
+    Err(ProblemResponse::new(ProblemType::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")))
 }
 
 /// Register a host
@@ -139,7 +139,7 @@ async fn register(
 
 fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegistration, ProblemResponse> {
     let place = of_host.place.map(|place| Endpoint::new(&place.repository, &place.branch, &place.path)).transpose();
-    let place = place.map_err(|error| ProblemResponse::new(Kind::Unprocessable, error.to_string()))?;
+    let place = place.map_err(|error| ProblemResponse::new(ProblemType::Unprocessable, error.to_string()))?;
     let kind = of_host.kind.unwrap_or_else(|| "generic".to_owned());
     Ok(ReconcilerRegistration { name: of_host.name, kind, place })
 }
@@ -184,9 +184,9 @@ impl From<HostError> for ProblemResponse {
     fn from(error: HostError) -> Self {
         let text = error.to_string();
         match error {
-            HostError::Text(_) => Self::new(Kind::Unprocessable, text),
+            HostError::Text(_) => Self::new(ProblemType::Unprocessable, text),
             HostError::Unknown { .. } => {
-                Self::new(Kind::NotFound, text).hint("`GET /api/v1/hosts?retired=true` lists the hosts")
+                Self::new(ProblemType::NotFound, text).hint("`GET /api/v1/hosts?retired=true` lists the hosts")
             }
             HostError::Database(error) => error.into(),
         }

@@ -15,7 +15,7 @@ use tower_http::decompression::RequestDecompressionLayer;
 use tracing::{Instrument as _, field};
 
 use super::App;
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum number of characters of a request id that comes from outside.
@@ -72,7 +72,7 @@ async fn refuse_unreadable(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let detail = "the address has the character U+0000 (`%00`) in it, which is in no name";
-    ProblemResponse::new(Kind::Malformed, detail).into_response()
+    ProblemResponse::new(ProblemType::Malformed, detail).into_response()
 }
 
 /// Whether the path and the query are without the character U+0000.
@@ -99,17 +99,17 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text =
         panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
     tracing::error!(panic = text.unwrap_or_default(), "internal error of the hub in a request");
-    ProblemResponse::new(Kind::Mistake, "the log of the hub has the details").into_response()
+    ProblemResponse::new(ProblemType::Mistake, "the log of the hub has the details").into_response()
 }
 
 pub(super) async fn not_found(uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
-    ProblemResponse::new(Kind::NotFound, format!("there is nothing at `{path}`"))
+    ProblemResponse::new(ProblemType::NotFound, format!("there is nothing at `{path}`"))
         .hint("/api/v1/openapi.json lists all routes")
 }
 
 pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
     let detail = format!("`{path}` is not for {}", method.as_str().chars().take(16).collect::<String>());
-    ProblemResponse::new(Kind::Method, detail).hint("the header `Allow` lists the supported methods")
+    ProblemResponse::new(ProblemType::Method, detail).hint("the header `Allow` lists the supported methods")
 }

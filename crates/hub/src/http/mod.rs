@@ -46,7 +46,7 @@ pub use caller::{Administrator, Manager, Reader};
 pub use fuzz::fuzz;
 pub use metrics::Metrics;
 pub use openapi::DESCRIPTION;
-pub use problem::{Kind, ProblemResponse};
+pub use problem::{ProblemResponse, ProblemType};
 
 /// The state that the handlers of all routes share.
 #[derive(Clone, Debug)]

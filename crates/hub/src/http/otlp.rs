@@ -17,7 +17,7 @@ use tonic::codec::CompressionEncoding;
 
 use super::metrics::Source;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
 use crate::authentication::tokens::Identity;
@@ -106,17 +106,19 @@ fn status(problem: ProblemResponse, is_json: bool) -> Response {
 }
 
 /// The status code of gRPC for a kind of problem.
-fn code(kind: Kind) -> tonic::Code {
+fn code(kind: ProblemType) -> tonic::Code {
     match kind {
-        Kind::Malformed | Kind::Ambiguous | Kind::MediaType | Kind::Unprocessable => tonic::Code::InvalidArgument,
-        Kind::Unauthenticated => tonic::Code::Unauthenticated,
-        Kind::Forbidden => tonic::Code::PermissionDenied,
-        Kind::NotFound => tonic::Code::NotFound,
-        Kind::Method => tonic::Code::Unimplemented,
+        ProblemType::Malformed | ProblemType::Ambiguous | ProblemType::MediaType | ProblemType::Unprocessable => {
+            tonic::Code::InvalidArgument
+        }
+        ProblemType::Unauthenticated => tonic::Code::Unauthenticated,
+        ProblemType::Forbidden => tonic::Code::PermissionDenied,
+        ProblemType::NotFound => tonic::Code::NotFound,
+        ProblemType::Method => tonic::Code::Unimplemented,
         // Not `RESOURCE_EXHAUSTED`: collectors retry after that code.
-        Kind::TooLarge => tonic::Code::OutOfRange,
-        Kind::Slow | Kind::Busy | Kind::Unavailable => tonic::Code::Unavailable,
-        Kind::Mistake => tonic::Code::Internal,
+        ProblemType::TooLarge => tonic::Code::OutOfRange,
+        ProblemType::Slow | ProblemType::Busy | ProblemType::Unavailable => tonic::Code::Unavailable,
+        ProblemType::Mistake => tonic::Code::Internal,
     }
 }
 

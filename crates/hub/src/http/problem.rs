@@ -23,12 +23,12 @@ const DATABASE_RETRY: Duration = Duration::from_secs(5);
 pub struct ProblemResponse {
     body: problem::Problem,
     retry_after: Option<Duration>,
-    what: Kind,
+    what: ProblemType,
 }
 
 impl ProblemResponse {
     /// A problem of a kind. `detail` describes this occurrence.
-    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
         let (status, word, title) = kind.parts();
         let kind_of_body = format!("urn:kalypso:problem:{word}");
         let body = problem::Problem {
@@ -43,7 +43,7 @@ impl ProblemResponse {
 
     /// The problem of a request that needs the service, which does not run in this process. `lack` says what the process does not do.
     pub(super) fn only_a_hub(lack: &str) -> Self {
-        Self::new(Kind::NotFound, format!("this process is only a hub: {lack}"))
+        Self::new(ProblemType::NotFound, format!("this process is only a hub: {lack}"))
             .hint("`kalypso serve` runs the hub with the service")
     }
 
@@ -81,7 +81,7 @@ impl ProblemResponse {
     }
 
     /// The kind of problem.
-    pub fn what(&self) -> Kind {
+    pub fn what(&self) -> ProblemType {
         self.what
     }
 
@@ -93,7 +93,7 @@ impl ProblemResponse {
 
 /// The kinds of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProblemType {
     /// The request can't be read.
     Malformed,
     /// The request has no credentials, or the hub does not accept them.
@@ -122,7 +122,7 @@ pub enum Kind {
     Unavailable,
 }
 
-impl Kind {
+impl ProblemType {
     fn parts(self) -> (StatusCode, &'static str, &'static str) {
         match self {
             Self::Malformed => (StatusCode::BAD_REQUEST, "malformed", "The request can't be read"),
@@ -148,11 +148,11 @@ impl From<Refusal> for ProblemResponse {
     fn from(refusal: Refusal) -> Self {
         let detail = refusal.to_string();
         match refusal {
-            Refusal::Missing => Self::new(Kind::Unauthenticated, detail)
+            Refusal::Missing => Self::new(ProblemType::Unauthenticated, detail)
                 .hint("send a header `Authorization: Bearer TOKEN`; `kalypso hub token create` makes tokens"),
-            Refusal::Invalid(_) => Self::new(Kind::Unauthenticated, detail)
+            Refusal::Invalid(_) => Self::new(ProblemType::Unauthenticated, detail)
                 .hint("`kalypso hub token list` shows the tokens and when they expire"),
-            Refusal::Forbidden(_) => Self::new(Kind::Forbidden, detail),
+            Refusal::Forbidden(_) => Self::new(ProblemType::Forbidden, detail),
             Refusal::Unavailable(_) => unavailable(&detail),
         }
     }
@@ -168,7 +168,7 @@ impl From<SubmitError> for ProblemResponse {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Busy { retry_after } => {
-                Self::new(Kind::Busy, "more reports wait to be stored than the hub can keep")
+                Self::new(ProblemType::Busy, "more reports wait to be stored than the hub can keep")
                     .hint("send them again after the time in `Retry-After`; nothing of this request was stored")
                     .retry_after(retry_after)
             }
@@ -183,7 +183,7 @@ fn of_database(error: &DatabaseError) -> ProblemResponse {
         DatabaseError::Full(_) => {
             tracing::error!(%error, "nothing can be stored");
             ProblemResponse::new(
-                Kind::Unavailable,
+                ProblemType::Unavailable,
                 "the disk of the hub's database is full; nothing of this request was stored",
             )
             .hint("the administrator of the hub has to free disk space; then send it again")
@@ -197,14 +197,14 @@ fn of_database(error: &DatabaseError) -> ProblemResponse {
 /// Error messages of databases name files and servers. They go to the log, not into the answer.
 fn unavailable(reason: &str) -> ProblemResponse {
     tracing::warn!(reason, "a request can't be answered now");
-    ProblemResponse::new(Kind::Unavailable, "the hub's database can't be used at the moment")
+    ProblemResponse::new(ProblemType::Unavailable, "the hub's database can't be used at the moment")
         .hint("try again later; the hub's log contains the reason")
         .retry_after(DATABASE_RETRY)
 }
 
 fn mistake(error: &DatabaseError) -> ProblemResponse {
     tracing::error!(%error, "a request can't be answered");
-    ProblemResponse::new(Kind::Mistake, "the log of the hub has the details")
+    ProblemResponse::new(ProblemType::Mistake, "the log of the hub has the details")
 }
 
 impl IntoResponses for ProblemResponse {

@@ -9,7 +9,7 @@ use super::App;
 use super::caller::LimitedReader;
 use super::extract::Query;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::promotions::{RecordError, record};
 use crate::questions;
@@ -40,24 +40,26 @@ async fn record_events(
     let identity = &submission.identity;
     if !identity.may_publish() {
         let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
-        return Err(ProblemResponse::new(Kind::Forbidden, "this token is not for events of promotions").hint(hint));
+        return Err(
+            ProblemResponse::new(ProblemType::Forbidden, "this token is not for events of promotions").hint(hint)
+        );
     }
     let events: Vec<PromotionEvent> = serde_json::from_slice(&submission.body)
-        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the events can't be read: {error}")))?;
+        .map_err(|error| ProblemResponse::new(ProblemType::Malformed, format!("the events can't be read: {error}")))?;
     if events.len() > PROMOTION_EVENTS_MAX {
         let detail = format!("a request has at most {PROMOTION_EVENTS_MAX} events");
-        return Err(ProblemResponse::new(Kind::TooLarge, detail).hint("send them in several requests"));
+        return Err(ProblemResponse::new(ProblemType::TooLarge, detail).hint("send them in several requests"));
     }
     let reach = identity.scope.reach();
     if !reach.workspaces.is_empty() {
         let detail = format!("this token is limited to {reach}, and an event names no workspace");
         let hint = "use a token that is limited to environments only";
-        return Err(ProblemResponse::new(Kind::Forbidden, detail).hint(hint));
+        return Err(ProblemResponse::new(ProblemType::Forbidden, detail).hint(hint));
     }
     if let Some(event) = events.iter().find(|event| !reach.has_environment(&event.environment)) {
         let detail =
             format!("this token is limited to {reach}: the event `{}` is about `{}`", event.id, event.environment);
-        return Err(ProblemResponse::new(Kind::Forbidden, detail).hint("nothing was stored"));
+        return Err(ProblemResponse::new(ProblemType::Forbidden, detail).hint("nothing was stored"));
     }
     Ok(Json(record(&app.database, &events, Some(&identity.name)).await?))
 }
@@ -87,7 +89,7 @@ async fn list_events(
 impl From<RecordError> for ProblemResponse {
     fn from(error: RecordError) -> Self {
         match error {
-            RecordError::Invalid(error) => Self::new(Kind::Unprocessable, error.to_string()),
+            RecordError::Invalid(error) => Self::new(ProblemType::Unprocessable, error.to_string()),
             RecordError::Database(error) => error.into(),
         }
     }

@@ -16,7 +16,7 @@ use super::App;
 use super::caller::{Decider, DecisionScope, LimitedReader, workload_of};
 use super::extract::{Body, Path};
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use crate::management::audit::{self, AuditRecord};
 use crate::questions::workspaces_of_workloads;
 use crate::store::{Database, DatabaseError};
@@ -117,9 +117,9 @@ async fn command(
     let work = decision.carry_out(Arc::clone(service(&app)?), app.database.clone());
     // A caller that does not wait for the answer must not keep the decision out of the audit log.
     let receipt = tokio::spawn(work).await;
-    let receipt = receipt.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
+    let receipt = receipt.map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
     match receipt {
-        Err(problem) if problem.what() == Kind::NotFound => {
+        Err(problem) if problem.what() == ProblemType::NotFound => {
             Err(with_known_names(&app, identity.scope.reach(), scope, problem).await?)
         }
         receipt => Ok((StatusCode::ACCEPTED, Json(receipt?))),
@@ -176,7 +176,7 @@ impl Decision {
         let (named, asked, asker) = (environment.clone(), command.clone(), by.clone());
         // Storing a decision pushes a commit, which takes seconds.
         let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
-        let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
+        let receipt = carried_out.map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))??;
         let PromotionCommand { subject, command, revision, to, with_values, gate, reason } = command;
         let revision = receipt.revision.clone().or(revision);
         let mut detail =
@@ -197,7 +197,7 @@ impl Decision {
 fn check(command: &PromotionCommand) -> Result<(), ProblemResponse> {
     if let Some(missing) = command.missing() {
         let detail = format!("`{}` needs `{missing}`", command.command.as_str());
-        return Err(ProblemResponse::new(Kind::Unprocessable, detail));
+        return Err(ProblemResponse::new(ProblemType::Unprocessable, detail));
     }
     let texts = [
         ("subject", &command.subject, NAME_CHARACTERS_MAX),
@@ -210,7 +210,7 @@ fn check(command: &PromotionCommand) -> Result<(), ProblemResponse> {
         let Some(text) = text else { continue };
         if text.chars().count() > characters || text.contains('\0') {
             let detail = format!("`{field}` has more than {characters} characters, or contains NUL");
-            return Err(ProblemResponse::new(Kind::Unprocessable, detail));
+            return Err(ProblemResponse::new(ProblemType::Unprocessable, detail));
         }
     }
     Ok(())
@@ -223,14 +223,16 @@ fn service(app: &App) -> Result<&Arc<dyn PromotionService>, ProblemResponse> {
 impl From<PromotionRefusal> for ProblemResponse {
     fn from(refusal: PromotionRefusal) -> Self {
         let kind = match refusal {
-            PromotionRefusal::UnknownEnvironment(_) | PromotionRefusal::UnknownSubject { .. } => Kind::NotFound,
-            PromotionRefusal::NotPossible(_) => Kind::Unprocessable,
-            PromotionRefusal::NotAllowed(_) => Kind::Forbidden,
-            PromotionRefusal::Unavailable(_) => Kind::Unavailable,
+            PromotionRefusal::UnknownEnvironment(_) | PromotionRefusal::UnknownSubject { .. } => ProblemType::NotFound,
+            PromotionRefusal::NotPossible(_) => ProblemType::Unprocessable,
+            PromotionRefusal::NotAllowed(_) => ProblemType::Forbidden,
+            PromotionRefusal::Unavailable(_) => ProblemType::Unavailable,
         };
         let problem = Self::new(kind, refusal.to_string());
         match kind {
-            Kind::NotFound => problem.hint("GET /api/v1/promotions lists the environments and what moves into them"),
+            ProblemType::NotFound => {
+                problem.hint("GET /api/v1/promotions lists the environments and what moves into them")
+            }
             _ => problem,
         }
     }

@@ -9,7 +9,7 @@ use super::App;
 use super::caller::{self, Publisher};
 use super::extract::Query;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::authentication::tokens::{self, PublishingError};
 use crate::writer::publications::{PublicationSink, PublishError};
@@ -41,15 +41,16 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<PublicationReceipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
     caller::check_publisher(&submission.identity)?;
-    let publication: Publication = serde_json::from_slice(&submission.body)
-        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the publication can't be read: {error}")))?;
+    let publication: Publication = serde_json::from_slice(&submission.body).map_err(|error| {
+        ProblemResponse::new(ProblemType::Malformed, format!("the publication can't be read: {error}"))
+    })?;
     if publication.places.len() > PUBLICATION_PLACES_MAX {
         let detail = format!("a request has at most {PUBLICATION_PLACES_MAX} places");
-        return Err(ProblemResponse::new(Kind::TooLarge, detail).hint("send them in several requests"));
+        return Err(ProblemResponse::new(ProblemType::TooLarge, detail).hint("send them in several requests"));
     }
     if publication.environments.len() > ENVIRONMENTS_MAX {
         return Err(ProblemResponse::new(
-            Kind::Unprocessable,
+            ProblemType::Unprocessable,
             format!("there are at most {ENVIRONMENTS_MAX} environments"),
         ));
     }
@@ -81,7 +82,7 @@ async fn state(
 impl From<PublishError> for ProblemResponse {
     fn from(error: PublishError) -> Self {
         match error {
-            PublishError::Invalid(error) => Self::new(Kind::Unprocessable, error.to_string()),
+            PublishError::Invalid(error) => Self::new(ProblemType::Unprocessable, error.to_string()),
             PublishError::Submit(error) => error.into(),
             PublishError::Database(error) => error.into(),
         }
@@ -91,7 +92,7 @@ impl From<PublishError> for ProblemResponse {
 impl From<PublishingError> for ProblemResponse {
     fn from(error: PublishingError) -> Self {
         match error {
-            PublishingError::Outside { .. } => Self::new(Kind::Forbidden, error.to_string())
+            PublishingError::Outside { .. } => Self::new(ProblemType::Forbidden, error.to_string())
                 .hint("nothing was stored; use a token that may publish all of it"),
             PublishingError::Database(error) => error.into(),
         }

@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::caller::LimitedReader;
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use crate::authentication::tokens::prune;
 use crate::questions::{EarlierNames, Question, QuestionError};
 
@@ -60,10 +60,10 @@ impl<T> QuestionRequest<T> {
         if reach.is_all() {
             return self::answer(&self.headers, answer);
         }
-        let mut pruned =
-            serde_json::to_value(answer?).map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
+        let mut pruned = serde_json::to_value(answer?)
+            .map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
         if !prune(reach, &mut pruned) {
-            return Err(ProblemResponse::new(Kind::Forbidden, format!("this token is limited to {reach}")));
+            return Err(ProblemResponse::new(ProblemType::Forbidden, format!("this token is limited to {reach}")));
         }
         self::answer(&self.headers, Ok(pruned))
     }
@@ -85,7 +85,7 @@ fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
         None => Ok(()),
         Some((name, _)) => {
             let known: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
-            let problem = ProblemResponse::new(Kind::Malformed, format!("there is no parameter `{name}` here"));
+            let problem = ProblemResponse::new(ProblemType::Malformed, format!("there is no parameter `{name}` here"));
             Err(problem.hint(format!("there are {}", known.join(", "))))
         }
     }
@@ -93,7 +93,8 @@ fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
 
 /// The answer as JSON, with its `ETag`. The status is 304, without a body, if `If-None-Match` names that tag.
 fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, ProblemResponse> {
-    let body = serde_json::to_vec(&answer?).map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
+    let body =
+        serde_json::to_vec(&answer?).map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
     let digest = Sha256::digest(&body);
     let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
     let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));

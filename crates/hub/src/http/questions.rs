@@ -16,7 +16,7 @@ use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoParams, IntoResponses};
 
 use super::operations::Routes;
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use crate::limits::COUNT_WAIT;
 use crate::questions::{QuestionError, labels_hint};
 
@@ -59,19 +59,19 @@ impl From<QuestionError> for ProblemResponse {
     fn from(error: QuestionError) -> Self {
         let text = error.to_string();
         match error {
-            QuestionError::Wrong { .. } => Self::new(Kind::Malformed, text),
+            QuestionError::Wrong { .. } => Self::new(ProblemType::Malformed, text),
             QuestionError::Unknown { what, .. } => {
-                let problem = Self::new(Kind::NotFound, text);
+                let problem = Self::new(ProblemType::NotFound, text);
                 labels_hint(what).into_iter().fold(problem, Self::hint)
             }
             QuestionError::Outside { .. } => {
-                Self::new(Kind::Forbidden, text).hint("leave it out, or use a token with this permission")
+                Self::new(ProblemType::Forbidden, text).hint("leave it out, or use a token with this permission")
             }
             QuestionError::Ambiguous { ways, .. } => {
-                let problem = Self::new(Kind::Ambiguous, text);
+                let problem = Self::new(ProblemType::Ambiguous, text);
                 ways.first().map(|way| format!("use `{way}`, for example")).into_iter().fold(problem, Self::hint)
             }
-            QuestionError::Busy => Self::new(Kind::Busy, text)
+            QuestionError::Busy => Self::new(ProblemType::Busy, text)
                 .hint("query again after the time in `Retry-After`; queries about all hosts are answered at once")
                 .retry_after(COUNT_WAIT),
             QuestionError::Database(error) => error.into(),

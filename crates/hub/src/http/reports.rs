@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::App;
 use super::metrics::Source;
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::authentication::tokens::{self, Identity};
 use crate::ingest::Outcome;
@@ -99,7 +99,7 @@ async fn report_argocd(State(app): State<App>, submission: Submission) -> Result
 
 impl From<BodyError> for ProblemResponse {
     fn from(error: BodyError) -> Self {
-        let kind = if matches!(error, BodyError::TooMany(_)) { Kind::TooLarge } else { Kind::Malformed };
+        let kind = if matches!(error, BodyError::TooMany(_)) { ProblemType::TooLarge } else { ProblemType::Malformed };
         Self::new(kind, error.to_string())
     }
 }
@@ -136,7 +136,8 @@ pub(super) async fn take(
     let (reports, refused) = batch.into_parts();
     app.metrics.refused(source, refused.len());
     if let (true, Some(first)) = (reports.is_empty(), refused.first()) {
-        let kind = if forbidden > 0 && forbidden == claimed { Kind::Forbidden } else { Kind::Unprocessable };
+        let kind =
+            if forbidden > 0 && forbidden == claimed { ProblemType::Forbidden } else { ProblemType::Unprocessable };
         return Err(ProblemResponse::new(kind, first.error.to_string()).refused(refused));
     }
     if reports.is_empty() {
@@ -169,7 +170,7 @@ fn apart(outcomes: &[Outcome], positions: &[Position]) -> Vec<Refused> {
 
 fn late() -> ProblemResponse {
     let detail = format!("storing takes longer than {} s, and may still succeed", SUBMIT_TIMEOUT.as_secs());
-    ProblemResponse::new(Kind::Unavailable, detail)
+    ProblemResponse::new(ProblemType::Unavailable, detail)
         .hint("send it again: a repeated report is stored once")
         .retry_after(LATE_RETRY)
 }

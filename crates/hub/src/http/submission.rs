@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 use hub_api::limits::REPORT_BYTES_MAX;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::{App, caller};
 use crate::authentication::tokens::Identity;
 use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REQUEST_BYTES_MAX};
@@ -73,7 +73,7 @@ impl Submission {
             return Ok(());
         }
         let detail = format!("`Content-Type: {}` is not supported", self.media_type);
-        Err(ProblemResponse::new(Kind::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
+        Err(ProblemResponse::new(ProblemType::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
     }
 }
 
@@ -85,7 +85,7 @@ fn check_may_send(identity: &Identity) -> Result<(), ProblemResponse> {
 /// Refuses an identity that may report nothing.
 pub(super) fn check_may_report(identity: &Identity) -> Result<(), ProblemResponse> {
     let hint = "`kalypso hub token create NAME --host HOST` makes a token that is";
-    let problem = || ProblemResponse::new(Kind::Forbidden, "this token is not for reporting").hint(hint);
+    let problem = || ProblemResponse::new(ProblemType::Forbidden, "this token is not for reporting").hint(hint);
     if identity.may_report() { Ok(()) } else { Err(problem()) }
 }
 
@@ -93,7 +93,7 @@ pub(super) fn check_may_report(identity: &Identity) -> Result<(), ProblemRespons
 fn check_encoding(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     match headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default()) {
         None | Some("identity") => Ok(()),
-        Some(_) => Err(ProblemResponse::new(Kind::MediaType, "the body's `Content-Encoding` is not supported")
+        Some(_) => Err(ProblemResponse::new(ProblemType::MediaType, "the body's `Content-Encoding` is not supported")
             .hint("use gzip, or none")),
     }
 }
@@ -109,13 +109,14 @@ fn token_id(uri: &Uri) -> Option<&str> {
 }
 
 fn no_token_id() -> ProblemResponse {
-    ProblemResponse::new(Kind::Unauthenticated, "the body is signed, but the request does not name the token")
+    ProblemResponse::new(ProblemType::Unauthenticated, "the body is signed, but the request does not name the token")
         .hint("end the address with ?token=ID, the part of the token between the underscores")
 }
 
 /// Reads a body. The permit reserves memory for it until it is dropped.
 async fn read(app: &App, body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), ProblemResponse> {
-    let slow = || ProblemResponse::new(Kind::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
+    let slow =
+        || ProblemResponse::new(ProblemType::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
     tokio::time::timeout(BODY_TIMEOUT, read_all(app, body, max)).await.map_err(|_| slow())?
 }
 
@@ -123,12 +124,15 @@ async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, Owned
     let mut room = app.room(PERMIT_BYTES)?;
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|error| ProblemResponse::new(Kind::Malformed, format!("its body can't be read: {error}")))?;
+        let frame = frame.map_err(|error| {
+            ProblemResponse::new(ProblemType::Malformed, format!("its body can't be read: {error}"))
+        })?;
         let Ok(data) = frame.into_data() else { continue };
         if read.len() + data.len() > max {
             let hint = "send fewer reports at a time";
-            return Err(ProblemResponse::new(Kind::TooLarge, format!("its body has more than {max} bytes")).hint(hint));
+            return Err(
+                ProblemResponse::new(ProblemType::TooLarge, format!("its body has more than {max} bytes")).hint(hint)
+            );
         }
         let taken = room.num_permits() * PERMIT_BYTES;
         if read.len() + data.len() > taken {
@@ -144,7 +148,7 @@ impl App {
     pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ProblemResponse> {
         let count = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
         let busy = |_| {
-            ProblemResponse::new(Kind::Busy, "the current requests use all memory for bodies")
+            ProblemResponse::new(ProblemType::Busy, "the current requests use all memory for bodies")
                 .hint("send it again after the time in `Retry-After`; nothing of this request was stored")
                 .retry_after(ROOM_RETRY)
         };

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 
 use super::caller::{Decider, DecisionScope, LimitedReader};
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::{Administrator, App, Reader};
 use crate::management::audit::{self, AuditRecord};
 
@@ -143,12 +143,12 @@ async fn webhook(
     Path(kind): Path<String>,
     request: Request,
 ) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
-    let busy = || ProblemResponse::new(Kind::Busy, "too many webhooks at once").retry_after(RETRY_AFTER);
+    let busy = || ProblemResponse::new(ProblemType::Busy, "too many webhooks at once").retry_after(RETRY_AFTER);
     let _permit = app.webhook_room.try_acquire().map_err(|_| busy())?;
     let (Parts { headers, .. }, body) = request.into_parts();
     let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, WEBHOOK_BYTES_MAX)).await;
-    let body = body.map_err(|_| ProblemResponse::new(Kind::Slow, "the body did not arrive in time"))?;
-    let too_large = |_| ProblemResponse::new(Kind::TooLarge, "the body is too large, or ended early");
+    let body = body.map_err(|_| ProblemResponse::new(ProblemType::Slow, "the body did not arrive in time"))?;
+    let too_large = |_| ProblemResponse::new(ProblemType::TooLarge, "the body is too large, or ended early");
     let body = body.map_err(too_large)?;
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
     let receipt = service(&app)?.receive_webhook(&kind, &header, &body)?;
@@ -161,12 +161,13 @@ fn service(app: &App) -> Result<&Arc<dyn SyncService>, ProblemResponse> {
 
 fn parsed<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, ProblemResponse> {
     serde_json::from_slice(body)
-        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the request can't be read: {error}")))
+        .map_err(|error| ProblemResponse::new(ProblemType::Malformed, format!("the request can't be read: {error}")))
 }
 
 impl From<UnknownEnvironment> for ProblemResponse {
     fn from(error: UnknownEnvironment) -> Self {
-        Self::new(Kind::NotFound, error.to_string()).hint("GET /api/v1/syncs lists the environments of the service")
+        Self::new(ProblemType::NotFound, error.to_string())
+            .hint("GET /api/v1/syncs lists the environments of the service")
     }
 }
 
@@ -174,11 +175,10 @@ impl From<ConfirmationError> for ProblemResponse {
     fn from(error: ConfirmationError) -> Self {
         match error {
             ConfirmationError::Unknown(error) => error.into(),
-            ConfirmationError::OtherWord { .. } => Self::new(Kind::Unprocessable, error.to_string())
+            ConfirmationError::OtherWord { .. } => Self::new(ProblemType::Unprocessable, error.to_string())
                 .hint("GET /api/v1/syncs/ENVIRONMENT shows the removals and their word"),
-            ConfirmationError::NotAllowed { .. } => {
-                Self::new(Kind::Forbidden, error.to_string()).hint("`service.confirm` of kalypso.toml lists who may")
-            }
+            ConfirmationError::NotAllowed { .. } => Self::new(ProblemType::Forbidden, error.to_string())
+                .hint("`service.confirm` of kalypso.toml lists who may"),
         }
     }
 }
@@ -186,11 +186,11 @@ impl From<ConfirmationError> for ProblemResponse {
 impl From<RefusedWebhook> for ProblemResponse {
     fn from(error: RefusedWebhook) -> Self {
         let kind = match error.status {
-            401 => Kind::Unauthenticated,
-            404 => Kind::NotFound,
-            413 => Kind::TooLarge,
-            429 => Kind::Busy,
-            _ => Kind::Malformed,
+            401 => ProblemType::Unauthenticated,
+            404 => ProblemType::NotFound,
+            413 => ProblemType::TooLarge,
+            429 => ProblemType::Busy,
+            _ => ProblemType::Malformed,
         };
         Self::new(kind, error.to_string())
     }

@@ -10,7 +10,7 @@ use hub_api::tokens::{
 use super::caller::Anyone;
 use super::extract::{Body, Path};
 use super::operations::{Routes, operations};
-use super::problem::{Kind, ProblemResponse};
+use super::problem::{ProblemResponse, ProblemType};
 use super::{App, Manager};
 use crate::authentication::tokens::{self, Identity, NewToken, TokenError};
 
@@ -109,11 +109,11 @@ fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), ProblemRespon
     }
     let detail =
         "only administrators create and revoke tokens with the roles `approver`, `operator`, `manage` and `admin`";
-    Err(ProblemResponse::new(Kind::Forbidden, detail))
+    Err(ProblemResponse::new(ProblemType::Forbidden, detail))
 }
 
 fn new_token(request: TokenRequest) -> Result<NewToken, ProblemResponse> {
-    let wrong = |detail: &str| Err(ProblemResponse::new(Kind::Unprocessable, detail));
+    let wrong = |detail: &str| Err(ProblemResponse::new(ProblemType::Unprocessable, detail));
     let is_of_group = !request.reconciler_types.is_empty() || !request.labels.is_empty();
     let is_of_hosts = matches!(request.role, TokenRole::Host | TokenRole::Group);
     let (places, environments) = (request.places, request.environments.clone());
@@ -158,10 +158,16 @@ impl From<TokenError> for ProblemResponse {
     fn from(error: TokenError) -> Self {
         let text = error.to_string();
         match error {
-            TokenError::Name(_) | TokenError::Signing | TokenError::Reach => Self::new(Kind::Unprocessable, text),
-            TokenError::Taken(_) => Self::new(Kind::Ambiguous, text).hint("revoke it first, or take another name"),
-            TokenError::Unknown(_) => Self::new(Kind::NotFound, text).hint("`GET /api/v1/tokens` lists the tokens"),
-            TokenError::Random(_) => Self::new(Kind::Unavailable, text),
+            TokenError::Name(_) | TokenError::Signing | TokenError::Reach => {
+                Self::new(ProblemType::Unprocessable, text)
+            }
+            TokenError::Taken(_) => {
+                Self::new(ProblemType::Ambiguous, text).hint("revoke it first, or take another name")
+            }
+            TokenError::Unknown(_) => {
+                Self::new(ProblemType::NotFound, text).hint("`GET /api/v1/tokens` lists the tokens")
+            }
+            TokenError::Random(_) => Self::new(ProblemType::Unavailable, text),
             TokenError::Database(error) => error.into(),
         }
     }

@@ -14,7 +14,7 @@ use super::super::App;
 use super::super::caller::Reader;
 use super::super::extract::Path;
 use super::super::operations::{Routes, operations};
-use super::super::problem::{Kind, ProblemResponse};
+use super::super::problem::{ProblemResponse, ProblemType};
 use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
@@ -105,7 +105,8 @@ async fn deployment_state(
 ) -> Result<Json<DeploymentState>, ProblemResponse> {
     let body = body?;
     // Microsoft's hub does not check the `Content-Type` of the body.
-    let request: DeploymentStateRequest = serde_json::from_slice(&body)
-        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
+    let request: DeploymentStateRequest = serde_json::from_slice(&body).map_err(|error| {
+        ProblemResponse::new(ProblemType::Malformed, format!("the question can't be read: {error}"))
+    })?;
     Ok(Json(questions::deployment_state(&app.database, &request).await?))
 }
