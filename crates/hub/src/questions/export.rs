@@ -58,7 +58,7 @@ const TIMES: [&str; 7] =
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ExportFormat {
     /// CSV of RFC 4180, with a first line of column names. A text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab
     /// or a carriage return) gets a `'` before it: text that hosts report must not run on the reader's machine.
     Csv,
@@ -68,7 +68,7 @@ pub enum Format {
 
 /// The selection of an export.
 #[derive(Clone, Debug)]
-pub struct Selection {
+pub struct ExportSelection {
     /// A name of [`TABLES`].
     pub table: String,
     /// Only rows at or after this time. The time of a row is when it was created, desired or reported.
@@ -103,8 +103,8 @@ pub enum ExportError {
 /// The table does not exist, or it cannot be read or written.
 pub async fn export(
     database: &Database,
-    selection: &Selection,
-    format: Format,
+    selection: &ExportSelection,
+    format: ExportFormat,
     out: &mut impl Write,
 ) -> Result<u64, ExportError> {
     let no_table = || ExportError::NoTable(selection.table.clone());
@@ -112,7 +112,7 @@ pub async fn export(
     let mut reading = database.begin_reading().await?;
     let table = tables(&mut reading).await?.into_iter().find(|table| table.name == *name).ok_or_else(no_table)?;
     let (sql, parameters) = question(&table, selection, reading.dialect())?;
-    if format == Format::Csv {
+    if format == ExportFormat::Csv {
         let names: Vec<_> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
         write!(out, "{}\r\n", names.join(","))?;
     }
@@ -120,8 +120,8 @@ pub async fn export(
     let each = |row: Row| -> Result<(), ExportError> {
         rows += 1;
         match format {
-            Format::Csv => write!(out, "{}\r\n", csv(&table, &row))?,
-            Format::Ndjson => writeln!(out, "{}", object(&table, &row))?,
+            ExportFormat::Csv => write!(out, "{}\r\n", csv(&table, &row))?,
+            ExportFormat::Ndjson => writeln!(out, "{}", object(&table, &row))?,
         }
         Ok(())
     };
@@ -171,7 +171,7 @@ pub async fn grant_read_microsoft_views(database: &Database, role: &str) -> Resu
     Ok(transaction.commit().await?)
 }
 
-fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(String, Vec<Value>), ExportError> {
+fn question(table: &Table, selection: &ExportSelection, dialect: Dialect) -> Result<(String, Vec<Value>), ExportError> {
     let all = format!("select {} from {}", table.selection(dialect), table.name);
     let bounds = [(">=", selection.since), ("<", selection.until)];
     let bounds: Vec<_> = bounds.into_iter().filter_map(|(sign, timestamp)| Some((sign, timestamp?))).collect();

@@ -21,13 +21,13 @@ use hub_api::filter::Filter;
 use hub_api::rules::Condition;
 
 pub use self::evaluation::{evaluate, states};
-pub use self::formats::{PagerDuty, Severity};
+pub use self::formats::{IncidentSeverity, PagerDuty};
 pub use self::metrics::RuleMetrics;
 pub use self::notifications::{Deliveries, deliver};
 pub use self::options::{RuleError, RuleOptions};
-pub use self::receiver::{Format, Receiver};
+pub use self::receiver::{NotificationFormat, Receiver};
 pub use self::run::run;
-pub use self::secret::{Secret, SecretError};
+pub use self::secret::{SecretError, WebhookSecret};
 pub use self::send::{SendError, client, test};
 
 /// A condition that sends notifications.

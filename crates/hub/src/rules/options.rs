@@ -12,7 +12,7 @@ use model::selector::LabelSelector;
 use serde::Deserialize;
 
 use super::receiver::PAGERDUTY_URL;
-use super::{Format, Receiver, Rule, Secret, Severity, Threshold};
+use super::{IncidentSeverity, NotificationFormat, Receiver, Rule, Threshold, WebhookSecret};
 use crate::limits::{RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
 
 /// A rule as it is written in the file.
@@ -60,7 +60,7 @@ pub struct RuleOptions {
     /// The environment variable with the same content as that file.
     pub secret_env: Option<String>,
     /// The severity of incidents of PagerDuty.
-    pub severity: Option<Severity>,
+    pub severity: Option<IncidentSeverity>,
 }
 
 /// The format of notifications, as it is written in the file.
@@ -210,17 +210,17 @@ impl RuleOptions {
             (FormatName::Slack | FormatName::Teams, Some((field, _))) => {
                 return Err(self.error(field, "the URL is the secret of this format; there is no other one"));
             }
-            (FormatName::Slack, None) => Format::Slack,
-            (FormatName::Teams, None) => Format::Teams,
+            (FormatName::Slack, None) => NotificationFormat::Slack,
+            (FormatName::Teams, None) => NotificationFormat::Teams,
             (_, None) => {
                 return Err(self.error("secret-file", "set exactly one of `secret-file` and `secret-env`"));
             }
-            (FormatName::Signed, Some((field, text))) => {
-                Format::Signed(Secret::parse(&text).map_err(|error| self.error(field, error.to_string()))?)
-            }
+            (FormatName::Signed, Some((field, text))) => NotificationFormat::Signed(
+                WebhookSecret::parse(&text).map_err(|error| self.error(field, error.to_string()))?,
+            ),
             (FormatName::PagerDuty, Some((field, text))) => {
                 let severity = self.severity.unwrap_or_default();
-                Format::pagerduty(&text, severity).map_err(|message| self.error(field, message))?
+                NotificationFormat::pagerduty(&text, severity).map_err(|message| self.error(field, message))?
             }
         };
         Receiver::new(&url, format).map_err(|message| self.error(url_field, message))
@@ -366,7 +366,7 @@ mod tests {
         check(|rule| rule.format = FormatName::PagerDuty, "hub.rule `r`: secret-env: it holds no integration key");
         check(|rule| rule.condition = Condition::Drifting, "hub.rule `r`: longer-than: `drifting` needs it");
         check(|rule| rule.longer_than = Some("2h".into()), "hub.rule `r`: longer-than: only `drifting` has it");
-        check(|rule| rule.severity = Some(Severity::Info), "hub.rule `r`: severity: only incidents");
+        check(|rule| rule.severity = Some(IncidentSeverity::Info), "hub.rule `r`: severity: only incidents");
     }
 
     #[test]

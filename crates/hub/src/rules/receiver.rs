@@ -2,8 +2,8 @@
 
 use reqwest::Url;
 
-use super::Secret;
-use super::formats::{PagerDuty, Severity};
+use super::WebhookSecret;
+use super::formats::{IncidentSeverity, PagerDuty};
 
 /// The URL of PagerDuty's Events API: the default for its notifications.
 pub(super) const PAGERDUTY_URL: &str = "https://events.pagerduty.com/v2/enqueue";
@@ -12,14 +12,14 @@ pub(super) const PAGERDUTY_URL: &str = "https://events.pagerduty.com/v2/enqueue"
 #[derive(Clone, Debug)]
 pub struct Receiver {
     pub(super) url: Url,
-    pub(super) format: Format,
+    pub(super) format: NotificationFormat,
 }
 
 /// The format of notifications.
 #[derive(Clone, Debug)]
-pub enum Format {
+pub enum NotificationFormat {
     /// Kalypso's own JSON, signed as Standard Webhooks specifies.
-    Signed(Secret),
+    Signed(WebhookSecret),
     /// A message for an incoming webhook of Slack. The URL is a secret: it gives the permission to send.
     Slack,
     /// An Adaptive Card for a workflow of Microsoft Teams. The URL is a secret: it gives the permission to send.
@@ -28,12 +28,12 @@ pub enum Format {
     PagerDuty(PagerDuty),
 }
 
-impl Format {
+impl NotificationFormat {
     /// An event for PagerDuty, with the integration key of a service.
     ///
     /// # Errors
     /// The key is invalid: integration keys have 32 letters and digits.
-    pub fn pagerduty(routing_key: &str, severity: Severity) -> Result<Self, String> {
+    pub fn pagerduty(routing_key: &str, severity: IncidentSeverity) -> Result<Self, String> {
         PagerDuty::new(routing_key, severity).map(Self::PagerDuty)
     }
 
@@ -53,7 +53,7 @@ impl Receiver {
     ///
     /// # Errors
     /// The text is not the URL of a web server, or the URL contains a user or a password.
-    pub fn new(url: &str, format: Format) -> Result<Self, String> {
+    pub fn new(url: &str, format: NotificationFormat) -> Result<Self, String> {
         let url: Url = url.parse().map_err(|_| "it is no URL, such as https://chat.example/hook".to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err("it does not begin with https:// or http://".to_owned());

@@ -11,7 +11,7 @@ const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// One secret, or several during a rotation: then a notification has a signature with each.
 #[derive(Clone)]
-pub struct Secret(Vec<Vec<u8>>);
+pub struct WebhookSecret(Vec<Vec<u8>>);
 
 /// The text is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,13 +20,13 @@ pub struct Secret(Vec<Vec<u8>>);
 )]
 pub struct SecretError;
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for WebhookSecret {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Secret")
     }
 }
 
-impl Secret {
+impl WebhookSecret {
     /// Reads secrets, one on each line that is not empty.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ mod tests {
     /// The example of the specification.
     #[test]
     fn signatures_match_the_specification() {
-        let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
+        let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
         let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
@@ -69,7 +69,7 @@ mod tests {
     fn every_secret_signs_while_they_are_replaced() {
         let one = format!("whsec_{}", BASE64.encode(&[1; 24]));
         let two = format!("whsec_{}", BASE64.encode(&[2; 64]));
-        let secret = Secret::parse(&format!("{one}\n\n{two}\n")).unwrap();
+        let secret = WebhookSecret::parse(&format!("{one}\n\n{two}\n")).unwrap();
         assert_eq!(secret.sign("a", 1, "").split(' ').filter(|part| part.starts_with("v1,")).count(), 2);
     }
 
@@ -78,8 +78,8 @@ mod tests {
         let short = format!("whsec_{}", BASE64.encode(&[1; 23]));
         for wrong in ["", "whsec_", "hush", "whsec_%%%", short.as_str(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\nhush"]
         {
-            assert_eq!(Secret::parse(wrong).unwrap_err(), SecretError, "{wrong}");
+            assert_eq!(WebhookSecret::parse(wrong).unwrap_err(), SecretError, "{wrong}");
         }
-        assert_eq!(format!("{:?}", Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap()), "Secret");
+        assert_eq!(format!("{:?}", WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap()), "Secret");
     }
 }

@@ -8,7 +8,7 @@ use reqwest::{RequestBuilder, StatusCode, header, redirect};
 use serde_json::{Value as Json, json};
 
 use super::formats::{self, Notice};
-use super::{Format, Receiver, Rule};
+use super::{NotificationFormat, Receiver, Rule};
 use crate::limits::{NOTIFICATION_PAUSE_MAX, NOTIFICATION_TIMEOUT};
 
 /// A notification was not accepted. The messages never contain the path and the query of the URL: these are a secret that gives the permission to send.
@@ -63,7 +63,7 @@ impl Receiver {
     /// The receiver did not accept the message.
     pub(super) async fn send(&self, client: &reqwest::Client, id: &str, body: &str) -> Result<(), SendError> {
         match &self.format {
-            Format::Signed(secret) => {
+            NotificationFormat::Signed(secret) => {
                 let timestamp = Timestamp::now().millis() / 1_000;
                 let request = client
                     .post(self.url.clone())
@@ -72,9 +72,9 @@ impl Receiver {
                     .header("webhook-signature", secret.sign(id, timestamp, body));
                 self.post(request, body.to_owned()).await
             }
-            Format::Slack => self.send_as(client, body, formats::slack).await,
-            Format::Teams => self.send_as(client, body, formats::teams).await,
-            Format::PagerDuty(service) => {
+            NotificationFormat::Slack => self.send_as(client, body, formats::slack).await,
+            NotificationFormat::Teams => self.send_as(client, body, formats::teams).await,
+            NotificationFormat::PagerDuty(service) => {
                 self.send_as(client, body, |notice| service.event(notice)).await?;
                 // An incident of a test is resolved at once, so that it alerts people only for a short time.
                 let is_test = Notice::read(body).is_ok_and(|notice| notice.is_test());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hub::questions::export::{ExportError, Format, Selection, TABLES, export, grant_read};
+use hub::questions::export::{ExportError, ExportFormat, ExportSelection, TABLES, export, grant_read};
 use hub::store::{Database, tables};
 use hub_api::timestamp::Timestamp;
 
@@ -21,11 +21,11 @@ twins![
     a_reader_may_read_and_nothing_else,
 ];
 
-fn all(table: &str) -> Selection {
-    Selection { table: table.to_owned(), since: None, until: None }
+fn all(table: &str) -> ExportSelection {
+    ExportSelection { table: table.to_owned(), since: None, until: None }
 }
 
-async fn text(database: &Database, selection: &Selection, format: Format) -> String {
+async fn text(database: &Database, selection: &ExportSelection, format: ExportFormat) -> String {
     let mut bytes = Vec::new();
     export(database, selection, format, &mut bytes).await.unwrap();
     String::from_utf8(bytes).unwrap()
@@ -51,14 +51,14 @@ async fn every_table_can_be_exported(ground: Ground) {
     fill(&ground.database).await;
     tell(&ground.database).await;
     for table in TABLES {
-        let text = text(&ground.database, &all(table), Format::Csv).await;
+        let text = text(&ground.database, &all(table), ExportFormat::Csv).await;
         assert!(text.ends_with("\r\n") && text.lines().count() > 1, "{table}: {text}");
     }
 }
 
 async fn csv_follows_rfc_4180(ground: Ground) {
     fill(&ground.database).await;
-    let text = text(&ground.database, &all("deployment"), Format::Csv).await;
+    let text = text(&ground.database, &all("deployment"), ExportFormat::Csv).await;
     assert!(text.starts_with("id,gitops_commit_id,reconciler_id,status,status_message,created_on,"), "{text}");
     assert!(
         text.contains(",failure,\"dry run: \"\"quoted\"\", 100 %; é\nsecond line\",1970-01-01T00:00:00.030Z,"),
@@ -68,7 +68,7 @@ async fn csv_follows_rfc_4180(ground: Ground) {
 
 async fn ndjson_has_an_object_a_row(ground: Ground) {
     fill(&ground.database).await;
-    let text = text(&ground.database, &all("host"), Format::Ndjson).await;
+    let text = text(&ground.database, &all("host"), ExportFormat::Ndjson).await;
     let hosts: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut names: Vec<_> = hosts.iter().filter_map(|host| host["name"].as_str()).collect();
     names.sort_unstable();
@@ -79,17 +79,17 @@ async fn ndjson_has_an_object_a_row(ground: Ground) {
 async fn rows_are_selected_by_time(ground: Ground) {
     fill(&ground.database).await;
     let (since, until) = (Some(Timestamp::from_millis(20)), Some(Timestamp::from_millis(40)));
-    let selection = Selection { since, until, ..all("deployment") };
+    let selection = ExportSelection { since, until, ..all("deployment") };
     let mut bytes = Vec::new();
-    assert_eq!(export(&ground.database, &selection, Format::Ndjson, &mut bytes).await.unwrap(), 24);
-    let selection = Selection { since, ..all("tally") };
-    let refused = export(&ground.database, &selection, Format::Csv, &mut bytes).await;
+    assert_eq!(export(&ground.database, &selection, ExportFormat::Ndjson, &mut bytes).await.unwrap(), 24);
+    let selection = ExportSelection { since, ..all("tally") };
+    let refused = export(&ground.database, &selection, ExportFormat::Csv, &mut bytes).await;
     assert!(matches!(refused, Err(ExportError::NoTime(_))), "{refused:?}");
 }
 
 async fn unknown_tables_are_refused(ground: Ground) {
     for name in ["", "nothing", "_sqlx_migrations", "host; drop table host"] {
-        let refused = export(&ground.database, &all(name), Format::Csv, &mut Vec::new()).await;
+        let refused = export(&ground.database, &all(name), ExportFormat::Csv, &mut Vec::new()).await;
         assert!(matches!(refused, Err(ExportError::NoTable(_))), "{refused:?}");
     }
 }

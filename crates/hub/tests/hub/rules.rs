@@ -14,7 +14,8 @@ use http::{HeaderMap, StatusCode};
 use hub::management::hosts::{self, ReconcilerRegistration, Registration};
 use hub::questions::totals;
 use hub::rules::{
-    Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, evaluate, states, test,
+    Deliveries, IncidentSeverity, NotificationFormat, Receiver, Rule, Threshold, WebhookSecret, client, deliver,
+    evaluate, states, test,
 };
 use hub::silence;
 use hub::silence::heartbeats::{Heartbeat, HeartbeatOptions};
@@ -105,7 +106,7 @@ impl TestReceiver {
 }
 
 fn rule(server: &TestReceiver, condition: Condition) -> Rule {
-    let secret = Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap();
+    let secret = WebhookSecret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap();
     Rule {
         name: format!("prod-{}", condition.as_str()),
         filter: Filter { environment: Some("prod".into()), ..Filter::default() },
@@ -113,12 +114,12 @@ fn rule(server: &TestReceiver, condition: Condition) -> Rule {
         above: Threshold::Share(5_000),
         lasting: Duration::from_mins(10),
         longer_than: Duration::ZERO,
-        receiver: Receiver::new(&server.address, Format::Signed(secret)).unwrap(),
+        receiver: Receiver::new(&server.address, NotificationFormat::Signed(secret)).unwrap(),
     }
 }
 
 /// The same rule, with a receiver of another format.
-fn rule_as(server: &TestReceiver, format: Format) -> Rule {
+fn rule_as(server: &TestReceiver, format: NotificationFormat) -> Rule {
     Rule { receiver: Receiver::new(&server.address, format).unwrap(), ..rule(server, Condition::Failed) }
 }
 
@@ -291,7 +292,7 @@ async fn a_test_is_sent_at_once(_: Ground) {
     let nobody = Rule {
         receiver: Receiver::new(
             "http://127.0.0.1:1/hook?key=hush",
-            Format::Signed(Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap()),
+            NotificationFormat::Signed(WebhookSecret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap()),
         )
         .unwrap(),
         ..rule
@@ -306,12 +307,12 @@ async fn a_test_is_sent_at_once(_: Ground) {
 /// An integration key for a PagerDuty service.
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-fn pager() -> Format {
-    Format::pagerduty(KEY, Severity::Critical).unwrap()
+fn pager() -> NotificationFormat {
+    NotificationFormat::pagerduty(KEY, IncidentSeverity::Critical).unwrap()
 }
 
 /// The notifications of a rule with that format when it begins to fire, and when it is resolved.
-async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64)) -> Vec<Value> {
+async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (NotificationFormat, i64)) -> Vec<Value> {
     let accepted = || StatusCode::ACCEPTED.into_response();
     let server = TestReceiver::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
     let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&server, format) };
@@ -332,14 +333,14 @@ async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64))
 
 async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
     let fleet = failing(&ground).await;
-    let slack = sent_as(&ground, &fleet, (Format::Slack, 0)).await;
+    let slack = sent_as(&ground, &fleet, (NotificationFormat::Slack, 0)).await;
     assert!(
         slack[0]["text"].as_str().unwrap().starts_with("Firing: r-0. 1 of 2 reconcilers failed, limit 5 %"),
         "{slack:?}"
     );
     assert_eq!(slack[0]["blocks"][3]["text"]["text"], "h-2/checkout: it's done");
     assert!(slack[1]["text"].as_str().unwrap().starts_with("Resolved: r-0."));
-    let teams = sent_as(&ground, &fleet, (Format::Teams, 1)).await;
+    let teams = sent_as(&ground, &fleet, (NotificationFormat::Teams, 1)).await;
     let content = &teams[0]["attachments"][0]["content"];
     assert_eq!((&teams[0]["type"], &content["type"]), (&"message".into(), &"AdaptiveCard".into()));
     assert_eq!(content["body"][0]["inlines"][0]["text"], "Firing: r-1");

@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-pub use self::pagerduty::{PagerDuty, Severity};
+pub use self::pagerduty::{IncidentSeverity, PagerDuty};
 pub(super) use self::{slack::message as slack, teams::message as teams};
 use crate::limits::NOTIFICATION_LINE_CHARACTERS;
 

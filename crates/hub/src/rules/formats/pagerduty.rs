@@ -18,13 +18,13 @@ const ROUTING_KEY_LENGTH: usize = 32;
 #[derive(Clone)]
 pub struct PagerDuty {
     routing_key: String,
-    severity: Severity,
+    severity: IncidentSeverity,
 }
 
 /// The severity of an incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum IncidentSeverity {
     /// The most severe.
     Critical,
     /// An error.
@@ -36,7 +36,7 @@ pub enum Severity {
     Info,
 }
 
-impl Severity {
+impl IncidentSeverity {
     fn as_str(self) -> &'static str {
         match self {
             Self::Critical => "critical",
@@ -54,7 +54,7 @@ impl std::fmt::Debug for PagerDuty {
 }
 
 impl PagerDuty {
-    pub(in super::super) fn new(routing_key: &str, severity: Severity) -> Result<Self, String> {
+    pub(in super::super) fn new(routing_key: &str, severity: IncidentSeverity) -> Result<Self, String> {
         let routing_key = routing_key.trim();
         let is_key =
             routing_key.len() == ROUTING_KEY_LENGTH && routing_key.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -73,7 +73,7 @@ impl PagerDuty {
         }
         let data = &notice.data;
         let text = |key: &str| data.more.get(key).and_then(Json::as_str);
-        let severity = if notice.is_test() { Severity::Info } else { self.severity };
+        let severity = if notice.is_test() { IncidentSeverity::Info } else { self.severity };
         let details: Vec<_> =
             notice.facts().into_iter().map(|(name, value)| (name.to_owned(), Json::from(value))).collect();
         let mut details: serde_json::Map<_, _> = details.into_iter().collect();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_incident_begins_and_is_resolved_by_its_dedup_key() {
-        let service = PagerDuty::new(KEY, Severity::Critical).unwrap();
+        let service = PagerDuty::new(KEY, IncidentSeverity::Critical).unwrap();
         let event = service.event(&notice("rule.firing"));
         assert_eq!((&event["routing_key"], &event["event_action"]), (&KEY.into(), &"trigger".into()));
         assert_eq!(event["dedup_key"], "kalypso/rule/stage-failing");
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_test_is_an_incident_of_its_own() {
-        let service = PagerDuty::new(KEY, Severity::Critical).unwrap();
+        let service = PagerDuty::new(KEY, IncidentSeverity::Critical).unwrap();
         let test = service.event(&notice("rule.test"));
         assert_eq!(
             (&test["dedup_key"], &test["payload"]["severity"]),
@@ -149,9 +149,12 @@ mod tests {
     #[test]
     fn keys_are_checked_and_not_shown() {
         for wrong in ["", "short", &KEY.replace('0', "-")] {
-            assert!(PagerDuty::new(wrong, Severity::Error).unwrap_err().contains("integration key"), "{wrong}");
+            assert!(PagerDuty::new(wrong, IncidentSeverity::Error).unwrap_err().contains("integration key"), "{wrong}");
         }
-        assert_eq!(format!("{:?}", PagerDuty::new(KEY, Severity::Info).unwrap()), "PagerDuty { severity: Info, .. }");
+        assert_eq!(
+            format!("{:?}", PagerDuty::new(KEY, IncidentSeverity::Info).unwrap()),
+            "PagerDuty { severity: Info, .. }"
+        );
         let mut long = notice("rule.firing");
         long.data.rule = "門".repeat(100);
         assert!(dedup_key(&long).len() <= DEDUP_KEY_MAX);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hub::questions;
-use hub::rules::{Receiver, Rule, Secret, Threshold, evaluate, states};
+use hub::rules::{Receiver, Rule, Threshold, WebhookSecret, evaluate, states};
 use hub::store::Database;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -142,7 +142,7 @@ async fn rollouts_agree(database: &Database) {
 }
 
 async fn rules_agree(database: &Database) {
-    let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+    let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
     let rule = Rule {
         name: "type-0".into(),
         filter: Filter { cluster_type: Some("type-0".into()), ..Filter::default() },
@@ -150,7 +150,7 @@ async fn rules_agree(database: &Database) {
         above: Threshold::Count(i64::MAX),
         lasting: std::time::Duration::ZERO,
         longer_than: std::time::Duration::ZERO,
-        receiver: Receiver::new("http://127.0.0.1:1", hub::rules::Format::Signed(secret)).unwrap(),
+        receiver: Receiver::new("http://127.0.0.1:1", hub::rules::NotificationFormat::Signed(secret)).unwrap(),
     };
     let rules = [rule];
     evaluate(database, &rules, Timestamp::now()).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::BufWriter;
 
-use hub::questions::export::{self, ExportError, Selection};
+use hub::questions::export::{self, ExportError, ExportFormat, ExportSelection};
 
 use super::with_database;
 use crate::arguments::{HubExport, TableFormat};
@@ -11,14 +11,14 @@ use crate::times::timestamp;
 
 pub(super) fn run(options: &HubExport) -> anyhow::Result<Exit> {
     let bound = |name, text: &Option<String>| text.as_deref().map(|text| timestamp(name, text)).transpose();
-    let selection = Selection {
+    let selection = ExportSelection {
         table: options.table.clone(),
         since: bound("--since", &options.since)?,
         until: bound("--until", &options.until)?,
     };
     let format = match options.format {
-        TableFormat::Csv => export::Format::Csv,
-        TableFormat::Ndjson => export::Format::Ndjson,
+        TableFormat::Csv => ExportFormat::Csv,
+        TableFormat::Ndjson => ExportFormat::Ndjson,
     };
     with_database(&options.database, async |database| {
         let mut out = BufWriter::new(std::io::stdout().lock());
