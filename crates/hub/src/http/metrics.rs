@@ -16,9 +16,9 @@ use prometheus_client::registry::{Registry, Unit};
 use super::operations::{Routes, operations};
 use super::rollout_metrics::RolloutMetrics;
 use super::{App, Reader, health};
-use crate::ingest::Outcome;
+use crate::ingest::ReportOutcome;
 use crate::rules::RuleMetrics;
-use crate::writer::{Receipt, SubmitError};
+use crate::writer::{SubmissionReceipt, SubmitError};
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -132,14 +132,14 @@ impl Metrics {
         self.storing.observe(duration.as_secs_f64());
     }
 
-    pub(super) fn submitted(&self, source: Source, count: usize, result: &Result<Receipt, SubmitError>) {
+    pub(super) fn submitted(&self, source: Source, count: usize, result: &Result<SubmissionReceipt, SubmitError>) {
         match result {
             Ok(receipt) => {
                 let of = |outcome| receipt.outcomes.iter().filter(|other| **other == outcome).count();
-                self.count(source, "stored", of(Outcome::Stored));
-                self.count(source, "confirmed", of(Outcome::Confirmed));
-                self.count(source, "repeated", of(Outcome::Repeated));
-                let is_apart = |outcome: &&Outcome| matches!(outcome, Outcome::Apart(_));
+                self.count(source, "stored", of(ReportOutcome::Stored));
+                self.count(source, "confirmed", of(ReportOutcome::Confirmed));
+                self.count(source, "repeated", of(ReportOutcome::Repeated));
+                let is_apart = |outcome: &&ReportOutcome| matches!(outcome, ReportOutcome::Apart(_));
                 self.count(source, "apart", receipt.outcomes.iter().filter(is_apart).count());
             }
             Err(SubmitError::Busy { .. }) => self.count(source, "busy", count),

@@ -17,7 +17,7 @@ use super::operations::{Routes, operations};
 use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::authentication::tokens::{self, Identity};
-use crate::ingest::Outcome;
+use crate::ingest::ReportOutcome;
 use crate::ingest::inputs;
 use crate::limits::SUBMIT_TIMEOUT;
 
@@ -107,7 +107,7 @@ impl From<BodyError> for ProblemResponse {
 /// The result of storing the reports of a request.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ReportOutcome>,
     ignored: usize,
     /// The reports that were refused.
     pub(super) refused: Vec<Refused>,
@@ -158,12 +158,12 @@ pub(super) async fn take(
 }
 
 /// The reports that are kept apart, with the reasons.
-fn apart(outcomes: &[Outcome], positions: &[Position]) -> Vec<Refused> {
-    let apart = |(outcome, position): (&Outcome, &Position)| match outcome {
-        Outcome::Apart(reason) => {
+fn apart(outcomes: &[ReportOutcome], positions: &[Position]) -> Vec<Refused> {
+    let apart = |(outcome, position): (&ReportOutcome, &Position)| match outcome {
+        ReportOutcome::Apart(reason) => {
             Some(Refused { position: *position, error: ReportError::new("place", reason.message()) })
         }
-        Outcome::Stored | Outcome::Confirmed | Outcome::Repeated => None,
+        ReportOutcome::Stored | ReportOutcome::Confirmed | ReportOutcome::Repeated => None,
     };
     outcomes.iter().zip(positions).filter_map(apart).collect()
 }
@@ -179,9 +179,9 @@ impl From<Taken> for Receipt {
     fn from(taken: Taken) -> Self {
         let count = |outcome| taken.outcomes.iter().filter(|other| **other == outcome).count();
         Self {
-            stored: count(Outcome::Stored),
-            confirmed: count(Outcome::Confirmed),
-            repeated: count(Outcome::Repeated),
+            stored: count(ReportOutcome::Stored),
+            confirmed: count(ReportOutcome::Confirmed),
+            repeated: count(ReportOutcome::Repeated),
             ignored: taken.ignored,
             refused: taken.refused.into_iter().map(Into::into).collect(),
             apart: taken.apart.into_iter().map(Into::into).collect(),

@@ -24,7 +24,7 @@ use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionI
 /// The outcome of a report that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum ReportOutcome {
     /// The report is a new entry of the history.
     Stored,
     /// The report has the same content as a neighbouring one, at another timestamp. So the reconciler is alive.
@@ -48,7 +48,7 @@ pub(crate) async fn store(
     memory: &mut Memory,
     reports: &[&Submitted],
     now: Timestamp,
-) -> Result<Vec<Outcome>, DatabaseError> {
+) -> Result<Vec<ReportOutcome>, DatabaseError> {
     let apart = registered::separate(transaction, &memory.ids, reports).await?;
     if apart.is_empty() {
         return store_counted(transaction, memory, reports, now).await;
@@ -59,8 +59,8 @@ pub(crate) async fn store(
     let counted: Vec<&Submitted> = counted.map(|(_, report)| *report).collect();
     let mut outcomes = store_counted(transaction, memory, &counted, now).await?.into_iter();
     let outcome = |number| match apart.get(&number) {
-        Some(apart) => Outcome::Apart(apart.reason),
-        None => outcomes.next().unwrap_or(Outcome::Repeated),
+        Some(apart) => ReportOutcome::Apart(apart.reason),
+        None => outcomes.next().unwrap_or(ReportOutcome::Repeated),
     };
     Ok((0..reports.len()).map(outcome).collect())
 }
@@ -71,13 +71,13 @@ async fn store_counted(
     Memory { contents, ids }: &mut Memory,
     reports: &[&Submitted],
     now: Timestamp,
-) -> Result<Vec<Outcome>, DatabaseError> {
+) -> Result<Vec<ReportOutcome>, DatabaseError> {
     let groups = groups(reports);
     let subjects = subjects::find(transaction, ids, &groups).await?;
     let mut works: Vec<_> =
         groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;
-    let mut outcomes = vec![Outcome::Repeated; reports.len()];
+    let mut outcomes = vec![ReportOutcome::Repeated; reports.len()];
     let waiting = waiting::read(transaction, contents, &works).await?;
     for work in &mut works {
         work.enter(&mut outcomes, &waiting);
@@ -155,15 +155,15 @@ impl<'a> Work<'a> {
         self.reports.iter().map(|(_, report)| *report).filter(|report| report.is_waiting)
     }
 
-    fn enter(&mut self, outcomes: &mut [Outcome], waiting: &Waiting) {
+    fn enter(&mut self, outcomes: &mut [ReportOutcome], waiting: &Waiting) {
         let seen_on = self.subject.state.seen_on;
         for (number, report) in self.reports.clone() {
             let statement = waiting.statement(self, report);
             let (at, is_present_state) = (report.observed_on, report.is_present_state);
             outcomes[number] = match self.timeline.add(Arrival { report, at, statement, is_present_state }) {
-                Added::Entered => Outcome::Stored,
-                Added::Confirmed => Outcome::Confirmed,
-                Added::Repeated => Outcome::Repeated,
+                Added::Entered => ReportOutcome::Stored,
+                Added::Confirmed => ReportOutcome::Confirmed,
+                Added::Repeated => ReportOutcome::Repeated,
             };
             // A report that is delivered again after another one of the same timestamp says nothing about now.
             let is_latest = self.timeline.entries().last().is_some_and(|entry| entry.statement == statement);

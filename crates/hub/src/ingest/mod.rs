@@ -23,4 +23,4 @@ mod waiting;
 mod work;
 pub(crate) mod workloads;
 
-pub use batch::Outcome;
+pub use batch::ReportOutcome;

@@ -10,7 +10,7 @@ use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 
 use crate::authentication::tokens::{self, Identity, Invalid, KnownToken};
-use crate::ingest::Outcome;
+use crate::ingest::ReportOutcome;
 use crate::limits::{IMPORT_REFUSALS_MAX, IMPORT_REPORTS};
 use crate::store::{Database, DatabaseError};
 use crate::writer::{SubmitError, Writer};
@@ -173,10 +173,10 @@ impl Import<'_> {
         }
         for outcome in self.ingest.submit_from(&self.identity, reports).await?.outcomes {
             *match outcome {
-                Outcome::Stored => &mut self.imported.stored,
-                Outcome::Confirmed => &mut self.imported.confirmed,
-                Outcome::Repeated => &mut self.imported.repeated,
-                Outcome::Apart(_) => &mut self.imported.apart,
+                ReportOutcome::Stored => &mut self.imported.stored,
+                ReportOutcome::Confirmed => &mut self.imported.confirmed,
+                ReportOutcome::Repeated => &mut self.imported.repeated,
+                ReportOutcome::Apart(_) => &mut self.imported.apart,
             } += 1;
         }
         Ok(())

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::authentication::tokens::Identity;
 use crate::desired::{self, DesiredUpdate};
-use crate::ingest::Outcome;
+use crate::ingest::ReportOutcome;
 use crate::ingest::batch::{self, Memory};
 use crate::ingest::places::Contents;
 use crate::ingest::speaker::Speaker;
@@ -32,9 +32,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The outcomes of the reports of one submission, in the order of the submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct SubmissionReceipt {
     /// One outcome per report.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ReportOutcome>,
 }
 
 /// Why a submission was not stored. None of its reports is stored then.
@@ -62,7 +62,7 @@ pub struct Writer {
 }
 
 enum Job {
-    Reports(Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>),
+    Reports(Vec<Submitted>, oneshot::Sender<Result<SubmissionReceipt, SubmitError>>),
     DesiredUpdate(Box<DesiredUpdate>, oneshot::Sender<Result<PublicationReceipt, SubmitError>>),
 }
 
@@ -81,7 +81,7 @@ impl Writer {
     ///
     /// # Errors
     /// Too many reports wait already, the database cannot store the reports, or the hub is shutting down.
-    pub async fn submit(&self, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+    pub async fn submit(&self, reports: Vec<Report>) -> Result<SubmissionReceipt, SubmitError> {
         self.submit_of(None, reports).await
     }
 
@@ -89,11 +89,15 @@ impl Writer {
     ///
     /// # Errors
     /// As for [`Writer::submit`].
-    pub async fn submit_from(&self, caller: &Identity, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+    pub async fn submit_from(&self, caller: &Identity, reports: Vec<Report>) -> Result<SubmissionReceipt, SubmitError> {
         self.submit_of(caller.speaker(), reports).await
     }
 
-    async fn submit_of(&self, speaker: Option<Arc<Speaker>>, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+    async fn submit_of(
+        &self,
+        speaker: Option<Arc<Speaker>>,
+        reports: Vec<Report>,
+    ) -> Result<SubmissionReceipt, SubmitError> {
         let count = reports.len();
         let claim = |waiting: usize| Some(waiting + count).filter(|total| *total <= QUEUE_REPORTS_MAX.max(count));
         if self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, claim).is_err() {
@@ -140,7 +144,7 @@ struct WriterTask {
     memory: Memory,
 }
 
-type Submission = (Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>);
+type Submission = (Vec<Submitted>, oneshot::Sender<Result<SubmissionReceipt, SubmitError>>);
 
 impl WriterTask {
     async fn run(mut self) {
@@ -187,18 +191,18 @@ impl WriterTask {
     }
 
     /// Sends the outcomes to the clients that wait for them. The reports stay stored even if a client has disconnected.
-    fn answer(&self, submissions: Vec<Submission>, stored: Result<Vec<Outcome>, DatabaseError>) {
+    fn answer(&self, submissions: Vec<Submission>, stored: Result<Vec<ReportOutcome>, DatabaseError>) {
         let mut stored = stored.map(Vec::into_iter).map_err(Arc::new);
         for (reports, answer) in submissions {
             self.waiting.fetch_sub(reports.len(), Ordering::AcqRel);
             let _ = answer.send(match &mut stored {
-                Ok(outcomes) => Ok(Receipt { outcomes: outcomes.by_ref().take(reports.len()).collect() }),
+                Ok(outcomes) => Ok(SubmissionReceipt { outcomes: outcomes.by_ref().take(reports.len()).collect() }),
                 Err(error) => Err(SubmitError::Database(Arc::clone(error))),
             });
         }
     }
 
-    async fn attempt(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
+    async fn attempt(&mut self, reports: &[&Submitted]) -> Result<Vec<ReportOutcome>, DatabaseError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -215,7 +219,7 @@ impl WriterTask {
         }
     }
 
-    async fn store_once(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
+    async fn store_once(&mut self, reports: &[&Submitted]) -> Result<Vec<ReportOutcome>, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Reports).await?;
         self.memory.contents.renew(&mut transaction).await?;

@@ -50,7 +50,7 @@ impl Hub {
         self.ingest.publish(publication).await.unwrap();
     }
 
-    async fn submit(&self, reports: Vec<Report>) -> Vec<Outcome> {
+    async fn submit(&self, reports: Vec<Report>) -> Vec<ReportOutcome> {
         self.ingest.submit(reports).await.unwrap().outcomes
     }
 
@@ -134,7 +134,7 @@ fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
 async fn a_report_is_counted_where_its_place_is_desired() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100)]).await;
-    assert_eq!(hub.submit(vec![report("h", "a", 10, 1)]).await, [Outcome::Stored]);
+    assert_eq!(hub.submit(vec![report("h", "a", 10, 1)]).await, [ReportOutcome::Stored]);
     assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     hub.publish(2, &[("a", 200)]).await;
     assert_eq!(hub.tallies().await, ["desired 2 held 1, not current, success: 1"]);
@@ -193,9 +193,12 @@ async fn repeated_reports_count_once_and_older_ones_are_not_the_latest() {
     hub.publish(1, &[("a", 100)]).await;
     let late = Report { status: Status::Failure, ..report("h", "a", 10, 1) };
     let first = hub.submit(vec![report("h", "a", 20, 1), report("h", "a", 20, 1)]).await;
-    assert_eq!(first, [Outcome::Stored, Outcome::Repeated]);
-    assert_eq!(hub.submit(vec![late.clone()]).await, [Outcome::Stored]);
-    assert_eq!(hub.submit(vec![late, report("h", "a", 30, 1)]).await, [Outcome::Repeated, Outcome::Confirmed]);
+    assert_eq!(first, [ReportOutcome::Stored, ReportOutcome::Repeated]);
+    assert_eq!(hub.submit(vec![late.clone()]).await, [ReportOutcome::Stored]);
+    assert_eq!(
+        hub.submit(vec![late, report("h", "a", 30, 1)]).await,
+        [ReportOutcome::Repeated, ReportOutcome::Confirmed]
+    );
     assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     assert_eq!(hub.rows("select id from deployment").await.len(), 2);
 }
@@ -207,7 +210,7 @@ async fn confirmed_report_resumes_after_several_late_reports() {
     let said = |at, message: &str| Report { message: message.into(), ..report("h", "a", at, 1) };
     hub.submit(vec![said(10, "first"), said(20, "first")]).await;
     let late = Report { status: Status::Failure, ..said(12, "second") };
-    assert_eq!(hub.submit(vec![late, said(15, "third")]).await, [Outcome::Stored, Outcome::Stored]);
+    assert_eq!(hub.submit(vec![late, said(15, "third")]).await, [ReportOutcome::Stored, ReportOutcome::Stored]);
     let sql = "select status_message || ' ' || status || ' ' || created_on from deployment order by created_on";
     let rows: Vec<String> = hub.database.query(sql, Vec::new()).await.unwrap();
     assert_eq!(rows, ["first success 10", "second failure 12", "third success 15", "first success 20"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hub::authentication::tokens::Identity;
-use hub::ingest::Outcome;
+use hub::ingest::ReportOutcome;
 use hub::management::apart;
 use hub::management::hosts::{self, HostPart, ReconcilerRegistration, Registration};
 use hub::store::Database;
@@ -35,10 +35,10 @@ twins![
     reports_kept_apart_are_listed_and_limited,
 ];
 
-const STORED: Outcome = Outcome::Stored;
+const STORED: ReportOutcome = ReportOutcome::Stored;
 
-fn kept(reason: ApartReason) -> Outcome {
-    Outcome::Apart(reason)
+fn kept(reason: ApartReason) -> ReportOutcome {
+    ReportOutcome::Apart(reason)
 }
 
 /// A hub with a platform: the clusters `berlin` and `shared` in dev, `chicago` and `shared` in prod, and a workload in each environment.
@@ -68,12 +68,12 @@ impl Hub {
     }
 
     /// The outcomes of reports that the owner of a token of this scope sends.
-    async fn send(&self, scope: Scope, reports: Vec<Report>) -> Vec<Outcome> {
+    async fn send(&self, scope: Scope, reports: Vec<Report>) -> Vec<ReportOutcome> {
         self.ingest.submit_from(&Identity::new("token", scope), reports).await.unwrap().outcomes
     }
 
     /// The outcome of a report of the reconciler `flux` about a place, with a token of a host.
-    async fn of_host(&self, host: &str, place: (&str, &str)) -> Outcome {
+    async fn of_host(&self, host: &str, place: (&str, &str)) -> ReportOutcome {
         self.send(Scope::host(host), vec![report(host, "flux", Some(place))]).await[0]
     }
 
@@ -179,7 +179,7 @@ async fn one_reconciler_of_a_host_counts_at_a_place(ground: Ground) {
     let all = |names: [&str; 3]| names.map(|name| report("berlin", name, Some(("dev", "berlin")))).to_vec();
     assert_eq!(
         hub.send(Scope::host("berlin"), all(["a", "b", "a"])).await,
-        [STORED, kept(Occupied), Outcome::Repeated]
+        [STORED, kept(Occupied), ReportOutcome::Repeated]
     );
     assert_eq!(hub.send(Scope::host("berlin"), all(["c", "a", "b"])).await[0], kept(Occupied));
     assert_eq!(hub.counted().await, ["berlin/a berlin"]);

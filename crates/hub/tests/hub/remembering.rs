@@ -1,6 +1,6 @@
 //! The cache of reconcilers, and that it never returns a wrong id.
 
-use hub::ingest::Outcome;
+use hub::ingest::ReportOutcome;
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::report::Report;
@@ -58,13 +58,13 @@ async fn reconcilers_are_known_after_a_restart(ground: Ground) {
 async fn deleted_reconcilers_are_registered_again(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let submit = async || ingest.submit(vec![report("berlin", "cart", 10)]).await.unwrap().outcomes;
-    assert_eq!(submit().await, [Outcome::Stored]);
-    assert_eq!(submit().await, [Outcome::Repeated]);
+    assert_eq!(submit().await, [ReportOutcome::Stored]);
+    assert_eq!(submit().await, [ReportOutcome::Repeated]);
     let mut transaction = ground.database.begin().await.unwrap();
     for table in ["attention", "deployment", "reconciler_state", "host_label", "reconciler", "host"] {
         transaction.execute(&format!("delete from {table}"), Vec::new()).await.unwrap();
     }
     transaction.commit().await.unwrap();
-    assert_eq!(submit().await, [Outcome::Stored]);
+    assert_eq!(submit().await, [ReportOutcome::Stored]);
     assert_eq!(reconcilers(&ground.database).await, [("berlin".to_owned(), "cart".to_owned())]);
 }

@@ -1,7 +1,7 @@
 //! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
-use hub::ingest::Outcome;
+use hub::ingest::ReportOutcome;
 use hub::management::hosts::{self, HostPart};
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
@@ -164,17 +164,17 @@ async fn waiting_reconciler_keeps_its_applied_content(ground: Ground) {
     let nameless = |at| Report { revision: String::new(), version: None, endpoint: None, ..waits(1, at) };
     let elsewhere = |at| Report { endpoint: said("berlin", Some("portal"), (1, at)).endpoint, ..waits(1, at) };
     let outcome = async |report: Report| ingest.submit(vec![report]).await.unwrap().outcomes[0];
-    assert_eq!(outcome(waits(1, 5)).await, Outcome::Stored, "nothing is applied yet");
-    assert_eq!(outcome(report(Status::Success, (1, 10))).await, Outcome::Stored);
-    assert_eq!(outcome(waits(1, 12)).await, Outcome::Confirmed);
-    assert_eq!(outcome(nameless(13)).await, Outcome::Confirmed);
-    assert_eq!(outcome(waits(2, 14)).await, Outcome::Confirmed, "the commit has the same folder");
-    assert_eq!(outcome(waits(3, 20)).await, Outcome::Stored);
-    assert_eq!(outcome(waits(1, 16)).await, Outcome::Confirmed, "a late report");
-    assert_eq!(outcome(report(Status::Failure, (3, 30))).await, Outcome::Stored);
-    assert_eq!(outcome(waits(3, 31)).await, Outcome::Stored, "the content is not applied");
+    assert_eq!(outcome(waits(1, 5)).await, ReportOutcome::Stored, "nothing is applied yet");
+    assert_eq!(outcome(report(Status::Success, (1, 10))).await, ReportOutcome::Stored);
+    assert_eq!(outcome(waits(1, 12)).await, ReportOutcome::Confirmed);
+    assert_eq!(outcome(nameless(13)).await, ReportOutcome::Confirmed);
+    assert_eq!(outcome(waits(2, 14)).await, ReportOutcome::Confirmed, "the commit has the same folder");
+    assert_eq!(outcome(waits(3, 20)).await, ReportOutcome::Stored);
+    assert_eq!(outcome(waits(1, 16)).await, ReportOutcome::Confirmed, "a late report");
+    assert_eq!(outcome(report(Status::Failure, (3, 30))).await, ReportOutcome::Stored);
+    assert_eq!(outcome(waits(3, 31)).await, ReportOutcome::Stored, "the content is not applied");
     let together = ingest.submit(vec![waits(3, 41), report(Status::Success, (3, 40)), elsewhere(42)]).await.unwrap();
-    assert_eq!(together.outcomes, [Outcome::Confirmed, Outcome::Stored, Outcome::Stored]);
+    assert_eq!(together.outcomes, [ReportOutcome::Confirmed, ReportOutcome::Stored, ReportOutcome::Stored]);
 }
 
 async fn confirmation_is_kept_after_a_late_report(ground: Ground) {
