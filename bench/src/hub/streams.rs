@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ::hub::questions::{self, Position};
+use ::hub::questions::{self, FeedPosition};
 use ::hub::store::Database;
 use anyhow::{Context as _, Result, ensure};
 use reqwest::{Client, Response};
@@ -72,7 +72,7 @@ async fn measure(
     let seconds = start.elapsed().as_secs_f64();
     end.send(Some(match database {
         Some(database) => questions::settled(database).await?,
-        None => Position::default(),
+        None => FeedPosition::default(),
     }))?;
     let over = Instant::now();
     let (mut wrong, mut changes) = (0, 0);
@@ -89,7 +89,7 @@ async fn measure(
 struct Stream {
     response: Response,
     text: String,
-    position: Position,
+    position: FeedPosition,
     changes: usize,
     /// The number of changes whose position is not after the one before.
     wrong: usize,
@@ -97,11 +97,11 @@ struct Stream {
 
 impl Stream {
     fn new(response: Response) -> Self {
-        Self { response, text: String::new(), position: Position::default(), changes: 0, wrong: 0 }
+        Self { response, text: String::new(), position: FeedPosition::default(), changes: 0, wrong: 0 }
     }
 
     /// Reads until `end` has the end position, and then up to that position.
-    async fn read(mut self, mut end: watch::Receiver<Option<Position>>) -> Result<Self> {
+    async fn read(mut self, mut end: watch::Receiver<Option<FeedPosition>>) -> Result<Self> {
         let mut deadline = None;
         loop {
             let end_position = *end.borrow_and_update();
@@ -125,7 +125,7 @@ impl Stream {
         for event in self.text.drain(..whole).collect::<String>().split("\n\n") {
             let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
             let Some(id) = field("id: ") else { continue };
-            let position: Position = id.parse()?;
+            let position: FeedPosition = id.parse()?;
             if field("data: ").is_some() {
                 self.changes += 1;
                 self.wrong += usize::from(position == self.position || !position.has_reached(&self.position));

@@ -27,11 +27,11 @@ pub enum RecordError {
 
 /// The history of promotions and the state of places, for the controller of the same process.
 #[derive(Clone, Debug)]
-pub struct PromotionHub {
+pub struct PromotionStore {
     pub(crate) database: Database,
 }
 
-impl PromotionHub {
+impl PromotionStore {
     /// Appends events to the history: all that are new, or none.
     ///
     /// # Errors

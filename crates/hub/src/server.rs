@@ -31,7 +31,7 @@ use crate::http::{self, App};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::management::audit;
 use crate::management::retention::{self, Retention};
-use crate::promotions::PromotionHub;
+use crate::promotions::PromotionStore;
 use crate::rules::{self, Rule};
 use crate::server::leases::{Holder, LeaseTable};
 use crate::server::reload::Reload;
@@ -168,7 +168,7 @@ impl Server {
     /// Adds the answers for the controller of promotions in this process, which asks from threads of its own.
     #[must_use]
     pub fn answering_promotions(self) -> (Self, LocalPromotions) {
-        let hub = PromotionHub { database: self.app.database.clone() };
+        let hub = PromotionStore { database: self.app.database.clone() };
         let (task, asking) = local_promotions::answers(hub);
         (self.with_task(task), asking)
     }

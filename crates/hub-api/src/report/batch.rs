@@ -8,13 +8,13 @@ use crate::limits::BATCH_REPORTS_MAX;
 /// The reports of one request, each with its position, accepted or refused.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    entries: Vec<(Position, Result<Report, ReportError>)>,
+    entries: Vec<(ReportPosition, Result<Report, ReportError>)>,
     ignored: usize,
 }
 
 /// The position of a report in a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Position {
+pub struct ReportPosition {
     /// The number of reports before it.
     pub index: usize,
     /// Its line, from 1, if the request consists of lines.
@@ -27,7 +27,7 @@ pub struct Position {
 pub struct Refused {
     /// Its position.
     #[serde(flatten)]
-    pub position: Position,
+    pub position: ReportPosition,
     /// The reason.
     #[serde(flatten)]
     pub error: ReportError,
@@ -64,7 +64,7 @@ impl Batch {
     }
 
     /// The positions of the accepted reports, in the order of the request.
-    pub fn accepted_positions(&self) -> Vec<Position> {
+    pub fn accepted_positions(&self) -> Vec<ReportPosition> {
         self.entries.iter().filter(|(_, entry)| entry.is_ok()).map(|(position, _)| *position).collect()
     }
 
@@ -86,7 +86,7 @@ impl Batch {
     }
 
     /// Adds a report, or the reason why it can't be read, with its position.
-    pub fn push_at(&mut self, position: Position, entry: Result<Report, ReportError>) {
+    pub fn push_at(&mut self, position: ReportPosition, entry: Result<Report, ReportError>) {
         self.entries.push((position, entry));
     }
 
@@ -108,12 +108,12 @@ impl Batch {
     /// A request with one report. None: the request contains no report, and is counted as ignored.
     pub fn of_one(entry: Option<Result<Report, ReportError>>) -> Self {
         let ignored = usize::from(entry.is_none());
-        Self { entries: entry.into_iter().map(|entry| (Position::default(), entry)).collect(), ignored }
+        Self { entries: entry.into_iter().map(|entry| (ReportPosition::default(), entry)).collect(), ignored }
     }
 
     /// Adds a report, or the reason why it can't be read, with its line if the request consists of lines.
     pub fn push(&mut self, line: Option<usize>, entry: Result<Report, ReportError>) {
-        self.entries.push((Position { index: self.entries.len(), line }, entry));
+        self.entries.push((ReportPosition { index: self.entries.len(), line }, entry));
     }
 }
 

@@ -178,17 +178,17 @@ impl<R: BufRead> Unchecked<R> {
     ///
     /// # Errors
     /// If the signature of the first line is not valid.
-    pub fn check<F: Fn(&[u8], &str) -> bool>(self, is_signed: F) -> Result<Reader<R, F>, SignedFileError> {
+    pub fn check<F: Fn(&[u8], &str) -> bool>(self, is_signed: F) -> Result<SignedFileReader<R, F>, SignedFileError> {
         if !is_signed(&self.message, &self.signature) {
             return Err(unsigned(1));
         }
-        Ok(Reader { input: self.input, is_signed, signature: self.signature, line: 1 })
+        Ok(SignedFileReader { input: self.input, is_signed, signature: self.signature, line: 1 })
     }
 }
 
 /// The reports of a signed file.
 #[derive(Debug)]
-pub struct Reader<R, F> {
+pub struct SignedFileReader<R, F> {
     input: R,
     is_signed: F,
     /// The signature of the previous line.
@@ -197,7 +197,7 @@ pub struct Reader<R, F> {
     line: usize,
 }
 
-impl<R: BufRead, F: Fn(&[u8], &str) -> bool> Reader<R, F> {
+impl<R: BufRead, F: Fn(&[u8], &str) -> bool> SignedFileReader<R, F> {
     /// The next report as JSON, with its line. None at the end.
     ///
     /// # Errors

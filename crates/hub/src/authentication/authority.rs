@@ -35,7 +35,7 @@ type CachedToken = (Instant, Option<Arc<KnownToken>>);
 
 /// The caller is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum AccessRefusal {
     /// The request has no credentials.
     #[error("the request has no token")]
     Missing,
@@ -50,19 +50,19 @@ pub enum Refusal {
     Unavailable(String),
 }
 
-impl From<Invalid> for Refusal {
+impl From<Invalid> for AccessRefusal {
     fn from(error: Invalid) -> Self {
         Self::Invalid(error.to_string())
     }
 }
 
-impl From<DatabaseError> for Refusal {
+impl From<DatabaseError> for AccessRefusal {
     fn from(error: DatabaseError) -> Self {
         Self::Unavailable(error.to_string())
     }
 }
 
-impl From<OidcError> for Refusal {
+impl From<OidcError> for AccessRefusal {
     fn from(error: OidcError) -> Self {
         match error {
             OidcError::Token(_) => Self::Invalid(error.to_string()),
@@ -85,13 +85,13 @@ impl Authority {
     ///
     /// # Errors
     /// The credentials are missing, invalid, or can't be checked.
-    pub async fn identify(&self, authorization: Option<&str>) -> Result<Identity, Refusal> {
+    pub async fn identify(&self, authorization: Option<&str>) -> Result<Identity, AccessRefusal> {
         let Some(authorization) = authorization else {
-            return if self.is_open().await? { Ok(anybody()) } else { Err(Refusal::Missing) };
+            return if self.is_open().await? { Ok(anybody()) } else { Err(AccessRefusal::Missing) };
         };
         let (scheme, credential) = authorization.trim().split_once(' ').unwrap_or_default();
         if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(Refusal::Invalid("the header `Authorization` is not `Bearer TOKEN`".to_owned()));
+            return Err(AccessRefusal::Invalid("the header `Authorization` is not `Bearer TOKEN`".to_owned()));
         }
         match (credential.trim().parse::<TokenText>(), &self.0.issuer) {
             (Ok(text), _) => {
@@ -101,7 +101,7 @@ impl Authority {
                 Ok(identity)
             }
             (Err(_), Some(issuer)) => Ok(issuer.identify(credential.trim()).await?),
-            (Err(error), None) => Err(Refusal::Invalid(error.to_string())),
+            (Err(error), None) => Err(AccessRefusal::Invalid(error.to_string())),
         }
     }
 
@@ -109,7 +109,12 @@ impl Authority {
     ///
     /// # Errors
     /// The token is not known or not for signing; the signature is wrong; the token can't be read.
-    pub async fn identify_signature(&self, id: &str, message: &[u8], signature: &str) -> Result<Identity, Refusal> {
+    pub async fn identify_signature(
+        &self,
+        id: &str,
+        message: &[u8],
+        signature: &str,
+    ) -> Result<Identity, AccessRefusal> {
         let token = self.token(id).await?.ok_or(Invalid::Secret)?;
         let identity = token.recognize_signature(message, signature, Timestamp::now())?;
         self.note_use(id);

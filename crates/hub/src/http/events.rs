@@ -20,10 +20,10 @@ use super::caller::authorization;
 use super::operations::{Routes, operations};
 use super::problem::{ProblemResponse, ProblemType};
 use super::question_request::QuestionRequest;
-use crate::authentication::authority::Refusal;
+use crate::authentication::authority::AccessRefusal;
 use crate::authentication::tokens::prune;
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
-use crate::questions::Position;
+use crate::questions::FeedPosition;
 use crate::questions::events::{FollowError, FollowEvent, Follower};
 
 /// The header in which a browser that reconnects sends the `id` of the last event that it received.
@@ -66,7 +66,7 @@ async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Resu
         return Err(problem.hint("a stream has no pages; `after` sets where it starts"));
     }
     let last = request.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
-    let after = last.or(request.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
+    let after = last.or(request.more.after.as_deref()).map(str::parse::<FeedPosition>).transpose()?;
     let headers = request.headers.clone();
     let (filter, reach) = request.into_parts();
     let follower = app.feed.follow((filter, reach.clone()), after).await?;
@@ -114,7 +114,7 @@ impl Conversation {
             let Ok(authorization) = authorization(&self.headers) else { return false };
             match self.app.authority.identify(authorization).await {
                 Ok(identity) if identity.may_read() => self.checked = Instant::now(),
-                Err(Refusal::Unavailable(_)) => tokio::time::sleep(EVENTS_RETRY).await,
+                Err(AccessRefusal::Unavailable(_)) => tokio::time::sleep(EVENTS_RETRY).await,
                 Ok(_) | Err(_) => return false,
             }
         }

@@ -52,8 +52,8 @@ fn word(text: &str) {
     if let Ok(timestamp) = text.parse::<Timestamp>() {
         assert_eq!(timestamp.to_string().parse(), Ok(timestamp));
     }
-    if let Ok(position) = text.parse::<questions::Position>() {
-        assert_eq!(position.to_string().parse::<questions::Position>().ok(), Some(position));
+    if let Ok(position) = text.parse::<questions::FeedPosition>() {
+        assert_eq!(position.to_string().parse::<questions::FeedPosition>().ok(), Some(position));
     }
     let _ = TargetName::parse(text);
     let commit = revision::commit(text);

@@ -11,7 +11,7 @@ use model::similar::nearest;
 use utoipa::IntoResponses;
 use utoipa::openapi::{self, RefOr};
 
-use crate::authentication::authority::Refusal;
+use crate::authentication::authority::AccessRefusal;
 use crate::store::DatabaseError;
 use crate::writer::SubmitError;
 
@@ -144,16 +144,16 @@ impl ProblemType {
     }
 }
 
-impl From<Refusal> for ProblemResponse {
-    fn from(refusal: Refusal) -> Self {
+impl From<AccessRefusal> for ProblemResponse {
+    fn from(refusal: AccessRefusal) -> Self {
         let detail = refusal.to_string();
         match refusal {
-            Refusal::Missing => Self::new(ProblemType::Unauthenticated, detail)
+            AccessRefusal::Missing => Self::new(ProblemType::Unauthenticated, detail)
                 .hint("send a header `Authorization: Bearer TOKEN`; `kalypso hub token create` makes tokens"),
-            Refusal::Invalid(_) => Self::new(ProblemType::Unauthenticated, detail)
+            AccessRefusal::Invalid(_) => Self::new(ProblemType::Unauthenticated, detail)
                 .hint("`kalypso hub token list` shows the tokens and when they expire"),
-            Refusal::Forbidden(_) => Self::new(ProblemType::Forbidden, detail),
-            Refusal::Unavailable(_) => unavailable(&detail),
+            AccessRefusal::Forbidden(_) => Self::new(ProblemType::Forbidden, detail),
+            AccessRefusal::Unavailable(_) => unavailable(&detail),
         }
     }
 }

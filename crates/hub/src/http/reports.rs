@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use axum::Json;
 use axum::extract::State;
 use hub_api::report::ReportError;
-use hub_api::report::batch::{Batch, BodyError, Position, Refused};
+use hub_api::report::batch::{Batch, BodyError, Refused, ReportPosition};
 use hub_api::report::generic;
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
@@ -158,8 +158,8 @@ pub(super) async fn take(
 }
 
 /// The reports that are kept apart, with the reasons.
-fn apart(outcomes: &[ReportOutcome], positions: &[Position]) -> Vec<Refused> {
-    let apart = |(outcome, position): (&ReportOutcome, &Position)| match outcome {
+fn apart(outcomes: &[ReportOutcome], positions: &[ReportPosition]) -> Vec<Refused> {
+    let apart = |(outcome, position): (&ReportOutcome, &ReportPosition)| match outcome {
         ReportOutcome::Apart(reason) => {
             Some(Refused { position: *position, error: ReportError::new("place", reason.message()) })
         }

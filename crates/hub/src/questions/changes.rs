@@ -1,6 +1,6 @@
 //! The changes since a position: desired content, reports, and reconcilers that became silent.
 //!
-//! Changes are read from their tables, in the order of their ids. A [`Position`] is the point up to which a client has read. [`settled`] returns a
+//! Changes are read from their tables, in the order of their ids. A [`FeedPosition`] is the point up to which a client has read. [`settled`] returns a
 //! position behind which all new changes will be. So a client that continues from a position misses no change and receives none twice, also after a
 //! restart of the client or the hub, or after a lost connection.
 
@@ -28,7 +28,7 @@ use crate::store::{
 
 /// The point up to which a client has read: an id for each kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
+pub struct FeedPosition {
     /// The last revision of a place.
     desired: i64,
     /// The last report.
@@ -42,13 +42,13 @@ pub struct Position {
 /// The name of this list in positions.
 const LIST: &str = "events";
 
-impl fmt::Display for Position {
+impl fmt::Display for FeedPosition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&Cursor([self.desired, self.reports, self.silences, self.promotions]).write(LIST))
     }
 }
 
-impl FromStr for Position {
+impl FromStr for FeedPosition {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Self, QuestionError> {
@@ -64,7 +64,7 @@ impl FromStr for Position {
     }
 }
 
-impl Position {
+impl FeedPosition {
     /// Whether this position is at or behind the other one, for each kind of change.
     pub fn has_reached(&self, other: &Self) -> bool {
         self.desired >= other.desired
@@ -86,7 +86,7 @@ const UNDER_WAY: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// The database can't answer.
-pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
+pub async fn settled(database: &Database) -> Result<FeedPosition, DatabaseError> {
     let last = |table: &str| match database.dialect() {
         Dialect::Sqlite => format!("(select coalesce(max(id), 0) from {table})"),
         Dialect::Postgres => {
@@ -96,7 +96,7 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
     let tables = ["place_revision", "deployment", "silence", "promotion_event"].map(last);
     let (desired, reports, silences, promotions) =
         database.one(&format!("select {}", tables.join(", ")), Vec::new()).await?;
-    let position = Position { desired, reports, silences, promotions };
+    let position = FeedPosition { desired, reports, silences, promotions };
     if database.dialect() == Dialect::Postgres {
         // The id of this transaction is higher than the ids of all transactions that have begun to write. The `xmax` of a snapshot is not: it
         // is behind the last transaction that has ended.
@@ -114,11 +114,11 @@ async fn number(database: &Database, expression: &str) -> Result<i64, DatabaseEr
 
 /// Some changes, each with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct FleetChanges {
     /// The changes, each with the position behind it.
-    pub items: Vec<(Position, FleetChange)>,
+    pub items: Vec<(FeedPosition, FleetChange)>,
     /// The position behind all of them, and behind those that are not selected.
-    pub end: Position,
+    pub end: FeedPosition,
 }
 
 /// The next selected changes behind a position, up to another position, which is settled. Changes of desired content come first, then reports, then
@@ -129,9 +129,9 @@ pub struct Changes {
 pub async fn changes(
     database: &Database,
     question: impl Into<Question<'_>>,
-    after: Position,
-    until: Position,
-) -> Result<Changes, QuestionError> {
+    after: FeedPosition,
+    until: FeedPosition,
+) -> Result<FleetChanges, QuestionError> {
     let question = question.into();
     let states = states(question)?;
     let mut transaction = database.begin_reading().await?;
@@ -141,28 +141,28 @@ pub async fn changes(
     if after.desired < until.desired {
         let range = range(&mut transaction, "place_revision", (after.desired, until.desired)).await?;
         let found = selection.desired(&mut transaction, range).await?;
-        let behind = |id| Position { desired: id, ..after };
-        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
+        let behind = |id| FeedPosition { desired: id, ..after };
+        return Ok(FleetChanges { items: placed(found, behind), end: behind(range.1) });
     }
     if after.reports < until.reports {
         let range = range(&mut transaction, "deployment", (after.reports, until.reports)).await?;
         let found = selection.reports(&mut transaction, range).await?;
-        let behind = |id| Position { reports: id, ..after };
-        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
+        let behind = |id| FeedPosition { reports: id, ..after };
+        return Ok(FleetChanges { items: placed(found, behind), end: behind(range.1) });
     }
     if after.silences < until.silences {
         let range = range(&mut transaction, "silence", (after.silences, until.silences)).await?;
         let found = selection.silences(&mut transaction, range).await?;
-        let behind = |id| Position { silences: id, ..after };
-        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
+        let behind = |id| FeedPosition { silences: id, ..after };
+        return Ok(FleetChanges { items: placed(found, behind), end: behind(range.1) });
     }
     let range = range(&mut transaction, "promotion_event", (after.promotions, until.promotions)).await?;
     let found = promotions::changes(&mut transaction, question, range).await?;
-    let behind = |id| Position { promotions: id, ..after };
-    Ok(Changes { items: placed(found, behind), end: behind(range.1) })
+    let behind = |id| FeedPosition { promotions: id, ..after };
+    Ok(FleetChanges { items: placed(found, behind), end: behind(range.1) })
 }
 
-fn placed(found: Vec<(i64, FleetChange)>, behind: impl Fn(i64) -> Position) -> Vec<(Position, FleetChange)> {
+fn placed(found: Vec<(i64, FleetChange)>, behind: impl Fn(i64) -> FeedPosition) -> Vec<(FeedPosition, FleetChange)> {
     found.into_iter().map(|(id, change)| (behind(id), change)).collect()
 }
 
@@ -381,20 +381,20 @@ mod tests {
 
     #[test]
     fn positions_are_read_as_they_were_written() {
-        let position = Position { desired: 1, reports: 2, silences: 3, promotions: 4 };
-        assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
+        let position = FeedPosition { desired: 1, reports: 2, silences: 3, promotions: 4 };
+        assert_eq!(position.to_string().parse::<FeedPosition>().unwrap(), position);
         // `events 1 2 3`: an earlier version wrote it.
-        let former = Position { promotions: 0, ..position };
-        assert_eq!("ZXZlbnRzIDEgMiAz".parse::<Position>().unwrap(), former);
-        let error = "aG9zdHMgMSAyIDM".parse::<Position>().unwrap_err().to_string();
+        let former = FeedPosition { promotions: 0, ..position };
+        assert_eq!("ZXZlbnRzIDEgMiAz".parse::<FeedPosition>().unwrap(), former);
+        let error = "aG9zdHMgMSAyIDM".parse::<FeedPosition>().unwrap_err().to_string();
         assert!(error.starts_with("`after`: is the `id` of no event"), "{error}");
     }
 
     #[test]
     fn a_position_has_reached_another_in_every_kind() {
         let check = |desired, reports| {
-            let position = Position { desired, reports, ..Position::default() };
-            position.has_reached(&Position { desired: 2, reports: 2, ..Position::default() })
+            let position = FeedPosition { desired, reports, ..FeedPosition::default() };
+            position.has_reached(&FeedPosition { desired: 2, reports: 2, ..FeedPosition::default() })
         };
         assert_eq!([check(2, 2), check(3, 2), check(1, 9), check(9, 1)], [true, true, false, false]);
     }

@@ -18,7 +18,7 @@ use crate::limits::{
     EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_PERIOD, EVENTS_RETRY,
     EVENTS_SHARED,
 };
-use crate::questions::{self, Changes, EarlierNames, Position, Question, QuestionError};
+use crate::questions::{self, EarlierNames, FeedPosition, FleetChanges, Question, QuestionError};
 use crate::store::Database;
 
 /// The state that all streams share. Clones share the same state.
@@ -28,7 +28,7 @@ pub struct Feed(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     database: Database,
-    settled: watch::Sender<Position>,
+    settled: watch::Sender<FeedPosition>,
     followed: Notify,
     streams: Arc<Semaphore>,
     readers: Semaphore,
@@ -41,8 +41,8 @@ struct Page {
     filter: Filter,
     reach: Reach,
     /// The position after which the page begins.
-    after: Position,
-    changes: Arc<Changes>,
+    after: FeedPosition,
+    changes: Arc<FleetChanges>,
 }
 
 /// A stream cannot be opened.
@@ -65,7 +65,7 @@ pub enum FollowError {
 impl Feed {
     /// A feed without streams.
     pub fn new(database: Database) -> Self {
-        let (settled, _) = watch::channel(Position::default());
+        let (settled, _) = watch::channel(FeedPosition::default());
         let streams = Arc::new(Semaphore::new(EVENT_STREAMS_MAX));
         let readers = Semaphore::new(EVENT_READERS_MAX);
         let recent = Mutex::default();
@@ -94,7 +94,7 @@ impl Feed {
     pub async fn follow(
         &self,
         (filter, reach): (Filter, Reach),
-        after: Option<Position>,
+        after: Option<FeedPosition>,
     ) -> Result<Follower, FollowError> {
         let permit = Arc::clone(&self.0.streams).try_acquire_owned().map_err(|_| FollowError::Full)?;
         let settled = questions::settled(&self.0.database);
@@ -137,25 +137,25 @@ pub struct Follower {
     filter: Filter,
     reach: Reach,
     /// The position up to which the stream has read.
-    position: Position,
-    horizon: watch::Receiver<Position>,
+    position: FeedPosition,
+    horizon: watch::Receiver<FeedPosition>,
     waiting: Waiting,
     /// The time of the last event; none before the first one.
     spoke: Option<Instant>,
     /// The position that was sent last.
-    sent_position: Option<Position>,
+    sent_position: Option<FeedPosition>,
     _permit: OwnedSemaphorePermit,
 }
 
 /// Changes that were read, and the number of them that were sent.
 #[derive(Debug, Default)]
 struct Waiting {
-    changes: Arc<Changes>,
+    changes: Arc<FleetChanges>,
     said: usize,
 }
 
 impl Waiting {
-    fn next(&mut self) -> Option<(Position, FleetChange)> {
+    fn next(&mut self) -> Option<(FeedPosition, FleetChange)> {
         let next = self.changes.items.get(self.said).cloned();
         self.said += 1;
         if next.is_none() {
@@ -170,9 +170,9 @@ impl Waiting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowEvent {
     /// A change. A stream that continues after the position misses no change.
-    FleetChange(Position, Box<FleetChange>),
+    FleetChange(FeedPosition, Box<FleetChange>),
     /// No matching change up to that position. This is also the first event of each stream.
-    Nothing(Position),
+    Nothing(FeedPosition),
     /// No change since the last event: a keep-alive.
     Alive,
 }
@@ -233,9 +233,9 @@ impl Follower {
 async fn read(
     inner: &Inner,
     question: Question<'_>,
-    after: Position,
-    until: Position,
-) -> Result<Option<Arc<Changes>>, QuestionError> {
+    after: FeedPosition,
+    until: FeedPosition,
+) -> Result<Option<Arc<FleetChanges>>, QuestionError> {
     let recent = || inner.recent.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(page) = recent()
         .iter()
@@ -261,7 +261,7 @@ async fn read(
 }
 
 /// The first of these changes whose size is within the memory limit, at least one.
-fn bounded(mut changes: Changes) -> Changes {
+fn bounded(mut changes: FleetChanges) -> FleetChanges {
     let mut bytes = 0;
     let kept = changes.items.iter().take_while(|(_, change)| {
         let is_kept = bytes <= EVENTS_BYTES_MAX;
@@ -289,8 +289,8 @@ mod tests {
             FleetChange::Report(report)
         };
         let check = |length: usize| {
-            let items = (0..100).map(|_| (Position::default(), change(length))).collect();
-            bounded(Changes { items, end: Position::default() }).items.len()
+            let items = (0..100).map(|_| (FeedPosition::default(), change(length))).collect();
+            bounded(FleetChanges { items, end: FeedPosition::default() }).items.len()
         };
         assert_eq!([check(10), check(16 * 1024), check(EVENTS_BYTES_MAX + 1)], [100, 16, 1]);
     }

@@ -39,7 +39,7 @@ mod totals;
 mod walk;
 mod workspaces;
 
-pub use self::changes::{Changes, Position, changes, settled};
+pub use self::changes::{FeedPosition, FleetChanges, changes, settled};
 pub use self::compare::compare;
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
 pub use self::deployments::deployments;

@@ -6,7 +6,7 @@ use hub_api::places::PlaceState;
 use hub_api::promotions::PromotionEvent;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::promotions::{PromotionHub, RecordError};
+use crate::promotions::{PromotionStore, RecordError};
 use crate::questions::QuestionError;
 
 /// The state of places and the history of promotions, for threads of the same process. Its methods block, and must not be called in a runtime of tokio.
@@ -23,7 +23,7 @@ enum Asked {
 type Answer<T> = oneshot::Sender<Result<T, ClientError>>;
 
 /// The answers of a hub, as a task of its server, and the side that asks.
-pub(crate) fn answers(hub: PromotionHub) -> (impl Future<Output = ()> + Send, LocalPromotions) {
+pub(crate) fn answers(hub: PromotionStore) -> (impl Future<Output = ()> + Send, LocalPromotions) {
     let (sender, mut receiver) = mpsc::channel::<Asked>(1);
     let task = async move {
         while let Some(asked) = receiver.recv().await {

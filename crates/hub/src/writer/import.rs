@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use hub_api::report::signed_file::{Head, Reader, SignedFileError, Unchecked};
+use hub_api::report::signed_file::{Head, SignedFileError, SignedFileReader, Unchecked};
 use hub_api::report::{Report, ReportError, generic};
 use hub_api::timestamp::Timestamp;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::store::{Database, DatabaseError};
 use crate::writer::{SubmitError, Writer};
 
 /// A reader of the reports of a local file.
-type FileReader<F> = Reader<BufReader<File>, F>;
+type FileReader<F> = SignedFileReader<BufReader<File>, F>;
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -39,12 +39,12 @@ pub struct Imported {
     /// The number of rejected reports.
     pub refused: usize,
     /// The first of the rejected reports, with the reasons.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<ImportRefusal>,
 }
 
 /// A rejected report.
 #[derive(Clone, Debug, Serialize)]
-pub struct Refusal {
+pub struct ImportRefusal {
     /// The line of the report, counted from 1.
     pub line: usize,
     /// The reason.
@@ -159,7 +159,7 @@ impl Import<'_> {
             Err(error) => {
                 self.imported.refused += 1;
                 if self.imported.refusals.len() < IMPORT_REFUSALS_MAX {
-                    self.imported.refusals.push(Refusal { line, error });
+                    self.imported.refusals.push(ImportRefusal { line, error });
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hub::management::retention::{Keep, Retention, delete_expired};
 use hub::promotions::record;
-use hub::questions::{Position, QuestionError, changes, promotion_events, settled};
+use hub::questions::{FeedPosition, QuestionError, changes, promotion_events, settled};
 use hub::store::Database;
 use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
@@ -144,9 +144,9 @@ async fn the_feed_has_the_events_that_its_filter_selects(ground: Ground) {
     some(database).await;
     let ids = async |filter: &Filter| {
         let until = settled(database).await.unwrap();
-        let found = changes(database, filter, Position::default(), until).await.unwrap();
+        let found = changes(database, filter, FeedPosition::default(), until).await.unwrap();
         assert!(found.end.has_reached(&until));
-        let id = |(_, change): (Position, FleetChange)| match change {
+        let id = |(_, change): (FeedPosition, FleetChange)| match change {
             FleetChange::Promotion(promotion) => promotion.event.id,
             other => panic!("{other:?}"),
         };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hub_api::limits::BATCH_REPORTS_MAX;
-use hub_api::report::batch::{Batch, BodyError, Position, Refused};
+use hub_api::report::batch::{Batch, BodyError, Refused, ReportPosition};
 use hub_api::report::fields;
 use hub_api::report::{Report, ReportError, WorkloadName};
 use hub_api::timestamp::Timestamp;
@@ -69,7 +69,7 @@ pub fn read(request: &ExportLogsServiceRequest, now: Timestamp) -> Result<Batch,
         for record in resource.scope_logs.iter().flat_map(|scope| &scope.log_records) {
             if record.attributes.iter().any(|attribute| attribute.key.starts_with(PREFIX)) {
                 let entry = Attributes { record, shared }.report(now);
-                batch.push_at(Position { index, line: None }, entry);
+                batch.push_at(ReportPosition { index, line: None }, entry);
             } else {
                 batch.ignore();
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hub::questions::{Position, QuestionError, changes, settled};
+use hub::questions::{FeedPosition, QuestionError, changes, settled};
 use hub::silence;
 use hub::store::Database;
 use hub_api::events::FleetChange;
@@ -50,7 +50,7 @@ fn line(change: &FleetChange) -> String {
 }
 
 /// All selected changes after a position as lines, and the position at their end.
-async fn since(database: &Database, filter: &Filter, after: Position) -> (Vec<String>, Position) {
+async fn since(database: &Database, filter: &Filter, after: FeedPosition) -> (Vec<String>, FeedPosition) {
     let until = settled(database).await.unwrap();
     let (mut position, mut lines) = (after, Vec::new());
     while !position.has_reached(&until) {
@@ -62,7 +62,7 @@ async fn since(database: &Database, filter: &Filter, after: Position) -> (Vec<St
 }
 
 async fn check(database: &Database, filter: &Filter) -> Vec<String> {
-    since(database, filter, Position::default()).await.0
+    since(database, filter, FeedPosition::default()).await.0
 }
 
 async fn some(ground: &Ground) -> Fleet {
@@ -84,7 +84,7 @@ async fn changes_come_once_and_in_order(ground: Ground) {
 
 async fn resumed_polling_misses_no_change(ground: Ground) {
     let fleet = some(&ground).await;
-    let (_, mut position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let (_, mut position) = since(&ground.database, &Filter::default(), FeedPosition::default()).await;
     for (at, status) in [(50, Status::InProgress), (60, Status::Success), (70, Status::Failure)] {
         fleet.submit(Report { status, ..of_application("h-2", at, 30) }).await;
         // The next request continues at the returned position, which was converted to text.
@@ -98,7 +98,7 @@ async fn resumed_polling_misses_no_change(ground: Ground) {
 
 async fn late_reports_are_marked_as_superseded(ground: Ground) {
     let fleet = some(&ground).await;
-    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let (_, position) = since(&ground.database, &Filter::default(), FeedPosition::default()).await;
     fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 35, 30) }).await;
     let expected = ["h-1 2.0 success in_progress superseded"];
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, expected);
@@ -106,7 +106,7 @@ async fn late_reports_are_marked_as_superseded(ground: Ground) {
 
 async fn silence_begins_and_ends(ground: Ground) {
     let fleet = some(&ground).await;
-    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let (_, position) = since(&ground.database, &Filter::default(), FeedPosition::default()).await;
     let now = Timestamp::now();
     let promise = |at: Timestamp| Report {
         heartbeat: Some(Duration::from_mins(1)),
@@ -138,7 +138,7 @@ async fn reconcilers_that_report_only_changes_are_not_silent(ground: Ground) {
         fleet.submit(promise(reconciler)).await;
     }
     silence::mark_silent(&ground.database, || now.after(Duration::from_mins(10))).await.unwrap();
-    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let (_, position) = since(&ground.database, &Filter::default(), FeedPosition::default()).await;
     assert_eq!(silence::end_promises_of_changes(&ground.database).await.unwrap(), 1);
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 resumed false"]);
     assert_eq!(silence::end_promises_of_changes(&ground.database).await.unwrap(), 0);
@@ -168,7 +168,9 @@ async fn changes_are_selected(ground: Ground) {
 }
 
 async fn impossible_event_filters_are_refused(ground: Ground) {
-    let ask = async |filter: &Filter| changes(&ground.database, filter, Position::default(), Position::default()).await;
+    let ask = async |filter: &Filter| {
+        changes(&ground.database, filter, FeedPosition::default(), FeedPosition::default()).await
+    };
     let outdated = Filter { status: Some("outdated".into()), ..Filter::default() };
     let error = ask(&outdated).await.unwrap_err().to_string();
     assert_eq!(
@@ -184,7 +186,7 @@ async fn ids_of_deleted_reports_are_not_reused(ground: Ground) {
 
     let fleet = some(&ground).await;
     fleet.submit(Report { status: Status::InProgress, ..of_application("h-1", 10, 11) }).await;
-    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let (_, position) = since(&ground.database, &Filter::default(), FeedPosition::default()).await;
     let reports = Keep { age: None, count: Some(1) };
     let retention = Retention { reports, ..Retention::default() };
     delete_expired(&ground.database, &retention, Timestamp::now()).await.unwrap();
@@ -205,7 +207,7 @@ async fn concurrent_writers_hide_no_change(ground: Ground) {
             }
         });
     }
-    let (mut position, mut seen, mut count) = (Position::default(), BTreeSet::new(), 0);
+    let (mut position, mut seen, mut count) = (FeedPosition::default(), BTreeSet::new(), 0);
     loop {
         let is_over = writers.is_empty();
         let until = settled(&ground.database).await.unwrap();

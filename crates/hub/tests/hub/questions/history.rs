@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hub::promotions::record;
-use hub::questions::{EarlierNames, Position, Question, changes, history, settled};
+use hub::questions::{EarlierNames, FeedPosition, Question, changes, history, settled};
 use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::history::{Event, HistoryKind, HistorySelection};
@@ -258,7 +258,7 @@ async fn a_reach_limits_decisions(ground: Ground) {
     }
     let followed = async |reach: &Reach| {
         let question = Question { filter: &filter, reach, earlier: EarlierNames::NONE };
-        let (mut after, until) = (Position::default(), settled(&fleet.database).await.unwrap());
+        let (mut after, until) = (FeedPosition::default(), settled(&fleet.database).await.unwrap());
         let mut found = Vec::new();
         while !after.has_reached(&until) {
             let some = changes(&fleet.database, question, after, until).await.unwrap();

@@ -1,6 +1,6 @@
 //! Reports about the folders of cluster types, each of which contains the folders of many workloads.
 
-use hub::questions::{Position, changes, history, settled};
+use hub::questions::{FeedPosition, changes, history, settled};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
@@ -126,7 +126,7 @@ async fn pages_of_configuration_reports_follow_each_other(ground: Ground) {
 
 async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
     let database = some(&ground).await;
-    let (mut position, end, mut lines) = (Position::default(), settled(database).await.unwrap(), Vec::new());
+    let (mut position, end, mut lines) = (FeedPosition::default(), settled(database).await.unwrap(), Vec::new());
     while !position.has_reached(&end) {
         let found = changes(database, &of_workload("portal"), position, end).await.unwrap();
         lines.extend(found.items.iter().map(|(_, change)| match change {

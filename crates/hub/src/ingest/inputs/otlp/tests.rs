@@ -87,7 +87,7 @@ fn answer_counts_refused_records() {
     assert_eq!(encode_json(&answer(&[], &[])), "{}");
     assert_eq!(encode_protobuf(&answer(&[], &[])), b"");
     let error = ReportError::new("kalypso.status", "is missing");
-    let refused = vec![Refused { position: Position { index: 7, line: None }, error }; 5];
+    let refused = vec![Refused { position: ReportPosition { index: 7, line: None }, error }; 5];
     let answer = answer(&refused, &[]);
     let message = "record 7: kalypso.status: is missing";
     let expected = format!(
