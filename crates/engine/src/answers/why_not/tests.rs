@@ -104,7 +104,7 @@ fn check(seed: u64, edits: usize, picks: &[[prop::sample::Index; 3]]) {
             }
         }
         check_alone(&prepared, place, target);
-        check_applied(&prepared, (*place_id, target_id), object);
+        check_applied(&prepared, (*place_id, target_id), *object);
     }
 }
 
@@ -119,7 +119,7 @@ fn check_alone(prepared: &Prepared, place: &Place, target: &Target) {
 }
 
 /// Checks the answers about one of the containers and schemas.
-fn check_applied(prepared: &Prepared, (place, target): (u32, u32), object: &prop::sample::Index) {
+fn check_applied(prepared: &Prepared, (place, target): (u32, u32), object: prop::sample::Index) {
     let all = assignments(prepared);
     let found = inputs(prepared, (place, target));
     let names = prepared.containers.list.iter().map(|container| (AppliedKind::ConfigMap, container.name.as_arc()));
