@@ -19,7 +19,6 @@ use ::checks::EvidenceSources;
 use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
-use delivery::access::acknowledgement::Entry;
 use delivery::pull_requests::GitHosts;
 use model::rollout::EnvironmentOrder;
 use model::secret::{Secret, SecretSource};
@@ -116,10 +115,10 @@ impl Settings {
             Some(path) => Configured::read(&path)?,
             None => Configured::without_file().filter(|found| found.overrides("control-plane")).ok_or_else(no_file)?,
         };
-        Ok(Self::of(configured)?)
+        Ok(Self::new(configured)?)
     }
 
-    fn of(configured: Configured) -> Result<Self, Failure> {
+    fn new(configured: Configured) -> Result<Self, Failure> {
         let mut options: Options = configured.parse()?;
         if configured.is_overridden()
             && let Ok(own) = configured.parse_file::<Options>()
@@ -137,15 +136,23 @@ impl Settings {
 
     /// The control plane, and the access to repositories.
     pub(crate) fn control_plane(&self) -> anyhow::Result<ControlPlaneSettings> {
-        let acknowledgements = self.acknowledgements()?;
         let apps = self.options.host.clone().apps(self.control_plane_url(), self.base());
-        let repo = self.repo()?;
-        let state_keys = self.options.promotion.state_keys(self.base())?;
-        let mut git = git_settings(&self.options.git, self.base())?;
-        git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
-        let branch = self.options.control_plane.branch.clone();
-        let environment_order = EnvironmentOrder::new(self.environments());
-        Ok(ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys })
+        self.control_plane_with((!apps.is_empty()).then(|| Arc::new(apps) as _))
+    }
+
+    fn control_plane_with(&self, tokens: Option<Arc<dyn git::TokenSource>>) -> anyhow::Result<ControlPlaneSettings> {
+        let Options { control_plane, git, promotion, acknowledge, .. } = &self.options;
+        let Configured { path, text, .. } = &self.configured;
+        let repo = git::RepositoryUrl::from_configuration(&control_plane.repo)
+            .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
+        Ok(ControlPlaneSettings {
+            acknowledgements: acknowledge::entries(acknowledge, (path, text))?.into(),
+            repo,
+            branch: control_plane.branch.clone(),
+            environment_order: EnvironmentOrder::new(self.environments()),
+            state_keys: promotion.state_keys(self.base())?,
+            git: git::Settings { token_source: tokens, ..git_settings(git, self.base())? },
+        })
     }
 
     /// The git hosts for pull requests, with their secrets. Empty if none is configured.
@@ -188,19 +195,13 @@ impl Settings {
     /// The settings of the service, with their secrets. The git host of the demo is at `demo`, or else at its configured address.
     pub(crate) fn service(&self, demo: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
         let Options { service, promotion, .. } = &self.options;
-        let acknowledgements = self.acknowledgements()?;
         let timing = service.resolve()?;
         let timing = Timing { promotion: promotion.interval(timing.promotion)?, ..timing };
         let text = Some(self.configured.text.as_str()).filter(|_| !self.configured.overrides("promotion"));
-        let state_keys = promotion.state_keys(self.base())?;
         let evidence = promotion.resolve((&self.configured.path, text), self.base())?;
         let demo = demo.or(self.demo()?.map(|demo| demo.git_host));
         let hosts = self.options.host.clone().resolve(self.control_plane_url(), self.base(), demo)?;
-        let repo = self.repo()?;
-        let mut git = git_settings(&self.options.git, self.base())?;
-        git.token_source = Some(Arc::new(hosts.for_git()));
-        let (branch, environment_order) = (self.options.control_plane.branch.clone(), EnvironmentOrder::default());
-        let control_plane = ControlPlaneSettings { repo, branch, environment_order, git, acknowledgements, state_keys };
+        let control_plane = self.control_plane_with(Some(Arc::new(hosts.for_git())))?;
         let other_control_planes = service.other_control_planes(&control_plane)?;
         let confirmers = service.confirm.clone();
         Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers, evidence })
@@ -214,16 +215,6 @@ impl Settings {
     /// The URL of the control plane as it is written.
     fn control_plane_url(&self) -> &str {
         &self.options.control_plane.repo
-    }
-
-    fn repo(&self) -> Result<git::RepositoryUrl, Failure> {
-        git::RepositoryUrl::from_configuration(self.control_plane_url())
-            .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))
-    }
-
-    fn acknowledgements(&self) -> Result<Arc<[Entry]>, Failure> {
-        let Configured { path, text, .. } = &self.configured;
-        Ok(acknowledge::entries(&self.options.acknowledge, (path, text))?.into())
     }
 }
 
@@ -365,7 +356,7 @@ mod tests {
 
     fn check(example: &str) -> ControlPlaneSettings {
         let configured = Configured::new(Path::new("base/kalypso.toml"), example.to_owned(), |_| None);
-        Settings::of(configured).unwrap_or_else(|error| panic!("{example}\n{error}")).control_plane().unwrap()
+        Settings::new(configured).unwrap_or_else(|error| panic!("{example}\n{error}")).control_plane().unwrap()
     }
 
     #[test]

@@ -22,7 +22,6 @@ use workbench::source::{environment_name, unknown_environment};
 use crate::commands::branch_edit::git_edits;
 use crate::configuration::Settings;
 use crate::exit::Failure;
-use crate::loading;
 use crate::progress::Watch;
 
 /// The application of a workload in an environment.
@@ -47,15 +46,14 @@ impl RegisteredApplication {
         (environment, workload): (&str, &str),
         (config, watch): (Option<&Path>, &Watch),
     ) -> anyhow::Result<Result<Self, Failure>> {
-        let settings = Settings::read(config);
-        let is_usable = |settings: &Settings| settings.control_plane().is_ok();
-        if config.is_none() && !settings.as_ref().is_ok_and(is_usable) {
+        let found = Settings::read(config).and_then(|settings| Ok((settings.control_plane()?, settings)));
+        if config.is_none() && found.is_err() {
             let failure =
                 Failure::refused("the repository of the application is not known: there is no kalypso.toml here");
             return Ok(Err(failure.help("name that of the control plane with --config FILE")));
         }
-        let settings = settings?;
-        let access = loading::access_with(&settings, watch.progress())?;
+        let (control_plane, settings) = found?;
+        let access = Arc::new(RepositoryAccess::new(control_plane, watch.progress().clone()));
         let name = environment_name(environment)?;
         let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
         let environments = snapshot.environments();
