@@ -35,7 +35,7 @@ impl Poller<'_> {
                     for error in failing.entry(url.clone()).or_default().replace([error.to_string()]) {
                         tracing::warn!(repository = url.as_str(), error, "not polled");
                     }
-                    // Environments that are not known can't wait for a change that nobody sees.
+                    // The environments are not known yet, so that no change can request their sync.
                     if shared.missing_environments().is_some() && url == shared.settings.control_plane.repo {
                         refresh();
                     }

@@ -266,7 +266,8 @@ create index deployment_endpoint on deployment (manifests_endpoint, reconciler_i
 -- For queries of others: the hub reads the history of a reconciler along `previous_id`.
 create index deployment_reconciler on deployment (reconciler_id);
 
--- The number of reconcilers in each state. Queries about a million hosts read these rows.
+-- The number of reconcilers in each state. Queries about a million hosts read these rows. The numbers change with every report: with room on their pages,
+-- and in no index, they are changed in place.
 create table tally (
     id                serial primary key,
     place_group_id    integer not null,
@@ -279,7 +280,7 @@ create table tally (
     -- 0: reconcilers without a heartbeat, announced or required. The hub can't notice when they stop.
     has_heartbeat     smallint not null default 1,
     constraint tally_key unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat)
-) with (fillfactor = 50); -- Counts change with every report: with room on their pages, and in no index, they are changed in place.
+) with (fillfactor = 50);
 create index tally_desired on tally (desired_commit_id);
 -- Reconcilers that reported a commit which the hub does not know: few, and read whenever a commit becomes known.
 create index tally_unresolved on tally (id) where held_commit_id = 0 and status <> 0;

@@ -36,10 +36,9 @@ fn migration(file: &'static include_dir::File<'static>) -> Option<Migration> {
     Some(Migration::new(version.parse().ok()?, description, MigrationType::Simple, sql, false))
 }
 
-/// Migrates a database.
+/// Makes or upgrades the tables of an SQLite database.
 ///
 /// # Errors
-///
 /// The database can't be written, or has the tables of another version.
 pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
     let migrator = migrator(&SQLITE);
@@ -51,10 +50,9 @@ pub(super) async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<
     migrator.run(connection).await
 }
 
-/// Migrates a database.
+/// Makes or upgrades the tables of a PostgreSQL database.
 ///
 /// # Errors
-///
 /// The database can't be written, or has the tables of another version.
 pub(super) async fn migrate_postgres(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let migrator = migrator(&POSTGRES);
@@ -111,7 +109,7 @@ mod tests {
             ),
             (
                 &POSTGRES,
-                "ab5a3f845f92d3180e16db93244fdcc3a6237a1bf9ac4736ecc51647cdbc6c426981c76d9bb9d6bd392ab0a32cbb755a",
+                "619b12db14bc1ecd9e22b4166cb57f99467a8d4b454d6abf309617d1be645119b9be83b5b5bc9f095f9f743ad39b84b4",
             ),
         ] {
             let migrator = migrator(folder);
