@@ -53,7 +53,7 @@ impl RustSource {
         let mut extents = Extents::default();
         extents.visit_file(&file);
         let Extents { functions, property_tests, test_lines, .. } = extents;
-        Ok(Self { tokens, functions, property_tests, test_lines, uses: uses::of(&file) })
+        Ok(Self { tokens, functions, property_tests, test_lines, uses: uses::uses(&file) })
     }
 
     /// The number of lines with code: not blank, not only comments, and not in a test module.

@@ -15,7 +15,7 @@ pub(crate) struct Use {
 }
 
 /// All such paths of a file, except those in macros. Modules inside the file are not considered: they have no other file.
-pub(crate) fn of(file: &syn::File) -> Vec<Use> {
+pub(crate) fn uses(file: &syn::File) -> Vec<Use> {
     let mut uses = Uses::default();
     uses.visit_file(file);
     uses.found

@@ -100,7 +100,7 @@ enum Done {
 
 impl OpenBranch {
     /// Opens the branch of an environment, or the main branch.
-    pub(super) fn of(options: &EditOptions, environment: Option<&str>) -> anyhow::Result<Self> {
+    pub(super) fn new(options: &EditOptions, environment: Option<&str>) -> anyhow::Result<Self> {
         Self::of_source(options, environment, None)
     }
 
@@ -157,7 +157,7 @@ impl OpenBranch {
         let edits = git_edits(&edit.files);
         if edits.is_empty() && edit.expected.is_none() {
             self.watch.end();
-            return self.show(request, &Outcome::of(Done::Nothing, &[], &Changes::default()));
+            return self.show(request, &Outcome::new(Done::Nothing, &[], &Changes::default()));
         }
         let changes = self.branch.changes(&edits);
         let comparisons = changes.changed.iter().map(|change| compiling::compare(change, &self.watch));
@@ -173,10 +173,10 @@ impl OpenBranch {
             return refuse_errors(&comparisons, options.output);
         }
         if edits.is_empty() {
-            return self.show(request, &Outcome::of(Done::Nothing, &comparisons, &changes));
+            return self.show(request, &Outcome::new(Done::Nothing, &comparisons, &changes));
         }
         let done = self.carry_out(request, &edits, &comparisons)?;
-        self.show(request, &Outcome::of(done, &comparisons, &changes))
+        self.show(request, &Outcome::new(done, &comparisons, &changes))
     }
 
     fn carry_out(
@@ -216,7 +216,7 @@ impl OpenBranch {
             let text = edit_text::text(&self.branch, edit, outcome);
             terminal::answer_fitted(&text, crate::paint::plan)?;
         } else {
-            let answer = BranchEditFields::of(&self.branch, edit, outcome)?;
+            let answer = BranchEditFields::new(&self.branch, edit, outcome)?;
             terminal::answer(&terminal::structured(&json!(answer), options.output))?;
         }
         Ok(Exit::Good)
@@ -231,7 +231,7 @@ struct Outcome<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    fn of(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
+    fn new(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
         Self { done, comparisons, changes }
     }
 }

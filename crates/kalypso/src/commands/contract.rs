@@ -49,7 +49,7 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
         shown.retain(|shown| !shown.contract.workloads.is_empty());
     }
     let view = View { workload: scope.workload, place: scope.place };
-    let structured = |shown: &mut [Shown<'_>]| json!(ContractFields::of(shown));
+    let structured = |shown: &mut [Shown<'_>]| json!(ContractFields::new(shown));
     match options.output {
         PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
         PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
@@ -101,7 +101,7 @@ enum State {
 }
 
 impl State {
-    fn of(value: &AskedValue) -> Self {
+    fn new(value: &AskedValue) -> Self {
         if !value.wrong.is_empty() {
             Self::Wrong
         } else if value.missing.is_some() {
@@ -128,7 +128,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(workload: &WorkloadContract) -> Self {
+    fn new(workload: &WorkloadContract) -> Self {
         let values = || workload.values.iter().filter(|value| !value.key.is_empty());
         Self {
             asked: values().count(),

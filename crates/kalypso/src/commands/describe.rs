@@ -60,7 +60,7 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
         let mut held = HeldAssignments::read(loaded, compiled.prepared());
         for subject in subjects {
             answer.found.insert((subject.kind, subject.listed.name().to_string()));
-            let mut description = Description::of(subject, &mut view);
+            let mut description = Description::new(subject, &mut view);
             description.held = held::contents(&description.subject, (&view, &compiled), &mut held);
             let report = problems::report(&description.subject, (&view, &compiled), &diagnostics);
             answer.add(description, &mut view, &report);
@@ -92,7 +92,7 @@ impl Answer {
             self.text.push_str(&crate::visible::visible(&text::text(&description, view)));
             self.text.push_str(&text::problems(report));
         } else {
-            self.items.push(DescriptionFields::of(description, view, report));
+            self.items.push(DescriptionFields::new(description, view, report));
         }
     }
 
@@ -105,10 +105,10 @@ impl Answer {
 }
 
 impl Description {
-    fn of(subject: Subject, view: &mut View<'_>) -> Self {
+    fn new(subject: Subject, view: &mut View<'_>) -> Self {
         let row = row(&subject.listed, view);
-        let details = details::Details::of(&subject.listed, view);
-        let reach = reach::Reach::of(&subject, view);
+        let details = details::Details::new(&subject.listed, view);
+        let reach = reach::Reach::new(&subject, view);
         Self { subject, row, details, reach, held: held::HeldContents::default() }
     }
 }

@@ -80,7 +80,7 @@ fn printed(answer: &str, format: Format, exit: Exit) -> anyhow::Result<Exit> {
 fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reason: &ValueReason) -> String {
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        return terminal::structured(&json!(ValueFields::of(reason, &mut locator)), options.output);
+        return terminal::structured(&json!(ValueFields::new(reason, &mut locator)), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
@@ -92,12 +92,12 @@ fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reaso
 fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared), id: &AssignmentId) -> Option<String> {
     let explanation = prepared.explain(id)?;
     let problems = prepared.problems(id);
-    let held = held::of(loaded, (prepared, &problems), id);
+    let held = held::files(loaded, (prepared, &problems), id);
     let alone = |ids: &[AssignmentId]| SingleAssignments::new(prepared, ids.iter()).folders(ids);
     let other = HeldAssignments::read(loaded, prepared).find(std::slice::from_ref(id), alone).remove(id);
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        let answer = AssignmentFields::of(&explanation, &held, other.as_ref(), &mut locator);
+        let answer = AssignmentFields::new(&explanation, &held, other.as_ref(), &mut locator);
         return Some(terminal::structured(&json!(answer), options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);

@@ -45,7 +45,7 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
             Failure::usage(format!("--expires `{expires}` is not a day")).help("write it as 2027-01-31")
         })?;
     }
-    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    let open = OpenBranch::new(&options.edit, Some(&options.environment))?;
     let release = PinnedRelease {
         manifests: vec![(key(&open, workload, options)?, version.into())],
         reason: options.reason.as_deref().map(Into::into),
@@ -70,7 +70,7 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
-    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    let open = OpenBranch::new(&options.edit, Some(&options.environment))?;
     let files = open.files();
     let names = pins_to_remove(&files, options)?;
     let removed = remove_named(&files, Kind::ReleasePin, &names, false);

@@ -77,7 +77,7 @@ struct Plans<'a> {
 
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
-        let selection = Selection::of(options)?;
+        let selection = Selection::new(options)?;
         let patch = options.patch.as_deref().map(PatchFile::read).transpose()?;
         let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, patch }) };
         let watch = Watch::start();
@@ -297,7 +297,7 @@ impl PlanAnswer<'_> {
                     change: self.change.map(EnvironmentChange::compared).cloned(),
                     plans: plans.collect::<Result<_, _>>()?,
                     not_admitted: not_admitted::answer(self.not_admitted),
-                    stats: StatsFields::of(self.compiled),
+                    stats: StatsFields::new(self.compiled),
                     report: reporting::json(self.report),
                 }));
             }

@@ -60,7 +60,7 @@ impl What {
 
 fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &EditOptions) -> anyhow::Result<Exit> {
     let names = different_names(texts)?;
-    named_in(what, &names, OpenBranch::of(options, environment)?, options)
+    named_in(what, &names, OpenBranch::new(options, environment)?, options)
 }
 
 fn different_names(texts: &[String]) -> anyhow::Result<Vec<Arc<str>>> {

@@ -45,7 +45,7 @@ fn of_main(open: &OpenBranch, name: NewName) -> Option<String> {
 /// Renames an object in the branch of an environment. `word` is the kind on the command line.
 fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> anyhow::Result<Exit> {
     let RenameInEnvironment { name: old, new_name: new, environment, edit } = options;
-    let open = OpenBranch::of(edit, Some(environment))?;
+    let open = OpenBranch::new(edit, Some(environment))?;
     let what = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
     let Renaming { edits: files, object, referring } = match rename(&open.files(), kind, (old, new)) {
         Ok(renaming) => renaming,

@@ -122,7 +122,7 @@ impl Request {
         if changes.pairs.is_empty() && changes.fields.is_empty() {
             return Err(nothing().into());
         }
-        let open = OpenBranch::of(edit, Some(environment))?;
+        let open = OpenBranch::new(edit, Some(environment))?;
         let mut warnings = label_advice::of_places(&open.files(), &labels.set);
         warnings.extend(advice(&open));
         let changed = change(&open.files(), (kind, &names), &changes);

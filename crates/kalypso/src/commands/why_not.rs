@@ -160,7 +160,7 @@ fn show(answers: &[Answer<'_>], output: Format) -> anyhow::Result<Exit> {
         let texts: Vec<_> = answers.iter().map(text::text).collect();
         terminal::answer_fitted(&texts.join("\n"), paint::checks)?;
     } else {
-        let answers = WhyNotFields { answers: answers.iter().map(AnswerFields::of).collect() };
+        let answers = WhyNotFields { answers: answers.iter().map(AnswerFields::new).collect() };
         terminal::answer(&terminal::structured(&json!(answers), output))?;
     }
     Ok(exit)

@@ -87,7 +87,7 @@ struct HubAnswer {
     more: &'static [Described],
 }
 
-const fn of(
+const fn hub_answer(
     title: &'static str,
     (prefix, schema): (&'static str, &'static str),
     more: &'static [Described],
@@ -96,28 +96,28 @@ const fn of(
 }
 
 const HUB: &[HubAnswer] = &[
-    of("hub token create", ("", "CreatedToken"), &[]),
-    of("hub token list", ("tokens[].", "Token"), &[]),
-    of("hub token rotate", ("", "CreatedToken"), &[]),
-    of("hub host list", ("hosts[].", "Host"), &[]),
-    of("hub host apart", ("reports[].", "ApartReport"), &[]),
-    of("report", ("", "Receipt"), &[]),
-    of("status", ("", "Environments"), &[]),
-    of("status -e ENV", ("items[].", "EnvironmentTarget"), MORE),
-    of("deployments", ("items[].", "Deployment"), MORE),
-    of("rollout status WORKLOAD", ("", "Rollout"), &[]),
-    of("rollout status", ("environments[].", "PromotionStatus"), &[]),
-    of("rollout advance", ("environments[].", "PromotionStatus"), &[]),
-    of("rollout wait", ("", "Rollout"), &[]),
-    of("rollout list", ("items[].", "ListedRollout"), MORE),
-    of("hold, resume, abort, retry, skip, approve, rollback, promote", ("", "PromotionReceipt"), &[]),
-    of("rollout restore", ("", "PromotionReceipt"), &[]),
-    of("compare", ("items[].", "ComparedTarget"), COMPARED),
-    of("history", ("items[].", "Event"), MORE),
-    of("drift", ("", "Drift"), &[]),
-    of("events", ("", "FleetChange"), FOLLOWED),
-    of("hub rule list", ("rules[].", "RuleState"), &[]),
-    of("hub audit", ("entries[].", "AuditEntry"), &[]),
+    hub_answer("hub token create", ("", "CreatedToken"), &[]),
+    hub_answer("hub token list", ("tokens[].", "Token"), &[]),
+    hub_answer("hub token rotate", ("", "CreatedToken"), &[]),
+    hub_answer("hub host list", ("hosts[].", "Host"), &[]),
+    hub_answer("hub host apart", ("reports[].", "ApartReport"), &[]),
+    hub_answer("report", ("", "Receipt"), &[]),
+    hub_answer("status", ("", "Environments"), &[]),
+    hub_answer("status -e ENV", ("items[].", "EnvironmentTarget"), MORE),
+    hub_answer("deployments", ("items[].", "Deployment"), MORE),
+    hub_answer("rollout status WORKLOAD", ("", "Rollout"), &[]),
+    hub_answer("rollout status", ("environments[].", "PromotionStatus"), &[]),
+    hub_answer("rollout advance", ("environments[].", "PromotionStatus"), &[]),
+    hub_answer("rollout wait", ("", "Rollout"), &[]),
+    hub_answer("rollout list", ("items[].", "ListedRollout"), MORE),
+    hub_answer("hold, resume, abort, retry, skip, approve, rollback, promote", ("", "PromotionReceipt"), &[]),
+    hub_answer("rollout restore", ("", "PromotionReceipt"), &[]),
+    hub_answer("compare", ("items[].", "ComparedTarget"), COMPARED),
+    hub_answer("history", ("items[].", "Event"), MORE),
+    hub_answer("drift", ("", "Drift"), &[]),
+    hub_answer("events", ("", "FleetChange"), FOLLOWED),
+    hub_answer("hub rule list", ("rules[].", "RuleState"), &[]),
+    hub_answer("hub audit", ("entries[].", "AuditEntry"), &[]),
 ];
 
 const PROMOTE_DRY_RUN: &[Described] = &[

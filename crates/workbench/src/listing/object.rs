@@ -26,7 +26,7 @@ pub enum Listed {
 }
 
 impl Listed {
-    fn of(object: AnyObject) -> Self {
+    fn new(object: AnyObject) -> Self {
         let key = object.key();
         Self::Object(object, key)
     }
@@ -79,15 +79,15 @@ pub fn objects(kind: ListedKind, prepared: &Prepared) -> Objects<'_> {
     let fleet: &Fleet = prepared.fleet();
     macro_rules! named {
         ($objects:ident, $variant:ident) => {
-            Box::new(fleet.$objects.values().map(|object| Listed::of(AnyObject::$variant(Arc::clone(object)))))
+            Box::new(fleet.$objects.values().map(|object| Listed::new(AnyObject::$variant(Arc::clone(object)))))
         };
     }
     match kind {
         ListedKind::Environment => {
-            Box::new(fleet.declaration.iter().map(|object| Listed::of(AnyObject::Environment(Arc::clone(object)))))
+            Box::new(fleet.declaration.iter().map(|object| Listed::new(AnyObject::Environment(Arc::clone(object)))))
         }
         ListedKind::Promotion => {
-            Box::new(fleet.promotion().map(|object| Listed::of(AnyObject::Promotion(Arc::clone(object)))).into_iter())
+            Box::new(fleet.promotion().map(|object| Listed::new(AnyObject::Promotion(Arc::clone(object)))).into_iter())
         }
         ListedKind::ClusterType => named!(cluster_types, ClusterType),
         ListedKind::Cluster => named!(clusters, Cluster),
@@ -110,7 +110,8 @@ pub fn objects(kind: ListedKind, prepared: &Prepared) -> Objects<'_> {
 fn workloads(fleet: &Fleet) -> Vec<Listed> {
     let contested = fleet.conflicting_claims.values().filter_map(|claims| claims.first());
     let all = fleet.workloads.values().chain(contested);
-    let mut found: Vec<_> = all.map(|workload| Listed::of(AnyObject::Workload(Arc::clone(&workload.object)))).collect();
+    let mut found: Vec<_> =
+        all.map(|workload| Listed::new(AnyObject::Workload(Arc::clone(&workload.object)))).collect();
     found.sort_by(|one, other| one.name().cmp(other.name()));
     found
 }

@@ -28,7 +28,7 @@ pub(super) fn run(options: &AddCluster) -> anyhow::Result<Exit> {
         },
         None => rows(options, cluster_type)?,
     };
-    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    let open = OpenBranch::new(&options.edit, Some(&options.environment))?;
     let with_common = |row: &ClusterRow| objects::cluster(&row.name, &row.cluster_type, combined(&common, &row.labels));
     let objects: Vec<_> = rows.iter().map(with_common).collect();
     let warnings = label_advice::of_places(&open.files(), &common);

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 
 pub(super) fn run(options: &AddClusterType) -> anyhow::Result<Exit> {
     let (name, labels) = (name(&options.name, "cluster type")?, labels(&options.labels)?);
-    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    let open = OpenBranch::new(&options.edit, Some(&options.environment))?;
     let files = open.files();
     let templates = templates((&open, &files), options)?;
     let mut warnings = label_advice::of_places(&files, &labels);

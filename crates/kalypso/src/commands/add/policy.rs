@@ -14,7 +14,7 @@ pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
         places: selector("--on", &options.on)?,
     };
     let object = objects::policy(&name(&options.name, "policy")?, &selection);
-    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    let open = OpenBranch::new(&options.edit, Some(&options.environment))?;
     let warnings = label_advice::of_lists(&open.files(), &selection.places);
     let new = NewObjects { warnings, ..NewObjects::one(object, "policy") };
     finish(open, new, (&options.place, &options.edit))

@@ -23,7 +23,7 @@ pub(super) fn run(options: &AddSchema) -> anyhow::Result<Exit> {
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&text) {
         return Err(Failure::usage(format!("`{shown}` is not JSON: {error}")).into());
     }
-    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
+    let open = OpenBranch::new(&options.edit, options.environment.as_deref())?;
     let text = format!("{}\n", text.trim_end());
     finish(
         open,

@@ -272,7 +272,7 @@ impl Outcome<'_> {
             });
             let (commit, proposal) = match done {
                 Done::Committed(committed, _) => (Some(committed.id.to_string()), None),
-                Done::Proposed(proposed) => (None, Some(ProposalFields::of(proposed))),
+                Done::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
                 Done::Shown | Done::Written => (None, None),
             };
             let answer = TargetEditFields {
@@ -284,7 +284,7 @@ impl Outcome<'_> {
                 is_written,
                 commit,
                 proposal,
-                plan: self.comparison.map(EnvironmentPlan::of).transpose()?,
+                plan: self.comparison.map(EnvironmentPlan::new).transpose()?,
             };
             terminal::answer(&terminal::structured(&json!(answer), options.output))?;
             return Ok(());

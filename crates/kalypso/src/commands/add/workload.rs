@@ -45,7 +45,7 @@ fn register(options: &AddWorkload, repo: &str) -> anyhow::Result<Exit> {
     let place = RepositoryFolder { repo, branch, path };
     let workspace = options.workspace.as_deref().map(Arc::from);
     let object = objects::registration(&name(&options.name, "registration")?, &place, workspace.as_ref());
-    let open = OpenBranch::of(&options.edit, None)?;
+    let open = OpenBranch::new(&options.edit, None)?;
     finish(open, NewObjects::one(object, "workload"), (&options.place, &options.edit))
 }
 

@@ -111,24 +111,24 @@ struct PinnedFields {
 }
 
 impl BranchEditFields {
-    pub(super) fn of(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Self> {
+    pub(super) fn new(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Self> {
         let Outcome { done, comparisons, changes } = outcome;
         let mut report = DiagnosticReport::new();
         comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
-        let plans = comparisons.iter().map(EnvironmentPlan::of).collect::<anyhow::Result<_>>()?;
+        let plans = comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?;
         let objects = edit.objects.iter().map(|object| ObjectFields {
             kind: object.kind.name(),
             name: object.name.to_string(),
             file: object.path.to_string(),
         });
         let files = edit.files.iter();
-        let files = files.map(|(path, edit)| FileFields::of(branch, path, matches!(edit, FileEdit::Remove)));
+        let files = files.map(|(path, edit)| FileFields::new(branch, path, matches!(edit, FileEdit::Remove)));
         let pinned = changes.pinned.iter();
         let pinned =
             pinned.map(|(name, commit)| PinnedFields { environment: name.to_string(), commit: commit.to_string() });
         let (commit, proposal) = match done {
             Done::Committed(committed) => (Some(committed.id.to_string()), None),
-            Done::Proposed(proposed) => (None, Some(ProposalFields::of(proposed))),
+            Done::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
             Done::Nothing | Done::Shown | Done::Written => (None, None),
         };
         Ok(Self {
@@ -136,7 +136,7 @@ impl BranchEditFields {
             branch: branch.name().to_string(),
             environment: branch.environment().map(ToString::to_string),
             objects: objects.collect(),
-            values: edit.values.iter().map(|value| ValueFields::of(value, comparisons)).collect(),
+            values: edit.values.iter().map(|value| ValueFields::new(value, comparisons)).collect(),
             files: files.collect(),
             notes: edit.warnings.iter().chain(&edit.notes).cloned().collect(),
             is_written: matches!(done, Done::Written | Done::Committed(_)),
@@ -150,7 +150,7 @@ impl BranchEditFields {
 }
 
 impl ValueFields {
-    fn of(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> Self {
+    fn new(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> Self {
         let is_shown = is_shown(value, comparisons);
         let [old, new] =
             [&value.old, &value.new].map(|text| text.as_ref().filter(|_| is_shown).map(ToString::to_string));
@@ -160,7 +160,7 @@ impl ValueFields {
 
 impl FileFields {
     /// The change of a file of `branch`.
-    pub(in crate::commands) fn of(branch: &ControlPlaneBranch, path: &str, is_removed: bool) -> Self {
+    pub(in crate::commands) fn new(branch: &ControlPlaneBranch, path: &str, is_removed: bool) -> Self {
         let change = match (is_removed, branch.files().contains_key(path)) {
             (true, _) => "removed",
             (false, true) => "changed",
@@ -171,7 +171,7 @@ impl FileFields {
 }
 
 impl ProposalFields {
-    pub(in crate::commands) fn of(proposed: &Proposed) -> Self {
+    pub(in crate::commands) fn new(proposed: &Proposed) -> Self {
         let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
         Self {
             branch: proposed.branch.clone(),
@@ -183,7 +183,7 @@ impl ProposalFields {
 }
 
 impl EnvironmentPlan {
-    pub(in crate::commands) fn of(comparison: &Comparison<'_>) -> anyhow::Result<Self> {
+    pub(in crate::commands) fn new(comparison: &Comparison<'_>) -> anyhow::Result<Self> {
         let loaded = comparison.loaded();
         let plan = View::whole(comparison.planned()).answer_without_lines(loaded)?;
         Ok(Self { plan, environment: loaded.fleet.environment.to_string() })

@@ -230,15 +230,15 @@ struct MissingKey {
 }
 
 impl ContractFields {
-    pub(super) fn of(shown: &mut [Shown<'_>]) -> Self {
-        Self { environments: shown.iter_mut().map(EnvironmentFields::of).collect() }
+    pub(super) fn new(shown: &mut [Shown<'_>]) -> Self {
+        Self { environments: shown.iter_mut().map(EnvironmentFields::new).collect() }
     }
 }
 
 impl EnvironmentFields {
-    fn of(shown: &mut Shown<'_>) -> Self {
+    fn new(shown: &mut Shown<'_>) -> Self {
         let (contract, locator) = (shown.contract, &mut shown.locator);
-        let workloads = contract.workloads.iter().map(|workload| WorkloadFields::of(workload, locator)).collect();
+        let workloads = contract.workloads.iter().map(|workload| WorkloadFields::new(workload, locator)).collect();
         Self {
             environment: shown.environment.to_owned(),
             workloads,
@@ -249,7 +249,7 @@ impl EnvironmentFields {
 }
 
 impl WorkloadFields {
-    fn of(workload: &WorkloadContract, locator: &mut Locator<'_>) -> Self {
+    fn new(workload: &WorkloadContract, locator: &mut Locator<'_>) -> Self {
         let unusable = workload.unusable_schemas.iter();
         Self {
             workload: workload.workload.to_string(),
@@ -259,10 +259,10 @@ impl WorkloadFields {
             is_assigned: !workload.is_hypothetical,
             assignments: workload.assignments,
             places: workload.places.into(),
-            counts: Counts::of(workload),
-            values: workload.values.iter().map(|asked| ValueFields::of(asked, locator)).collect(),
+            counts: Counts::new(workload),
+            values: workload.values.iter().map(|asked| ValueFields::new(asked, locator)).collect(),
             not_asked_for: GivenFields::all(&workload.unasked, locator),
-            unassigned: workload.unassigned.iter().map(UnassignedFields::of).collect(),
+            unassigned: workload.unassigned.iter().map(UnassignedFields::new).collect(),
             unusable_schemas: unusable.map(|at| SchemaPlace { place: SourcePosition::find(at, locator) }).collect(),
             not_checked: workload.unchecked,
         }
@@ -276,25 +276,25 @@ impl From<PlaceCount> for PlaceFields {
 }
 
 impl ValueFields {
-    fn of(value: &AskedValue, locator: &mut Locator<'_>) -> Self {
+    fn new(value: &AskedValue, locator: &mut Locator<'_>) -> Self {
         Self {
             key: value.key.to_string(),
             is_required: value.is_required,
             is_sensitive: value.is_sensitive,
-            asks: value.asks.iter().map(|asked| AskFields::of(asked, locator)).collect(),
+            asks: value.asks.iter().map(|asked| AskFields::new(asked, locator)).collect(),
             asked: ReachFields { assignments: value.asked, places: value.asked_places.into() },
             given: ReachFields { assignments: value.given, places: value.given_places.into() },
-            missing: value.missing.as_ref().map(MissingFields::of),
-            wrong: value.wrong.iter().map(|found| WrongFields::of(found, locator)).collect(),
+            missing: value.missing.as_ref().map(MissingFields::new),
+            wrong: value.wrong.iter().map(|found| WrongFields::new(found, locator)).collect(),
             given_by: GivenFields::all(&value.givers, locator),
             given_by_more: value.more_givers,
-            advice: value.advice.iter().map(|found| AdviceFields::of(found, locator)).collect(),
+            advice: value.advice.iter().map(|found| AdviceFields::new(found, locator)).collect(),
         }
     }
 }
 
 impl AskFields {
-    fn of(ask: &Ask, locator: &mut Locator<'_>) -> Self {
+    fn new(ask: &Ask, locator: &mut Locator<'_>) -> Self {
         Self {
             place: SourcePosition::find(&ask.origin, locator),
             is_required: ask.is_required,
@@ -307,7 +307,7 @@ impl AskFields {
 }
 
 impl MissingFields {
-    fn of(missing: &MissingValue) -> Self {
+    fn new(missing: &MissingValue) -> Self {
         Self {
             assignments: missing.assignments,
             is_enforced: missing.is_enforced,
@@ -318,7 +318,7 @@ impl MissingFields {
 }
 
 impl WrongFields {
-    fn of(wrong: &WrongValue, locator: &mut Locator<'_>) -> Self {
+    fn new(wrong: &WrongValue, locator: &mut Locator<'_>) -> Self {
         Self {
             message: wrong.message.clone(),
             is_enforced: wrong.is_enforced,
@@ -346,7 +346,7 @@ impl GivenFields {
 }
 
 impl AdviceFields {
-    fn of(advice: &Advice, locator: &mut Locator<'_>) -> Self {
+    fn new(advice: &Advice, locator: &mut Locator<'_>) -> Self {
         match advice {
             Advice::Spelling { key, container, origin } => Self {
                 similar_key: Some(key.to_string()),
@@ -358,7 +358,7 @@ impl AdviceFields {
                 container: container.clone(),
                 place: SourcePosition::find(origin, locator),
                 assignment: Some(assignment.clone()),
-                unmet: Some(unmet.iter().map(|label| UnmetFields::of(label, locator)).collect()),
+                unmet: Some(unmet.iter().map(|label| UnmetFields::new(label, locator)).collect()),
                 ..Self::default()
             },
         }
@@ -366,7 +366,7 @@ impl AdviceFields {
 }
 
 impl UnmetFields {
-    fn of(label: &UnmetLabel, locator: &mut Locator<'_>) -> Self {
+    fn new(label: &UnmetLabel, locator: &mut Locator<'_>) -> Self {
         Self {
             label: label.key.to_string(),
             value: label.value.to_string(),
@@ -378,7 +378,7 @@ impl UnmetFields {
 }
 
 impl UnassignedFields {
-    fn of(target: &UnassignedTarget) -> Self {
+    fn new(target: &UnassignedTarget) -> Self {
         let missing = target.missing.iter();
         let missing = missing.map(|(key, places)| MissingKey { key: key.to_string(), places: (*places).into() });
         Self { target: target.name.to_string(), missing: missing.collect(), places: target.places.into() }

@@ -20,7 +20,7 @@ pub(super) fn rows(value: &AskedValue, locator: &mut Locator<'_>) -> Vec<[String
     let mut givers = givers(value, locator).into_iter();
     let given = match value.given {
         0 if value.asked > 0 => "not given".to_owned(),
-        _ => of(value.given_places, value.asked_places),
+        _ => share(value.given_places, value.asked_places),
     };
     let first = [value.key.to_string(), need(value), requirements(value), given, givers.next().unwrap_or_default()];
     let more = givers.map(|giver| [String::new(), String::new(), String::new(), String::new(), giver]);
@@ -66,7 +66,7 @@ fn giver(giver: &GivenValue, locator: &mut Locator<'_>) -> String {
 }
 
 /// Examples: `12 of 14 cluster types`, `3 of 306 cluster types and clusters`.
-pub(super) fn of(some: PlaceCount, all: PlaceCount) -> String {
+pub(super) fn share(some: PlaceCount, all: PlaceCount) -> String {
     let total = |count: PlaceCount| (count.cluster_types + count.clusters) as usize;
     let places = match (all.cluster_types, all.clusters) {
         (0, _) | (_, 0) => place_count(all),
@@ -179,7 +179,7 @@ pub(super) fn unassigned(target: &UnassignedTarget) -> String {
     if target.missing.is_empty() {
         return format!("no policy assigns `{}`; it would miss nothing", target.name);
     }
-    let missing = target.missing.iter().map(|(key, places)| format!("`{key}` on {}", of(*places, target.places)));
+    let missing = target.missing.iter().map(|(key, places)| format!("`{key}` on {}", share(*places, target.places)));
     format!("no policy assigns `{}`; it would miss {}", target.name, limited(missing.collect()))
 }
 

@@ -42,7 +42,7 @@ fn of_workload(workload: &WorkloadContract, shown: &mut Shown<'_>) -> String {
         code(&workload.workload),
         code(shown.environment),
         code(&workload.workload),
-        counted(Counts::of(workload)),
+        counted(Counts::new(workload)),
         sentence(&blocks::reach(workload)),
     );
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();

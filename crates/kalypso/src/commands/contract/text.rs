@@ -56,7 +56,7 @@ pub(super) fn counted(counts: Counts) -> String {
 fn of_workload(workload: &WorkloadContract, shown: &mut Shown<'_>) -> String {
     let name = name_of(workload);
     let mut text =
-        format!("{name} in {}: {}\n  {}\n", shown.environment, counted(Counts::of(workload)), blocks::reach(workload));
+        format!("{name} in {}: {}\n  {}\n", shown.environment, counted(Counts::new(workload)), blocks::reach(workload));
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();
     if !rows.is_empty() {
         let head = ["VALUE", "NEEDED", "TYPE", "GIVEN ON", "BY"].map(str::to_owned);
@@ -88,7 +88,7 @@ fn name_of(workload: &WorkloadContract) -> &str {
 /// The values of a workload, those with problems first.
 pub(super) fn sorted(workload: &WorkloadContract) -> Vec<&AskedValue> {
     let mut values: Vec<_> = workload.values.iter().filter(|value| !value.key.is_empty()).collect();
-    values.sort_by_key(|value| (State::of(value).min(State::NotGiven), !value.is_required));
+    values.sort_by_key(|value| (State::new(value).min(State::NotGiven), !value.is_required));
     values
 }
 
@@ -139,13 +139,13 @@ pub(super) fn row_of_place(key: &str, asked: &AskedBy<'_>, locator: &mut Locator
 /// Sorts the values on a place. Values that some workloads do not get come first.
 pub(super) fn worst_first(workloads: &[WorkloadContract]) -> Vec<(&str, AskedBy<'_>)> {
     let mut rows: Vec<_> = by_key(workloads).into_iter().collect();
-    rows.sort_by_key(|(_, asked)| asked.by.iter().map(|(_, value)| State::of(value)).min());
+    rows.sort_by_key(|(_, asked)| asked.by.iter().map(|(_, value)| State::new(value)).min());
     rows
 }
 
 /// The number of values in each state for a place. A value counts once, whatever the number of workloads that ask for it.
 pub(super) fn counts_of_place(rows: &[(&str, AskedBy<'_>)]) -> Counts {
-    let any = |asked: &AskedBy<'_>, state: State| asked.by.iter().any(|(_, value)| State::of(value) == state);
+    let any = |asked: &AskedBy<'_>, state: State| asked.by.iter().any(|(_, value)| State::new(value) == state);
     Counts {
         asked: rows.len(),
         given: rows.iter().filter(|(_, asked)| asked.by.iter().all(|(_, value)| value.given == value.asked)).count(),
@@ -192,7 +192,7 @@ pub(super) fn counted_of_place(counts: Counts, workloads: usize) -> String {
 
 /// A workload in an environment as a row of the summary.
 pub(super) fn summary_row(environment: &str, workload: &WorkloadContract) -> [String; 7] {
-    let Counts { asked, given, missing, wrong } = Counts::of(workload);
+    let Counts { asked, given, missing, wrong } = Counts::new(workload);
     let on = if workload.is_hypothetical { "no policy".to_owned() } else { blocks::place_count(workload.places) };
     let number = |number: usize| if number == 0 { "-".to_owned() } else { thousands(number) };
     [
@@ -219,7 +219,7 @@ pub(super) fn summary_rows<'a>(shown: &[Shown<'a>]) -> (Vec<(&'a str, &'a Worklo
 /// The first line of the summary.
 pub(super) fn summary_title(shown: &[Shown<'_>]) -> String {
     let workloads = || shown.iter().flat_map(|shown| &shown.contract.workloads);
-    let Counts { asked, given, missing, wrong } = workloads().map(Counts::of).fold(Counts::default(), Counts::add);
+    let Counts { asked, given, missing, wrong } = workloads().map(Counts::new).fold(Counts::default(), Counts::add);
     let unused: usize = shown.iter().map(|shown| shown.contract.unused_count).sum();
     let unused = if unused == 0 { String::new() } else { format!("; {} that nothing uses", count(unused, "value")) };
     format!(

@@ -106,7 +106,7 @@ struct ReachingFields {
 }
 
 impl DescriptionFields {
-    pub(super) fn of(description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> Self {
+    pub(super) fn new(description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> Self {
         let Description { subject, row, details, reach, held } = description;
         let mut fields = row.json;
         let [environment, name, place, labels] =
@@ -122,15 +122,15 @@ impl DescriptionFields {
             rollouts: held.rollouts,
             annotations: label_pairs(&subject.listed.annotations()),
             details,
-            reaches: reach.as_ref().map(ReachFields::of),
-            reached_by: reached_by.map(|reaching| ReachingFields::of(reaching, view)).collect(),
+            reaches: reach.as_ref().map(ReachFields::new),
+            reached_by: reached_by.map(|reaching| ReachingFields::new(reaching, view)).collect(),
             report: reporting::json(report),
         }
     }
 }
 
 impl ReachFields {
-    fn of(reach: &Reach) -> Self {
+    fn new(reach: &Reach) -> Self {
         let AssignmentCounts { assignments, cluster_types, clusters, targets, workloads } = reach.counts;
         let by_workload = reach.by_workload.iter();
         let by_workload =
@@ -152,7 +152,7 @@ impl ReachFields {
 }
 
 impl ReachingFields {
-    fn of(reaching: &Reaching, view: &mut View<'_>) -> Self {
+    fn new(reaching: &Reaching, view: &mut View<'_>) -> Self {
         Self {
             kind: reaching.kind.of_objects().map_or("", Kind::name),
             name: reaching.name.to_string(),

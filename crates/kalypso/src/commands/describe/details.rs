@@ -85,7 +85,7 @@ pub(super) struct DetailList {
 }
 
 impl Details {
-    pub(super) fn of(listed: &Listed, view: &mut View<'_>) -> Self {
+    pub(super) fn new(listed: &Listed, view: &mut View<'_>) -> Self {
         let none = Self::default();
         match listed {
             Listed::Object(AnyObject::ConfigMap(object), _) => {

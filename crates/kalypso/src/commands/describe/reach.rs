@@ -34,7 +34,7 @@ pub(super) struct Reaching {
 
 impl Reach {
     /// None if an object of this kind reaches no assignments.
-    pub(super) fn of(subject: &Subject, view: &View<'_>) -> Option<Self> {
+    pub(super) fn new(subject: &Subject, view: &View<'_>) -> Option<Self> {
         let inventory = &view.inventory;
         let set = set(&subject.listed, view)?;
         let examples = inventory.assignments(&set, None).take(EXAMPLES_MAX).map(|one| one.id().to_string()).collect();

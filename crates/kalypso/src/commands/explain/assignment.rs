@@ -188,7 +188,7 @@ struct PinFields {
 
 impl AssignmentFields {
     /// `published`: what is published, if it is not the desired content.
-    pub(super) fn of(
+    pub(super) fn new(
         explanation: &Explanation,
         held: &[(String, Held)],
         published: Option<&HeldContent>,
@@ -202,12 +202,12 @@ impl AssignmentFields {
             workspace: explanation.workspace.to_string(),
             registration: explanation.registration.as_ref().map(ToString::to_string),
             place: SourcePosition::find(&explanation.target, locator),
-            policies: explanation.policies.iter().map(|reason| PolicyFields::of(reason, locator)).collect(),
-            mapped_labels: explanation.mapped.iter().map(|label| MappedFields::of(label, locator)).collect(),
-            release_pins: explanation.pins.iter().map(|pin| PinFields::of(pin, locator)).collect(),
+            policies: explanation.policies.iter().map(|reason| PolicyFields::new(reason, locator)).collect(),
+            mapped_labels: explanation.mapped.iter().map(|label| MappedFields::new(label, locator)).collect(),
+            release_pins: explanation.pins.iter().map(|pin| PinFields::new(pin, locator)).collect(),
             templates: explanation.templates.iter().map(ToString::to_string).collect(),
             config_version: explanation.version.to_string(),
-            values: explanation.values.iter().map(|value| ValueFields::of(value, locator)).collect(),
+            values: explanation.values.iter().map(|value| ValueFields::new(value, locator)).collect(),
             held: HeldFields::all(held),
             rollout: published.map(PublishedContent::new),
         }
@@ -215,7 +215,7 @@ impl AssignmentFields {
 }
 
 impl PolicyFields {
-    fn of(reason: &PolicyReason, locator: &mut Locator<'_>) -> Self {
+    fn new(reason: &PolicyReason, locator: &mut Locator<'_>) -> Self {
         Self {
             policy: reason.policy.to_string(),
             place: SourcePosition::find(&reason.origin, locator),
@@ -226,7 +226,7 @@ impl PolicyFields {
 }
 
 impl MappedFields {
-    fn of(label: &MappedLabel, locator: &mut Locator<'_>) -> Self {
+    fn new(label: &MappedLabel, locator: &mut Locator<'_>) -> Self {
         Self {
             label: label.key.to_string(),
             value: label.value.to_string(),
@@ -237,7 +237,7 @@ impl MappedFields {
 }
 
 impl PinFields {
-    fn of(pin: &Object<ReleasePin>, locator: &mut Locator<'_>) -> Self {
+    fn new(pin: &Object<ReleasePin>, locator: &mut Locator<'_>) -> Self {
         Self {
             release_pin: pin.name.to_string(),
             place: SourcePosition::find(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)), locator),

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::terminal;
 
 /// The files that release pins hold for a failing assignment, on each branch.
-pub(super) fn of(
+pub(super) fn files(
     loaded: &Loaded,
     (prepared, problems): (&Prepared, &[Diagnostic]),
     id: &AssignmentId,

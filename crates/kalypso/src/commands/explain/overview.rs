@@ -67,7 +67,7 @@ pub(super) fn answer((prepared, name, meanings): (&Prepared, &str, Meanings), op
     let mut locator = Locator::new(prepared.fleet());
     let environment = options.environment.as_str();
     if options.output != Format::Human {
-        let answer = OverviewFields::of((environment, name), &overviews, &mut locator);
+        let answer = OverviewFields::new((environment, name), &overviews, &mut locator);
         return terminal::structured(&json!(answer), options.output);
     }
     let Overviews { place, target, workload } = overviews;

@@ -205,33 +205,33 @@ struct ClaimFields {
 
 impl OverviewFields {
     /// The overviews of `name` in `environment`.
-    pub(super) fn of((environment, name): (&str, &str), overviews: &Overviews, locator: &mut Locator<'_>) -> Self {
+    pub(super) fn new((environment, name): (&str, &str), overviews: &Overviews, locator: &mut Locator<'_>) -> Self {
         let Overviews { place, target, workload } = overviews;
         Self {
             environment: environment.to_owned(),
             name: name.to_owned(),
-            cluster_type_or_cluster: place.as_ref().map(|place| PlaceFields::of(place, locator)),
-            deployment_target: target.as_ref().map(|target| TargetFields::of(target, locator)),
-            workload: workload.as_ref().map(|workload| WorkloadFields::of(workload, locator)),
+            cluster_type_or_cluster: place.as_ref().map(|place| PlaceFields::new(place, locator)),
+            deployment_target: target.as_ref().map(|target| TargetFields::new(target, locator)),
+            workload: workload.as_ref().map(|workload| WorkloadFields::new(workload, locator)),
         }
     }
 }
 
 impl PlaceFields {
-    fn of(overview: &PlaceOverview, locator: &mut Locator<'_>) -> Self {
+    fn new(overview: &PlaceOverview, locator: &mut Locator<'_>) -> Self {
         let PlaceOverview { place, labels, clusters, targets, assignments } = overview;
         let spec = &place.cluster_type.spec;
         Self {
-            reached: ReachedFields::of(assignments, locator),
+            reached: ReachedFields::new(assignments, locator),
             differing_values: DifferingFields::all(assignments),
-            problems: assignments.problems.iter().map(ProblemFields::of).collect(),
+            problems: assignments.problems.iter().map(ProblemFields::new).collect(),
             checked_assignments: assignments.checked,
             cluster_type: place.cluster_type.name.to_string(),
             cluster: place.cluster.as_ref().map(|cluster| cluster.name.to_string()),
             place: SourcePosition::find(&Origin::field(&place.key(), FieldPath::default()), locator),
             clusters: *clusters,
             templates: [&spec.reconciler, &spec.namespace_service, &spec.config_type].map(ToString::to_string).into(),
-            labels: labels.iter().map(|label| LabelFields::of(label, locator)).collect(),
+            labels: labels.iter().map(|label| LabelFields::new(label, locator)).collect(),
             assignments: targets.len(),
             targets: targets.iter().map(ToString::to_string).collect(),
         }
@@ -239,20 +239,20 @@ impl PlaceFields {
 }
 
 impl TargetFields {
-    fn of(overview: &TargetOverview, locator: &mut Locator<'_>) -> Self {
+    fn new(overview: &TargetOverview, locator: &mut Locator<'_>) -> Self {
         let TargetOverview { target, labels, counts: [types, clusters], places, assignments } = overview;
         let (object, path) = &target.origin;
         Self {
-            reached: ReachedFields::of(assignments, locator),
+            reached: ReachedFields::new(assignments, locator),
             differing_values: DifferingFields::all(assignments),
-            problems: assignments.problems.iter().map(ProblemFields::of).collect(),
+            problems: assignments.problems.iter().map(ProblemFields::new).collect(),
             checked_assignments: assignments.checked,
             target: target.name.to_string(),
             workload: target.workload().to_owned(),
             workspace: target.workspace().to_owned(),
             registration: target.registration.as_ref().map(ToString::to_string),
             place: SourcePosition::find(&Origin::field(object, path.clone()), locator),
-            labels: labels.iter().map(|label| LabelFields::of(label, locator)).collect(),
+            labels: labels.iter().map(|label| LabelFields::new(label, locator)).collect(),
             assignments: types + clusters,
             cluster_type_count: *types,
             cluster_count: *clusters,
@@ -262,7 +262,7 @@ impl TargetFields {
 }
 
 impl WorkloadFields {
-    fn of(overview: &WorkloadOverview, locator: &mut Locator<'_>) -> Self {
+    fn new(overview: &WorkloadOverview, locator: &mut Locator<'_>) -> Self {
         let WorkloadOverview { name, origin, registration, workspace, targets, elsewhere, problem } = overview;
         let targets = targets.iter();
         let targets = targets.map(|(name, places)| TargetCount { target: name.to_string(), assignments: *places });
@@ -283,7 +283,7 @@ impl WorkloadFields {
 }
 
 impl ReachedFields {
-    fn of(assignments: &Assignments, locator: &mut Locator<'_>) -> Self {
+    fn new(assignments: &Assignments, locator: &mut Locator<'_>) -> Self {
         let policy = |share: &PolicyShare| PolicyFields {
             policy: share.policy.to_string(),
             assignments: share.assignments,
@@ -305,7 +305,7 @@ impl DifferingFields {
 }
 
 impl ProblemFields {
-    fn of(problem: &Diagnostic) -> Self {
+    fn new(problem: &Diagnostic) -> Self {
         Self {
             code: problem.code.to_string(),
             message: problem.message.clone(),
@@ -315,7 +315,7 @@ impl ProblemFields {
 }
 
 impl LabelFields {
-    fn of(label: &SourcedLabel, locator: &mut Locator<'_>) -> Self {
+    fn new(label: &SourcedLabel, locator: &mut Locator<'_>) -> Self {
         Self {
             key: label.key.to_string(),
             value: label.value.to_string(),

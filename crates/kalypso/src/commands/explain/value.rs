@@ -193,9 +193,9 @@ struct LineFields {
 }
 
 impl ValueFields {
-    pub(super) fn of(reason: &ValueReason, locator: &mut Locator<'_>) -> Self {
+    pub(super) fn new(reason: &ValueReason, locator: &mut Locator<'_>) -> Self {
         let part = |part: &ValuePart, locator: &mut Locator<'_>| PartFields {
-            source: SourceFields::of(&part.source, locator),
+            source: SourceFields::new(&part.source, locator),
             key: part.path.to_string(),
         };
         let unused = |other: &UnusedContainer, locator: &mut Locator<'_>| UnusedFields {
@@ -211,9 +211,9 @@ impl ValueFields {
         Self {
             key: reason.path.to_string(),
             value: reason.shown.clone(),
-            set_by: reason.set_by.as_ref().map(|source| SourceFields::of(source, locator)),
+            set_by: reason.set_by.as_ref().map(|source| SourceFields::new(source, locator)),
             composed_of: reason.composed_of.iter().map(|one| part(one, locator)).collect(),
-            overrides: reason.overrides.iter().map(|source| SourceFields::of(source, locator)).collect(),
+            overrides: reason.overrides.iter().map(|source| SourceFields::new(source, locator)).collect(),
             not_used: reason.unused_containers.iter().map(|other| unused(other, locator)).collect(),
             checks: reason.checks.iter().map(|one| check(one, locator)).collect(),
             ends_up_in: lines.map(|(file, line)| LineFields { file: file.to_string(), line: *line }).collect(),
@@ -222,7 +222,7 @@ impl ValueFields {
 }
 
 impl SourceFields {
-    fn of(source: &ValueSource, locator: &mut Locator<'_>) -> Self {
+    fn new(source: &ValueSource, locator: &mut Locator<'_>) -> Self {
         Self {
             config_map: source.container.to_string(),
             place: SourcePosition::find(&source.origin, locator),

@@ -275,13 +275,13 @@ impl View<'_> {
         let limit = self.limit.unwrap_or(LISTED_MAX);
         let changes = self.changes.iter().take(limit).map(|(id, change)| {
             let files = planned.files(id)?;
-            let mut texts = diffs.map(|diffs| diffs.of(id, &files)).unwrap_or_default().into_iter();
-            let files = files.iter().map(|file| FileFields::of(file, texts.next())).collect();
+            let mut texts = diffs.map(|diffs| diffs.files(id, &files)).unwrap_or_default().into_iter();
+            let files = files.iter().map(|file| FileFields::new(file, texts.next())).collect();
             Ok(values.change((id, change), files))
         });
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
         let other_files = plan.other_files.iter().take(limit);
-        let other_files = other_files.map(|change| FileFields::of(change, diffs.map(|diffs| diffs.other(change))));
+        let other_files = other_files.map(|change| FileFields::new(change, diffs.map(|diffs| diffs.other(change))));
         let groups = groups(&self.changes);
         Ok(PlanFields {
             gitops_repo: planned.target.name.clone(),
@@ -296,11 +296,11 @@ impl View<'_> {
             changes,
             other_files: other_files.collect(),
             kept: texts(plan.kept.iter().take(limit)),
-            held: plan.held.iter().take(limit).map(HeldFields::of).collect(),
+            held: plan.held.iter().take(limit).map(HeldFields::new).collect(),
             missing: texts(plan.missing.iter().take(limit)),
             still_failing: texts(plan.still_failing.iter().take(limit)),
-            relocation: plan.relocation.as_ref().map(RelocationFields::of),
-            adopted: plan.adopted.iter().take(limit).map(AdoptedFields::of).collect(),
+            relocation: plan.relocation.as_ref().map(RelocationFields::new),
+            adopted: plan.adopted.iter().take(limit).map(AdoptedFields::new).collect(),
             unassigned: texts(plan.unassigned.iter().take(limit)),
             truncated: self.truncated(groups.len(), limit),
         })
@@ -344,20 +344,20 @@ impl View<'_> {
 }
 
 impl RelocationFields {
-    fn of(Relocation { from, to, places }: &Relocation) -> Self {
+    fn new(Relocation { from, to, places }: &Relocation) -> Self {
         Self { from: from.as_str().to_owned(), to: to.as_str().to_owned(), folders: places.len() }
     }
 }
 
 impl AdoptedFields {
-    fn of((place, files): (&Arc<str>, &Vec<FileChange>)) -> Self {
-        let files = files.iter().map(|file| FileFields::of(file, None)).collect();
+    fn new((place, files): (&Arc<str>, &Vec<FileChange>)) -> Self {
+        let files = files.iter().map(|file| FileFields::new(file, None)).collect();
         Self { cluster_type: place.to_string(), files }
     }
 }
 
 impl HeldFields {
-    fn of((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Self {
+    fn new((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Self {
         let pins = held.pins.iter().map(|pin| pin.name.to_string()).collect();
         Self { assignment: id.to_string(), from: held.from.to_string(), pins }
     }
@@ -385,7 +385,7 @@ impl<'a> ListedValues<'a> {
 
     fn change(&mut self, (id, change): (&PlannedId, &AssignmentChange), files: Vec<FileFields>) -> ChangeFields {
         let (values, values_same_as, more_values) =
-            change.reasons.as_ref().map(|reasons| self.of(id, reasons)).unwrap_or_default();
+            change.reasons.as_ref().map(|reasons| self.values(id, reasons)).unwrap_or_default();
         let reasons = change.reasons.iter().flat_map(|reasons| &reasons.others);
         ChangeFields {
             assignment: id.to_string(),
@@ -401,7 +401,7 @@ impl<'a> ListedValues<'a> {
     }
 
     /// The changed values of an assignment, the assignment at which the same values are listed, and the number of values that are not listed.
-    fn of(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<ValueFields>, Option<String>, usize) {
+    fn values(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<ValueFields>, Option<String>, usize) {
         let all = folded(&reasons.values);
         let known = self.listed.get(&Arc::as_ptr(reasons)).filter(|_| all.len() > REPEATED_MAX).cloned();
         let listed = if known.is_some() { 0 } else { all.len().min(VALUES_MAX).min(self.left) };
@@ -456,7 +456,7 @@ fn label(because: &Cause) -> Option<String> {
 }
 
 impl FileFields {
-    fn of(change: &FileChange, diff: Option<String>) -> Self {
+    fn new(change: &FileChange, diff: Option<String>) -> Self {
         let [before, after] =
             [&change.before, &change.after].map(|blob| blob.as_ref().map(|blob| blob.id().to_string()));
         Self { path: change.path.to_string(), kind: kind_word(change.kind), before, after, diff }

@@ -48,7 +48,7 @@ impl<'a> Diffs<'a> {
         let limit = view.limit.unwrap_or(DIFFS_MAX);
         let mut text = String::new();
         for (id, _) in view.changes.iter().take(limit) {
-            text.extend(self.of(id, &self.planned.files(id)?));
+            text.extend(self.files(id, &self.planned.files(id)?));
         }
         let other_files = &self.planned.plan.other_files;
         text.extend(other_files.iter().take(limit).map(|change| self.other(change)));
@@ -60,7 +60,7 @@ impl<'a> Diffs<'a> {
     }
 
     /// The differences of an assignment's files, in their order.
-    pub(super) fn of(&self, id: &PlannedId, files: &[FileChange]) -> Vec<String> {
+    pub(super) fn files(&self, id: &PlannedId, files: &[FileChange]) -> Vec<String> {
         let Some(sides) = self.sides(id) else { return files.iter().map(not_shown).collect() };
         files.iter().map(|file| self.of_file(file, &sides)).collect()
     }

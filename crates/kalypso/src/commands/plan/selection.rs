@@ -35,7 +35,7 @@ pub(in crate::commands) struct View<'p> {
 
 impl Selection {
     /// Reads the options of the command line.
-    pub(super) fn of(options: &arguments::Plan) -> Result<Self, Failure> {
+    pub(super) fn new(options: &arguments::Plan) -> Result<Self, Failure> {
         let typed = options.selector.clone();
         let selector = LabelSelector::parse(typed.as_deref().unwrap_or_default());
         let selector = selector.map_err(|error| {

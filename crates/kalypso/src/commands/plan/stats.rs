@@ -48,7 +48,7 @@ pub(super) struct StatsFields {
 }
 
 impl StatsFields {
-    pub(super) fn of(compiled: &Compiled) -> Self {
+    pub(super) fn new(compiled: &Compiled) -> Self {
         let Reuse { recomputed, assignments } = reuse([compiled]);
         let Work { matches, compositions, checks, renderings, folders: trees, .. } = compiled.last_update().work;
         Self { assignments, recomputed, matches, compositions, checks, renderings, trees }

@@ -17,7 +17,7 @@ use crate::{compiling, loading};
 
 pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result<Exit> {
     let name = environment_name(&options.name)?;
-    let open = OpenBranch::of(&options.edit, None)?;
+    let open = OpenBranch::new(&options.edit, None)?;
     let contents = declarations::read(&open.branch)?;
     let files = match EnvironmentDeclarations(&contents).without(&name) {
         Ok(files) => files,

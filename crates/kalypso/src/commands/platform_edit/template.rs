@@ -21,7 +21,7 @@ pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
     let given: Option<TemplateName> = options.name.as_deref().map(|text| name(text, "template")).transpose()?;
     let template = given.as_ref().map_or(pack.template, TemplateName::as_str);
     let file = pack.file(given.as_ref());
-    let open = OpenBranch::of(&options.edit, None)?;
+    let open = OpenBranch::new(&options.edit, None)?;
     let found = open.files().find(Kind::Template, template).map(|found| found.path.to_string());
     let taken = found.or_else(|| open.branch.read(&file.path).ok().flatten().map(|_| file.path.clone()));
     if let Some(path) = taken {

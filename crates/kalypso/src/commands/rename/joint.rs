@@ -199,7 +199,8 @@ impl JointEdit<'_> {
                 }
                 Done { committed: Some(committed), .. } => {
                     let (name, id) = (part.branch.committed_to(), committed.id.short());
-                    let _ = write!(text, "\nCommitted to {name} as {id}{}\n{}", self.of(part), committed.messages);
+                    let _ =
+                        write!(text, "\nCommitted to {name} as {id}{}\n{}", self.repository(part), committed.messages);
                 }
                 Done { .. } => {
                     let root = part.branch.shown_root();
@@ -216,7 +217,7 @@ impl JointEdit<'_> {
     }
 
     /// The repository of a branch, if there are several.
-    fn of(&self, part: &Part) -> String {
+    fn repository(&self, part: &Part) -> String {
         let urls: BTreeSet<_> = self.parts.iter().map(|part| part.branch.url().as_str()).collect();
         if urls.len() > 1 { format!(" in {}", part.branch.url()) } else { String::new() }
     }
@@ -230,7 +231,7 @@ impl JointEdit<'_> {
         let (old, new) = self.names;
         let object = RenamedFields { kind: self.kind.name(), old: old.to_owned(), new: new.to_owned() };
         let parts = self.parts.iter().enumerate();
-        let branches = parts.map(|(position, part)| BranchFields::of(part, done.get(position)));
+        let branches = parts.map(|(position, part)| BranchFields::new(part, done.get(position)));
         let referring = self.referring().into_iter();
         let referring =
             referring.map(|object| ReferringFields { kind: object.kind.name(), name: object.name.to_string() });
@@ -240,7 +241,7 @@ impl JointEdit<'_> {
             branches: branches.collect(),
             referring: referring.collect(),
             is_written: !self.options.dry_run && !self.options.propose,
-            plans: comparisons.iter().map(EnvironmentPlan::of).collect::<anyhow::Result<_>>()?,
+            plans: comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?,
             report: reporting::json(report),
         })
     }
@@ -304,16 +305,16 @@ struct ReferringFields {
 }
 
 impl BranchFields {
-    fn of(part: &Part, done: Option<&Done>) -> Self {
+    fn new(part: &Part, done: Option<&Done>) -> Self {
         let Part { branch, edits, .. } = part;
-        let file = |(path, edit): (&Arc<str>, &Edit)| FileFields::of(branch, path, matches!(edit, Edit::Removed));
+        let file = |(path, edit): (&Arc<str>, &Edit)| FileFields::new(branch, path, matches!(edit, Edit::Removed));
         Self {
             repository: branch.url().as_str().to_owned(),
             branch: branch.name().to_string(),
             environment: branch.environment().map(ToString::to_string),
             files: edits.iter().map(file).collect(),
             commit: done.and_then(|done| done.committed.as_ref()).map(|committed| committed.id.to_string()),
-            proposal: done.and_then(|done| done.proposed.as_ref()).map(ProposalFields::of),
+            proposal: done.and_then(|done| done.proposed.as_ref()).map(ProposalFields::new),
         }
     }
 }

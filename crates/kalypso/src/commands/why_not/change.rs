@@ -133,7 +133,7 @@ impl ChangeFields {
     pub(super) fn all(changes: &[SuggestedChange], locator: &mut Locator<'_>) -> Vec<Self> {
         let of = |change: &SuggestedChange| {
             let ChangeReach { answers, added: adds, removed: removes, reconfigured: reconfigures } = change.reach;
-            let edits = change.edits.iter().map(|edit| EditFields::of(edit, locator)).collect();
+            let edits = change.edits.iter().map(|edit| EditFields::new(edit, locator)).collect();
             Self { edits, answers, adds, removes, reconfigures }
         };
         changes.iter().map(of).collect()
@@ -141,7 +141,7 @@ impl ChangeFields {
 }
 
 impl EditFields {
-    fn of(edit: &ObjectEdit, locator: &mut Locator<'_>) -> Self {
+    fn new(edit: &ObjectEdit, locator: &mut Locator<'_>) -> Self {
         let (action, key, before, after) = match &edit.action {
             EditAction::SetLabel { key, value, before } => {
                 ("setLabel", Some(key), before.clone(), Some(value.to_string()))

@@ -217,7 +217,7 @@ struct OverridingFields {
 }
 
 impl AnswerFields {
-    pub(super) fn of(answer: &Answer<'_>) -> Self {
+    pub(super) fn new(answer: &Answer<'_>) -> Self {
         let mut locator = Locator::new(answer.fleet);
         let locator = &mut locator;
         let found: &WhyNot = &answer.found;
@@ -229,29 +229,29 @@ impl AnswerFields {
             target: answer.question.target.clone(),
             assignments: found.assignments,
             assigned_by: found.policies.iter().map(ToString::to_string).collect(),
-            problems: answer.problems.iter().map(ProblemFields::of).collect(),
-            obstacles: found.obstacles.iter().map(|obstacle| ObstacleFields::of(obstacle, locator)).collect(),
+            problems: answer.problems.iter().map(ProblemFields::new).collect(),
+            obstacles: found.obstacles.iter().map(|obstacle| ObstacleFields::new(obstacle, locator)).collect(),
             other_environments: answer.elsewhere.clone(),
             nearest_count: found.nearest,
             policy_count: found.all_policies,
             policies_that_select_target: found.selecting_target,
             policies_that_select_cluster_type: found.selecting_place,
-            near_policies: found.near.iter().map(|policy| NearPolicyFields::of(policy, locator)).collect(),
-            applied: parts.map(|parts| parts.iter().map(|part| AppliedFields::of(part, locator)).collect()),
-            value: answer.standing.as_ref().map(|value| StandingFields::of(value, locator)),
+            near_policies: found.near.iter().map(|policy| NearPolicyFields::new(policy, locator)).collect(),
+            applied: parts.map(|parts| parts.iter().map(|part| AppliedFields::new(part, locator)).collect()),
+            value: answer.standing.as_ref().map(|value| StandingFields::new(value, locator)),
         }
     }
 }
 
 impl ProblemFields {
-    fn of(problem: &Diagnostic) -> Self {
+    fn new(problem: &Diagnostic) -> Self {
         let Diagnostic { code, severity, message, .. } = problem;
         Self { code: code.to_string(), severity: severity.to_string(), message: message.clone() }
     }
 }
 
 impl ObstacleFields {
-    fn of(obstacle: &Obstacle, locator: &mut Locator<'_>) -> Self {
+    fn new(obstacle: &Obstacle, locator: &mut Locator<'_>) -> Self {
         let (reason, name, nearest, origin) = match obstacle {
             Obstacle::UnknownPlace { name, nearest, .. } => {
                 ("unknownClusterTypeOrCluster", name.to_string(), nearest.clone(), None)
@@ -281,28 +281,28 @@ impl ObstacleFields {
 }
 
 impl NearPolicyFields {
-    fn of(policy: &NearPolicy, locator: &mut Locator<'_>) -> Self {
+    fn new(policy: &NearPolicy, locator: &mut Locator<'_>) -> Self {
         let name = std::sync::Arc::clone(policy.policy.as_arc());
         let object = ObjectKey { kind: Kind::SchedulingPolicy, name, of: None };
         Self {
             policy: policy.policy.to_string(),
             place: SourcePosition::find(&policy.origin, locator),
             missing: policy.missing,
-            target: SideFields::of(&policy.target, &object, locator),
-            cluster_type: SideFields::of(&policy.place, &object, locator),
+            target: SideFields::new(&policy.target, &object, locator),
+            cluster_type: SideFields::new(&policy.place, &object, locator),
             changes: ChangeFields::all(&policy.changes, locator),
-            problem: policy.problem.as_ref().map(ProblemFields::of),
+            problem: policy.problem.as_ref().map(ProblemFields::new),
         }
     }
 }
 
 impl SideFields {
-    fn of(side: &CheckedSide, policy: &ObjectKey, locator: &mut Locator<'_>) -> Self {
+    fn new(side: &CheckedSide, policy: &ObjectKey, locator: &mut Locator<'_>) -> Self {
         let check = |check: &CheckedRequirement| RequirementFields {
             requirement: check.requirement.to_string(),
             met: check.is_met,
             place: SourcePosition::find(&Origin::field(policy, check.path.clone()), locator),
-            label: check.label.as_ref().map(|label| LabelFields::of(label, locator)),
+            label: check.label.as_ref().map(|label| LabelFields::new(label, locator)),
             advice: check.advice.clone(),
         };
         Self { selected: side.selected, requirements: side.checks.iter().map(check).collect() }
@@ -310,7 +310,7 @@ impl SideFields {
 }
 
 impl LabelFields {
-    fn of(label: &SourcedLabel, locator: &mut Locator<'_>) -> Self {
+    fn new(label: &SourcedLabel, locator: &mut Locator<'_>) -> Self {
         Self {
             key: label.key.to_string(),
             value: label.value.to_string(),
@@ -323,12 +323,12 @@ impl LabelFields {
 }
 
 impl AppliedFields {
-    fn of(part: &Applicability, locator: &mut Locator<'_>) -> Self {
+    fn new(part: &Applicability, locator: &mut Locator<'_>) -> Self {
         let excluded = part.excluded.as_ref().map(|exclusion| match exclusion {
             Exclusion::NotPlatformConfig(_) => "it has no label platform-config with the value true".to_owned(),
             Exclusion::Problem(problem) => format!("{}: {}", problem.code, problem.message),
         });
-        let conditions = part.conditions.iter().map(|condition| ConditionFields::of(condition, locator)).collect();
+        let conditions = part.conditions.iter().map(|condition| ConditionFields::new(condition, locator)).collect();
         Self {
             kind: part.object.kind.name(),
             object: part.object.name.to_string(),
@@ -345,7 +345,7 @@ impl AppliedFields {
 }
 
 impl ConditionFields {
-    fn of(condition: &CheckedCondition, locator: &mut Locator<'_>) -> Self {
+    fn new(condition: &CheckedCondition, locator: &mut Locator<'_>) -> Self {
         let CheckedCondition { key, value, origin, met_by, labels, actual_name, advice, .. } = condition;
         let met_by = met_by.map(|side| if side == AssignmentSide::Place { "clusterType" } else { "target" });
         Self {
@@ -354,7 +354,7 @@ impl ConditionFields {
             place: SourcePosition::find(origin, locator),
             met: met_by.is_some(),
             met_by,
-            labels: labels.iter().map(|label| LabelFields::of(label, locator)).collect(),
+            labels: labels.iter().map(|label| LabelFields::new(label, locator)).collect(),
             actual_name: actual_name.as_deref().map(str::to_owned),
             advice: advice.clone(),
         }
@@ -362,7 +362,7 @@ impl ConditionFields {
 }
 
 impl StandingFields {
-    fn of(value: &ValueStanding, locator: &mut Locator<'_>) -> Self {
+    fn new(value: &ValueStanding, locator: &mut Locator<'_>) -> Self {
         let (standing, winner) = match &value.standing {
             Standing::Sets => ("sets", None),
             Standing::SetsPart => ("setsPart", None),
