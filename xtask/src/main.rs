@@ -39,6 +39,9 @@ enum Command {
         /// Run only this step. Can be given several times.
         #[arg(long, value_name = "STEP")]
         only: Vec<steps::Step>,
+        /// Run each test this many times, to find those that fail by chance. Other steps run only if `--only` names them.
+        #[arg(long, value_name = "N")]
+        repeat: Option<u32>,
         /// Arguments for `cargo nextest run`.
         #[arg(last = true, value_name = "NEXTEST ARGS")]
         nextest: Vec<String>,
@@ -87,7 +90,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Test { install, only, nextest } => steps::run(&steps::Options { install, only, nextest }),
+        Command::Test { install, only, repeat, nextest } => {
+            steps::run(&steps::Options { install, only, repeat, nextest })
+        }
         Command::Tidy => tidy::run(),
         Command::Faults(options) => faults::run(&options),
         Command::Properties { count } => properties::run(count),

@@ -18,8 +18,25 @@ pub(crate) struct Options {
     pub(crate) install: bool,
     /// The steps to run. All if empty.
     pub(crate) only: Vec<Step>,
+    /// How often each test runs, to find those that fail by chance. Then no other step runs than those that are named. Once if none.
+    pub(crate) repeat: Option<u32>,
     /// Arguments for nextest.
     pub(crate) nextest: Vec<String>,
+}
+
+impl Options {
+    /// Whether a step is selected.
+    fn selects(&self, step: Step) -> bool {
+        let is_named = self.only.contains(&step);
+        let runs_unnamed = self.only.is_empty() && (self.repeat.is_none() || step == Step::Tests);
+        is_named || runs_unnamed
+    }
+
+    /// The arguments of nextest.
+    fn test_arguments(&self) -> Vec<String> {
+        let repeated = self.repeat.into_iter().flat_map(|count| ["--stress-count".to_owned(), count.to_string()]);
+        repeated.chain(self.nextest.iter().cloned()).collect()
+    }
 }
 
 /// A step, in the order in which steps run. The tests are last, so that their summary is at the end of the output.
@@ -51,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let permission = Permission::of_this_run(options.install);
     let mut summary = Summary::default();
     for step in Step::value_variants() {
-        if !options.only.is_empty() && !options.only.contains(step) {
+        if !options.selects(*step) {
             continue;
         }
         println!("\n=== {} ===", step.name());
@@ -80,7 +97,7 @@ impl Step {
             Self::Deny => deny(permission),
             Self::Docs => docs(),
             Self::Doctests => cargo(&["test", "--doc", "--workspace", "--locked", "--quiet"]),
-            Self::Tests => tests(&options.nextest, permission),
+            Self::Tests => tests(&options.test_arguments(), permission),
         }
     }
 }
@@ -185,6 +202,25 @@ mod tests {
         assert!(!holds_advisories(databases.path()));
         fs::create_dir(databases.path().join("advisory-db-1/crates")).unwrap();
         assert!(holds_advisories(databases.path()));
+    }
+
+    #[test]
+    fn repetition_selects_the_tests_and_the_named_steps() {
+        let options = |only: &[Step], repeat| Options {
+            install: false,
+            only: only.to_vec(),
+            repeat,
+            nextest: vec!["engine".to_owned()],
+        };
+        let selected = |options: &Options| {
+            let steps = Step::value_variants().iter().copied();
+            steps.filter(|step| options.selects(*step)).collect::<Vec<_>>()
+        };
+        assert_eq!(selected(&options(&[], None)), Step::value_variants());
+        assert_eq!(selected(&options(&[], Some(20))), [Step::Tests]);
+        assert_eq!(selected(&options(&[Step::Tidy], Some(20))), [Step::Tidy]);
+        assert_eq!(options(&[], Some(20)).test_arguments(), ["--stress-count", "20", "engine"]);
+        assert_eq!(options(&[], None).test_arguments(), ["engine"]);
     }
 
     #[test]
