@@ -1,6 +1,6 @@
 //! The versions of workloads on hosts.
 
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -51,7 +51,7 @@ pub struct Deployment {
     pub desired_commit: Option<String>,
     /// The rollout state. None if nothing is desired at the place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<RolloutState>,
+    pub state: Option<ReconcilerState>,
     /// The reported status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// The state of a reconciler in a rollout: it compares the content that is desired at its place with the content that it reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
-pub enum RolloutState {
+#[cfg_attr(feature = "schema", serde(rename_all = "camelCase"), schema(as = RolloutState))]
+pub enum ReconcilerState {
     /// It reported the desired content, with success.
     Succeeded,
     /// It reported that it could not apply the desired content.
@@ -21,7 +21,7 @@ pub enum RolloutState {
     NeverReported,
 }
 
-impl RolloutState {
+impl ReconcilerState {
     /// All states, in the order in which tables show them.
     pub const ALL: [Self; 6] =
         [Self::Succeeded, Self::Failed, Self::InProgress, Self::Silent, Self::Outdated, Self::NeverReported];
@@ -97,12 +97,12 @@ pub struct Counts {
 
 impl Counts {
     /// Adds a number of reconcilers in one state.
-    pub fn add(&mut self, state: RolloutState, liveness: Liveness, reconcilers: i64) {
+    pub fn add(&mut self, state: ReconcilerState, liveness: Liveness, reconcilers: i64) {
         self.expected += reconcilers;
         *self.part(state) += reconcilers;
         match (state, liveness) {
-            (RolloutState::Succeeded, Liveness::Silent) => self.succeeded_but_silent += reconcilers,
-            (RolloutState::Succeeded, Liveness::Unknown) => self.succeeded_without_heartbeat += reconcilers,
+            (ReconcilerState::Succeeded, Liveness::Silent) => self.succeeded_but_silent += reconcilers,
+            (ReconcilerState::Succeeded, Liveness::Unknown) => self.succeeded_without_heartbeat += reconcilers,
             _ => {}
         }
     }
@@ -121,18 +121,18 @@ impl Counts {
     }
 
     /// The number of reconcilers in a state.
-    pub fn get(&self, state: RolloutState) -> i64 {
+    pub fn get(&self, state: ReconcilerState) -> i64 {
         *self.clone().part(state)
     }
 
-    fn part(&mut self, state: RolloutState) -> &mut i64 {
+    fn part(&mut self, state: ReconcilerState) -> &mut i64 {
         match state {
-            RolloutState::Succeeded => &mut self.succeeded,
-            RolloutState::Failed => &mut self.failed,
-            RolloutState::InProgress => &mut self.in_progress,
-            RolloutState::Silent => &mut self.silent,
-            RolloutState::Outdated => &mut self.outdated,
-            RolloutState::NeverReported => &mut self.never_reported,
+            ReconcilerState::Succeeded => &mut self.succeeded,
+            ReconcilerState::Failed => &mut self.failed,
+            ReconcilerState::InProgress => &mut self.in_progress,
+            ReconcilerState::Silent => &mut self.silent,
+            ReconcilerState::Outdated => &mut self.outdated,
+            ReconcilerState::NeverReported => &mut self.never_reported,
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn counts_are_the_sum_of_their_parts() {
         let mut counts = Counts::default();
-        for (reconcilers, state) in (1..).zip(RolloutState::ALL) {
+        for (reconcilers, state) in (1..).zip(ReconcilerState::ALL) {
             for liveness in Liveness::ALL {
                 counts.add(state, liveness, reconcilers);
             }

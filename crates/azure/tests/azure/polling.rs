@@ -8,7 +8,7 @@ use hub::writer::Writer;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::publication::Publication;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use serde_json::json;
 
 use super::cloud::{CLUSTERS, CONFIGURATIONS, Cloud, Fault, INSTANCES, TARGETS, error};
@@ -204,7 +204,7 @@ async fn solution_is_the_workload_with_its_name_and_version() {
         (row.host.as_str(), row.reconciler.as_str(), row.environment.as_deref()),
         ("chicago", "line-7/hello", Some("prod"))
     );
-    assert_eq!((row.version.as_deref(), row.state), (Some("1.2.3"), Some(RolloutState::Succeeded)));
+    assert_eq!((row.version.as_deref(), row.state), (Some("1.2.3"), Some(ReconcilerState::Succeeded)));
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -49,11 +49,11 @@ impl Status {
     }
 
     /// The rollout state of a reconciler whose last report has this status.
-    pub fn state(self) -> RolloutState {
+    pub fn state(self) -> ReconcilerState {
         match self {
-            Self::InProgress => RolloutState::InProgress,
-            Self::Success => RolloutState::Succeeded,
-            Self::Failure => RolloutState::Failed,
+            Self::InProgress => ReconcilerState::InProgress,
+            Self::Success => ReconcilerState::Succeeded,
+            Self::Failure => ReconcilerState::Failed,
         }
     }
 

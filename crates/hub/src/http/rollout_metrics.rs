@@ -7,7 +7,7 @@ use hub_api::filter::Filter;
 use hub_api::limits::PAGE_MAX;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -85,7 +85,7 @@ impl RolloutMetrics {
     }
 
     fn set(&self, environment: String, state: &State) {
-        for one in RolloutState::ALL {
+        for one in ReconcilerState::ALL {
             let labels = ReconcilerLabels { environment: environment.clone(), state: one.as_str() };
             self.reconcilers.get_or_create(&labels).set(state.counts.get(one));
         }

@@ -14,12 +14,12 @@ use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use hub_api::tokens::Reach;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use super::cursor::Cursor;
 use super::place_folders::{Above, TARGETS_MAX};
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, history, promotions, released, rollout_state};
+use super::{Question, QuestionError, conditions, facts, history, promotions, released, reconciler_state};
 use crate::ingest::report_places::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
@@ -180,9 +180,9 @@ async fn range(
 }
 
 /// The rollout states of the filter; none if it has no `status`.
-fn states(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
-    let states = rollout_state::parse_list(question.filter.status.as_deref())?;
-    let is_no_event = |state: &&RolloutState| matches!(state, RolloutState::Outdated | RolloutState::NeverReported);
+fn states(question: Question<'_>) -> Result<Option<Vec<ReconcilerState>>, QuestionError> {
+    let states = reconciler_state::parse_list(question.filter.status.as_deref())?;
+    let is_no_event = |state: &&ReconcilerState| matches!(state, ReconcilerState::Outdated | ReconcilerState::NeverReported);
     match states.iter().flatten().find(is_no_event) {
         Some(state) => {
             let message = format!(
@@ -201,7 +201,7 @@ struct Selection<'a> {
     reach: &'a Reach,
     /// Whether only some hosts are selected, other than by their cluster type.
     is_of_hosts: bool,
-    states: Option<Vec<RolloutState>>,
+    states: Option<Vec<ReconcilerState>>,
 }
 
 const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
@@ -276,7 +276,7 @@ impl Selection<'_> {
         transaction: &mut Transaction,
         (after, until): (i64, i64),
     ) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
-        if self.states.as_ref().is_some_and(|states| !states.contains(&RolloutState::Silent)) {
+        if self.states.as_ref().is_some_and(|states| !states.contains(&ReconcilerState::Silent)) {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
@@ -340,12 +340,12 @@ impl FromRow for FoundDesired {
 }
 
 /// The status that a reconciler in this state has reported; none if the state does not come from a status.
-fn reported(state: RolloutState) -> Option<&'static str> {
+fn reported(state: ReconcilerState) -> Option<&'static str> {
     match state {
-        RolloutState::Succeeded => Some(Status::Success.as_str()),
-        RolloutState::Failed => Some(Status::Failure.as_str()),
-        RolloutState::InProgress => Some(Status::InProgress.as_str()),
-        RolloutState::Silent | RolloutState::Outdated | RolloutState::NeverReported => None,
+        ReconcilerState::Succeeded => Some(Status::Success.as_str()),
+        ReconcilerState::Failed => Some(Status::Failure.as_str()),
+        ReconcilerState::InProgress => Some(Status::InProgress.as_str()),
+        ReconcilerState::Silent | ReconcilerState::Outdated | ReconcilerState::NeverReported => None,
     }
 }
 

@@ -6,12 +6,12 @@ use hub_api::deployments::Deployments;
 use hub_api::drift::{Drift, DriftKind, Drifting};
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 
 use super::cursor::Cursor;
 use super::deployments::RowSelection;
 use super::groups::StateCount;
-use super::rollout_state::{self, LIVENESS};
+use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Walk, selected_columns};
 use super::{Question, QuestionError, conditions, deployments, question};
@@ -89,7 +89,7 @@ async fn desired(
             where t.reconcilers > 0{groups} group by w.committed_on, t.desired_commit_id, 3, 4, 5) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
         dialect.millis("w.committed_on"),
-        rollout_state::expression(rollout_state::HOLDS_DESIRED),
+        reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
     );
     let mut desired: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
@@ -168,7 +168,7 @@ pub async fn drift_hosts(
     } else {
         let mut parameters = Parameters::new(transaction.dialect());
         let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
-        let number = rollout_state::number(RolloutState::Outdated).to_string();
+        let number = reconciler_state::number(ReconcilerState::Outdated).to_string();
         let sql = format!(
             "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
             selected_columns(&number),

@@ -11,7 +11,7 @@ use model::rollout::{Counts, Liveness};
 
 use super::cursor::Cursor;
 use super::groups::StateCount;
-use super::rollout_state::{self, LIVENESS};
+use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, groups, question};
 use crate::desired::order;
@@ -33,7 +33,7 @@ pub async fn environments(
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut environments = named(&mut transaction, &scope).await?;
     let (state, sum) =
-        (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
+        (reconciler_state::expression(reconciler_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut parameters = Parameters::new(transaction.dialect());
     let tallies = scope.tallies(&mut parameters);
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));

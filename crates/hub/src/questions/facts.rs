@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::deployments::TargetNames;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
-use super::rollout_state::StateFacts;
+use super::reconciler_state::StateFacts;
 use crate::ingest::report_places::PLACE_ID;
 use crate::store::{
     BranchId, ColumnError, ColumnType, Columns, DatabaseError, Dialect, FromRow, HostId, PlaceGroupId, PlaceId,
@@ -80,14 +80,14 @@ pub(super) struct Held {
 
 impl Fact {
     /// The rollout state of the reconciler; none if nothing is desired at its place.
-    pub(super) fn state(&self) -> Option<RolloutState> {
+    pub(super) fn state(&self) -> Option<ReconcilerState> {
         let desired = self.place.as_ref()?.desired.as_ref()?;
         let holds = self.held.as_ref().is_some_and(|held| held.tree == desired.tree);
         Some(self.state_if(holds))
     }
 
     /// The rollout state of the reconciler, if it holds the desired content or not.
-    pub(super) fn state_if(&self, holds: bool) -> RolloutState {
+    pub(super) fn state_if(&self, holds: bool) -> ReconcilerState {
         let facts =
             StateFacts { status: self.status, holds, is_unknown: self.held.is_none(), is_silent: self.is_silent };
         facts.state()

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, Liveness, RolloutState};
+use model::rollout::{Counts, Liveness, ReconcilerState};
 
 use super::facts::Below;
-use super::rollout_state::{self, LIVENESS, LivenessNumber, StateNumber};
+use super::reconciler_state::{self, LIVENESS, LivenessNumber, StateNumber};
 use super::scope::Scope;
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -81,7 +81,7 @@ pub(super) async fn counts(
         return Ok(BTreeMap::new());
     }
     let (state, sum) =
-        (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
+        (reconciler_state::expression(reconciler_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut parameters = Parameters::with(transaction.dialect(), vec![groups.into()]);
     let tallies = scope.tallies(&mut parameters);
     let sql = format!(
@@ -99,7 +99,7 @@ pub(super) async fn counts(
 /// The number of reconcilers in a rollout state. The columns are the state, the liveness of the reconcilers ([`LIVENESS`]), and the number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateCount {
-    state: RolloutState,
+    state: ReconcilerState,
     pub(super) liveness: Liveness,
     pub(super) reconcilers: i64,
 }

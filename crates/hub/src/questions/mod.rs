@@ -29,7 +29,7 @@ mod question;
 mod released;
 mod resolved;
 mod rollout;
-mod rollout_state;
+mod reconciler_state;
 mod rollouts;
 mod scope;
 mod similar_names;
@@ -128,10 +128,10 @@ fn several(ways: &[String]) -> String {
 pub(crate) fn fuzz(filter: &hub_api::filter::Filter, page: &hub_api::page::Page) {
     let question = Question::from(filter);
     let _ = (question.host_labels(), question.target_labels(), question.refuse_hosts(), question::limit(page));
-    if let Ok(Some(states)) = rollout_state::parse_list(question.filter.status.as_deref()) {
+    if let Ok(Some(states)) = reconciler_state::parse_list(question.filter.status.as_deref()) {
         let text = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
         // The text of the states omits blanks around names and duplicate names.
-        assert_eq!(rollout_state::parse_list(Some(&text)).ok().flatten(), Some(states));
+        assert_eq!(reconciler_state::parse_list(Some(&text)).ok().flatten(), Some(states));
     }
     for text in [&page.cursor, &question.filter.host].into_iter().flatten() {
         if let Ok(cursor) = cursor::Cursor::<2>::read(text, "fuzz") {

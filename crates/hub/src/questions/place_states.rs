@@ -12,7 +12,7 @@ use model::rollout::Counts;
 
 use super::cursor::Cursor;
 use super::groups::StateCount;
-use super::rollout_state::{self, LIVENESS};
+use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts};
 use crate::store::{
@@ -187,7 +187,7 @@ async fn alone(
 
 /// The states of the reconcilers that apply these folders.
 async fn own(transaction: &mut Transaction, found: &[FoundPlace]) -> Result<HashMap<PlaceId, Counts>, DatabaseError> {
-    let (state, dialect) = (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect());
+    let (state, dialect) = (reconciler_state::expression(reconciler_state::HOLDS_DESIRED), transaction.dialect());
     let of_one = self::alone(transaction, found.iter().map(|place| place.group_id).collect()).await?;
     let (mut alone, mut others) = (sources(&["place_id", "group_id"]), sources(&["place_id", "group_id"]));
     for place in found {
@@ -249,7 +249,7 @@ async fn above(
 /// A statement over tallies `y` of the folders around the rows `s`. Their reconcilers hold the content of `s` if its folder had the desired tree at the commit
 /// that they hold. If they hold all that is desired around it, that needs no search.
 fn statement(source: &str, (of_source, reconcilers): (&str, &str), number: &str) -> String {
-    let state = rollout_state::expression("t.holds = 1");
+    let state = reconciler_state::expression("t.holds = 1");
     let held = "(select v.tree from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
         where v.place_id = s.place_id and o.sequence <= hc.sequence order by o.sequence desc, v.id desc limit 1)";
     format!(
@@ -318,7 +318,7 @@ async fn of_applications(
              where o.place_id = s.above_id and o.retired_on is null and r.host_id = o.host_id \
              and q.id = r.place_id and q.place_group_id in ({}) and z.reconciler_id = r.id) as x group by 1, 2) as n \
          join tally t on t.id = n.tally_id where t.desired_commit_id <> 0 group by 1, 2, 3",
-        rollout_state::expression(rollout_state::HOLDS_DESIRED),
+        reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
         transaction.dialect().int("sum(n.reconcilers)"),
         groups.join(", "),
     );

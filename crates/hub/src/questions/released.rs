@@ -11,11 +11,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use super::groups::StateCount;
 use super::manifests::HAS_MANIFESTS;
-use super::rollout_state::{self, LIVENESS, StateNumber};
+use super::reconciler_state::{self, LIVENESS, StateNumber};
 use super::scope::Scope;
 use super::subject::{ScopePart, Stand};
 use super::{QuestionError, conditions};
@@ -65,7 +65,7 @@ impl FromRow for DesiredRelease {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReleasedPage<'a> {
     /// Only reconcilers in these states.
-    pub(super) states: &'a [RolloutState],
+    pub(super) states: &'a [ReconcilerState],
     /// Only reconcilers with higher ids.
     pub(super) after: i64,
     /// The maximum number of reconcilers.
@@ -78,7 +78,7 @@ pub(super) struct ReleasedReconciler {
     pub(super) id: ReconcilerId,
     pub(super) host: String,
     pub(super) name: String,
-    pub(super) state: RolloutState,
+    pub(super) state: ReconcilerState,
 }
 
 impl FromRow for ReleasedReconciler {
@@ -251,7 +251,7 @@ impl Released {
     ) -> Result<BTreeMap<Option<EnvironmentId>, Stand>, DatabaseError> {
         let mut parameters = Parameters::new(transaction.dialect());
         let counted = self.counted(ScopePart::all(scope), &mut parameters);
-        let state = rollout_state::expression("t.holds = 1");
+        let state = reconciler_state::expression("t.holds = 1");
         let sql = format!(
             "{counted} select t.environment_id, t.wants, t.is_pinned, t.is_expected, {state} as state, {LIVENESS}, count(*) from counted t \
              group by 1, 2, 3, 4, 5, 6"
@@ -284,8 +284,8 @@ impl Released {
     ) -> Result<Vec<ReleasedReconciler>, QuestionError> {
         let mut parameters = Parameters::new(transaction.dialect());
         let counted = self.counted(part, &mut parameters);
-        let state = rollout_state::expression("t.holds = 1");
-        let numbers: Vec<i64> = states.iter().map(|state| rollout_state::number(*state)).collect();
+        let state = reconciler_state::expression("t.holds = 1");
+        let numbers: Vec<i64> = states.iter().map(|state| reconciler_state::number(*state)).collect();
         let of_states = parameters.any_int("q.state", numbers);
         let (after, limit) = (parameters.add(after), parameters.add(limit as i64));
         let sql = format!(

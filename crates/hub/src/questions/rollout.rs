@@ -6,7 +6,7 @@ use hub_api::deployments::{Deployment, Deployments};
 use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use super::counted::counted_alone;
 use super::cursor::Cursor;
@@ -25,7 +25,7 @@ use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId
 const ATTENTION: usize = 20;
 
 /// The states of reconcilers that need attention.
-const WANTING: [RolloutState; 2] = [RolloutState::Failed, RolloutState::Silent];
+const WANTING: [ReconcilerState; 2] = [ReconcilerState::Failed, ReconcilerState::Silent];
 
 /// The progress in each environment.
 type Environments = BTreeMap<Option<EnvironmentId>, EnvironmentRollout>;
@@ -109,7 +109,7 @@ pub async fn rollout_at(
         add_stand(row, then.stand);
         row.attention = deployments::rows(&mut transaction, &then.failed, selection).await?;
         // As a row of the rollout: its version failed, whatever is desired there.
-        row.attention.iter_mut().for_each(|row| row.state = Some(RolloutState::Failed));
+        row.attention.iter_mut().for_each(|row| row.state = Some(ReconcilerState::Failed));
         row.attention.truncate(ATTENTION);
     }
     check_reach(&scope, of, &environments)?;
@@ -239,7 +239,7 @@ pub async fn rollout_hosts(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::read(&mut transaction, question).await?;
     let resolved = ResolvedRollout::resolve(&mut transaction, of, question).await?;
-    let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
+    let states = scope.states.clone().unwrap_or_else(|| ReconcilerState::ALL.to_vec());
     let mut answer = Deployments::default();
     let of_released = after.filter(|Cursor([phase, _])| *phase == RELEASED).map(|Cursor([_, after])| after);
     if of_released.is_none() {
@@ -299,7 +299,7 @@ const LIST: &str = "rollout";
 async fn stand(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
-    (state, items): (&BTreeMap<TallyId, RolloutState>, &mut [Deployment]),
+    (state, items): (&BTreeMap<TallyId, ReconcilerState>, &mut [Deployment]),
 ) -> Result<(), DatabaseError> {
     let sql = format!(
         "select h.name, r.name, s.tally_id from reconciler r join host h on h.id = r.host_id \

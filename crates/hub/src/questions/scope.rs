@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::label::Labels;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use super::conditions;
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
 use super::similar_names::similar;
-use super::{Question, QuestionError, labels, rollout_state};
+use super::{Question, QuestionError, labels, reconciler_state};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{
     Database, DatabaseError, EnvironmentId, FromColumn, HostId, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -41,7 +41,7 @@ pub(super) struct Scope {
     /// The counts of the selected hosts' reconcilers, for a question about totals of some hosts.
     counted: Option<Counted>,
     /// The rollout states; none if all are selected.
-    pub(super) states: Option<Vec<RolloutState>>,
+    pub(super) states: Option<Vec<ReconcilerState>>,
 }
 
 impl Scope {
@@ -109,7 +109,7 @@ impl Scope {
         }
         let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let desired_hosts = hosts.clone().filter(|_| host.is_some() || kind.cluster_types.is_empty());
-        let states = rollout_state::parse_list(question.filter.status.as_deref())?;
+        let states = reconciler_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
         let hides_messages = !question.reach.workspaces.is_empty();
         Ok(Self {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 
 use super::conditions;
 use super::groups::StateCount;
 use super::manifests::IS_SHARED;
-use super::rollout_state::{self, LIVENESS};
+use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
 use crate::store::{
@@ -131,7 +131,7 @@ impl Subject {
     /// The reconcilers of places at which the content is or was desired are expected. In a group with several places, these are the reconcilers
     /// whose place must hold the content now, or that hold it.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
-        let state = rollout_state::expression("t.holds = 1");
+        let state = reconciler_state::expression("t.holds = 1");
         format!(
             "with subject as ({}), \
              concerned as (select s.rollout_id, s.place_group_id, \
@@ -181,7 +181,7 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         part: ScopePart<'_>,
-        states: &[RolloutState],
+        states: &[ReconcilerState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
         let conditions = conditions::and(part.of_groups(&mut parameters));

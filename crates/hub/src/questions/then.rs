@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Liveness, RolloutState};
+use model::rollout::{Liveness, ReconcilerState};
 
 use super::QuestionError;
 use super::below;
@@ -129,6 +129,6 @@ impl ReleaseThen<'_> {
         stand.superseded += i64::from(!is_wanted);
         let state = fact.state_if(holds);
         stand.counts.add(state, Liveness::Alive, 1);
-        state == RolloutState::Failed
+        state == ReconcilerState::Failed
     }
 }

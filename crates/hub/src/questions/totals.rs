@@ -3,7 +3,7 @@
 use model::rollout::{Counts, Liveness};
 
 use super::groups::StateCount;
-use super::rollout_state::{self, LIVENESS};
+use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions};
 use crate::store::{Database, Parameters};
@@ -21,7 +21,7 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
         "select {} as state, {LIVENESS}, {} from {tallies} t where t.desired_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
-        rollout_state::expression(rollout_state::HOLDS_DESIRED),
+        reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
         of_groups
     );

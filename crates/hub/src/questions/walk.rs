@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use super::cursor::Cursor;
-use super::rollout_state::StateNumber;
+use super::reconciler_state::StateNumber;
 use super::scope::Scope;
-use super::{QuestionError, conditions, rollout_state};
+use super::{QuestionError, conditions, reconciler_state};
 use crate::limits::PAGE_EXAMINED_MAX;
 use crate::store::{
     ColumnError, Columns, DatabaseError, FromRow, HostId, Parameters, PlaceGroupId, PlaceId, ReconcilerId, TallyId,
@@ -56,7 +56,7 @@ pub(super) struct ReconcilerPage {
 pub(super) struct Selected {
     pub(super) id: TallyId,
     pub(super) group_id: PlaceGroupId,
-    pub(super) state: RolloutState,
+    pub(super) state: ReconcilerState,
     /// Whether its reconcilers are in the index of reconcilers that need attention.
     pub(super) is_attention: bool,
 }
@@ -87,7 +87,7 @@ impl Walk {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
             return Ok(Self { along, scope, tallies: None, with_past: false });
         };
-        let columns = selected_columns(&rollout_state::expression(rollout_state::HOLDS_DESIRED));
+        let columns = selected_columns(&reconciler_state::expression(reconciler_state::HOLDS_DESIRED));
         let mut parameters = Parameters::new(transaction.dialect());
         let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
         let sql = format!(

@@ -16,7 +16,7 @@ use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, ReadProgr
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use libtest_mimic::Trial;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -231,25 +231,25 @@ struct Row<'a> {
     since: i64,
     desired: Option<i64>,
     held: Option<i64>,
-    state: Option<RolloutState>,
+    state: Option<ReconcilerState>,
 }
 
 impl Row<'_> {
     fn line(&self) -> String {
         let Self { host, place, status, since, desired, held, state } = self;
         let place = place.map_or("-", |place| PLACES[place]);
-        let state = state.map_or("-", RolloutState::as_str);
+        let state = state.map_or("-", ReconcilerState::as_str);
         format!("{host} {place} {} since {since}: {desired:?} {held:?} {state}", status.as_str())
     }
 }
 
-fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
+fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<ReconcilerState> {
     let is_or_may_be = held.is_none() || held == desired;
     desired.map(|_| match status {
-        Status::Success if held == desired => RolloutState::Succeeded,
-        Status::Failure if is_or_may_be => RolloutState::Failed,
-        Status::InProgress if is_or_may_be => RolloutState::InProgress,
-        _ => RolloutState::Outdated,
+        Status::Success if held == desired => ReconcilerState::Succeeded,
+        Status::Failure if is_or_may_be => ReconcilerState::Failed,
+        Status::InProgress if is_or_may_be => ReconcilerState::InProgress,
+        _ => ReconcilerState::Outdated,
     })
 }
 

@@ -10,7 +10,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::publication::BranchContent;
 use hub_api::report::{Report, WorkloadName};
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use crate::faults::check_consistent;
 use crate::sample;
@@ -52,7 +52,7 @@ async fn check(database: &Database, expected: &[&str]) {
     let answer = deployments(database, &Filter::default(), &Page::default(), None).await.unwrap();
     let line = |row: &Deployment| {
         let workload = row.target.as_ref().map_or("-", |target| target.workload.as_str());
-        let state = row.state.map(RolloutState::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
+        let state = row.state.map(ReconcilerState::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
         let (environment, version) = (row.environment.as_deref().unwrap_or("-"), row.version.as_deref().unwrap_or("-"));
         format!("{environment} {workload} {version} {state}")
     };

@@ -5,7 +5,7 @@ use hub_api::deployments::{Deployment, Deployments};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -59,8 +59,8 @@ pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
 fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), hub_client::plain);
     let target = row.target.as_ref();
-    let status = row.state.map_or("not desired", RolloutState::words);
-    let is_well = row.state == Some(RolloutState::Succeeded);
+    let status = row.state.map_or("not desired", ReconcilerState::words);
+    let is_well = row.state == Some(ReconcilerState::Succeeded);
     let message = row.unplaced.as_deref().or(row.message.as_deref().filter(|_| !is_well));
     let message = message.map(hub_client::plain).unwrap_or_default();
     [
@@ -71,7 +71,7 @@ fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
         row.version.as_deref().map_or_else(|| "-".to_owned(), hub_client::version),
         or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
         hub_client::short(row.commit.as_deref()),
-        if row.silent && row.state != Some(RolloutState::Silent) {
+        if row.silent && row.state != Some(ReconcilerState::Silent) {
             format!("{status}, silent")
         } else {
             status.to_owned()

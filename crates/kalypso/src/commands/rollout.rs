@@ -9,7 +9,7 @@ use hub_api::deployments::Deployment;
 use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion};
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 use serde_json::json;
 use workbench::FailureKind;
 
@@ -162,7 +162,7 @@ fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     let said = match row.message.as_deref().map(hub_client::plain) {
         _ if row.silent => format!("silent, last report {}", hub_client::ago(row.last_report_on, now)),
         Some(message) if !message.is_empty() => message,
-        _ => row.state.map_or("", RolloutState::words).to_owned(),
+        _ => row.state.map_or("", ReconcilerState::words).to_owned(),
     };
     [
         hub_client::plain(&row.host),
@@ -185,11 +185,11 @@ fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
 fn advice(rollout: &Rollout) -> String {
     let counts = &rollout.counts;
     let parts = [
-        (counts.failed, RolloutState::Failed),
-        (counts.silent, RolloutState::Silent),
-        (counts.in_progress, RolloutState::InProgress),
-        (counts.outdated, RolloutState::Outdated),
-        (counts.never_reported, RolloutState::NeverReported),
+        (counts.failed, ReconcilerState::Failed),
+        (counts.silent, ReconcilerState::Silent),
+        (counts.in_progress, ReconcilerState::InProgress),
+        (counts.outdated, ReconcilerState::Outdated),
+        (counts.never_reported, ReconcilerState::NeverReported),
     ];
     let not_there: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(_, word)| word.as_str()).collect();
     if not_there.is_empty() {

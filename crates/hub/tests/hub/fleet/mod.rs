@@ -122,7 +122,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
 /// A row of the deployments as one line, in the format of `Truth::rows`.
 fn row(row: &Deployment) -> String {
     let status = row.status.map_or("-", hub_api::report::Status::as_str);
-    let state = row.state.map_or("unwanted", model::rollout::RolloutState::as_str);
+    let state = row.state.map_or("unwanted", model::rollout::ReconcilerState::as_str);
     let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
     let commit = row.commit.as_deref().unwrap_or("-");
     let heard = row.last_report_on.unwrap_or_default().millis() / 1_000;

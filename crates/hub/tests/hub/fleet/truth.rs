@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::git_id::GitId;
-use model::rollout::{Counts, Liveness, RolloutState};
+use model::rollout::{Counts, Liveness, ReconcilerState};
 use simulator::simulation::{SentReport, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
@@ -100,7 +100,7 @@ impl Truth {
     pub(super) fn rows(&self) -> Vec<String> {
         let row = |fact: &Fact| {
             let SentReport { pull, status, message, at, .. } = &fact.report;
-            let state = fact.state().map_or("unwanted", RolloutState::as_str);
+            let state = fact.state().map_or("unwanted", ReconcilerState::as_str);
             let (status, held) = (status.as_str(), fact.held.0);
             format!("{}/{}: {status}, {state}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
         };
@@ -112,13 +112,13 @@ impl Truth {
 
 impl Fact {
     /// The state of the reconciler with its desired content.
-    fn state(&self) -> Option<RolloutState> {
+    fn state(&self) -> Option<ReconcilerState> {
         let (_, desired) = self.desired?;
         Some(self.stands(self.held.1 == desired))
     }
 
     /// The state of the reconciler with the content of a commit.
-    fn state_with(&self, commit: GitId) -> Option<RolloutState> {
+    fn state_with(&self, commit: GitId) -> Option<ReconcilerState> {
         let (since, desired) = self.desired?;
         Some(self.stands(self.held.0 == commit || self.held.1 == desired && since == commit))
     }
@@ -131,31 +131,31 @@ impl Fact {
         }
     }
 
-    fn stands(&self, holds: bool) -> RolloutState {
+    fn stands(&self, holds: bool) -> ReconcilerState {
         match self.report.status {
-            Status::Success if holds => RolloutState::Succeeded,
-            Status::Failure if holds => RolloutState::Failed,
-            _ if self.is_silent => RolloutState::Silent,
-            Status::InProgress if holds => RolloutState::InProgress,
-            _ => RolloutState::Outdated,
+            Status::Success if holds => ReconcilerState::Succeeded,
+            Status::Failure if holds => ReconcilerState::Failed,
+            _ if self.is_silent => ReconcilerState::Silent,
+            Status::InProgress if holds => ReconcilerState::InProgress,
+            _ => ReconcilerState::Outdated,
         }
     }
 }
 
-fn count(states: impl Iterator<Item = (RolloutState, Liveness)>) -> Counts {
+fn count(states: impl Iterator<Item = (ReconcilerState, Liveness)>) -> Counts {
     let mut counts = Counts::default();
     for (state, liveness) in states {
         counts.expected += 1;
         let part = match state {
-            RolloutState::Succeeded => &mut counts.succeeded,
-            RolloutState::Failed => &mut counts.failed,
-            RolloutState::InProgress => &mut counts.in_progress,
-            RolloutState::Silent => &mut counts.silent,
-            RolloutState::Outdated => &mut counts.outdated,
-            RolloutState::NeverReported => &mut counts.never_reported,
+            ReconcilerState::Succeeded => &mut counts.succeeded,
+            ReconcilerState::Failed => &mut counts.failed,
+            ReconcilerState::InProgress => &mut counts.in_progress,
+            ReconcilerState::Silent => &mut counts.silent,
+            ReconcilerState::Outdated => &mut counts.outdated,
+            ReconcilerState::NeverReported => &mut counts.never_reported,
         };
         *part += 1;
-        let has_succeeded = state == RolloutState::Succeeded;
+        let has_succeeded = state == ReconcilerState::Succeeded;
         counts.succeeded_but_silent += i64::from(has_succeeded && liveness == Liveness::Silent);
         counts.succeeded_without_heartbeat += i64::from(has_succeeded && liveness == Liveness::Unknown);
     }

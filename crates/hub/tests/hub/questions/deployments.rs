@@ -6,7 +6,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use crate::questions::fleet::{Fleet, WORKLOAD, of_application, of_folder};
 use crate::twins::Ground;
@@ -36,7 +36,7 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
     };
     let row = |row: &Deployment| {
         let (version, config) = (row.version.as_deref().unwrap_or("-"), row.config_version.as_deref().unwrap_or("-"));
-        let state = row.state.map_or("unwanted", RolloutState::as_str);
+        let state = row.state.map_or("unwanted", ReconcilerState::as_str);
         format!("{} {} {version} {config} {} {state}", row.host, row.reconciler, short(row.commit.as_deref()))
     };
     answer.items.iter().map(row).collect()

@@ -9,7 +9,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::rules::Condition;
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 
 use crate::questions::crowd::{KINDS, Member, load};
 use crate::twins::Ground;
@@ -19,12 +19,12 @@ twins![totals_equal_the_counts_of_single_hosts];
 const HOSTS: i64 = 22_000;
 
 /// The state of both reconcilers of a host.
-fn state(member: Member) -> RolloutState {
+fn state(member: Member) -> ReconcilerState {
     match (member.status(), member.is_silent()) {
-        (2, _) => RolloutState::Succeeded,
-        (3, _) => RolloutState::Failed,
-        (_, true) => RolloutState::Silent,
-        _ => RolloutState::InProgress,
+        (2, _) => ReconcilerState::Succeeded,
+        (3, _) => ReconcilerState::Failed,
+        (_, true) => ReconcilerState::Silent,
+        _ => ReconcilerState::InProgress,
     }
 }
 
@@ -42,7 +42,7 @@ fn parts(counts: &Counts) -> BTreeMap<&'static str, i64> {
     let Counts { expected, succeeded, failed, in_progress, silent, outdated, never_reported, .. } = *counts;
     let numbers = [succeeded, failed, in_progress, silent, outdated, never_reported];
     assert_eq!(numbers.iter().sum::<i64>(), expected);
-    let named = RolloutState::ALL.map(RolloutState::as_str).into_iter().zip(numbers);
+    let named = ReconcilerState::ALL.map(ReconcilerState::as_str).into_iter().zip(numbers);
     named.filter(|(_, number)| *number > 0).collect()
 }
 

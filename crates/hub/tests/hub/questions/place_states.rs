@@ -13,7 +13,7 @@ use hub_api::places::PlaceState;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, Role};
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, ReconcilerState};
 
 use crate::sample;
 use crate::twins::Ground;
@@ -89,7 +89,7 @@ async fn company(ground: &Ground) -> (&Database, Writer) {
 }
 
 fn counts(counts: &Counts) -> String {
-    let states = RolloutState::ALL.into_iter().filter(|state| counts.get(*state) > 0);
+    let states = ReconcilerState::ALL.into_iter().filter(|state| counts.get(*state) > 0);
     states.map(|state| format!(" {} {}", counts.get(state), state.as_str())).collect()
 }
 

@@ -15,7 +15,7 @@ use hub_api::report::{Report, Status};
 use hub_api::rollouts::Rollout;
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Reach;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 use simulator::random::Random;
 
 use crate::sample;
@@ -331,7 +331,7 @@ impl Fleet {
         let mut found = BTreeMap::new();
         for row in answer.items {
             let Some(target) = row.target else { continue };
-            let state = row.state.map_or("-", RolloutState::as_str);
+            let state = row.state.map_or("-", ReconcilerState::as_str);
             let before =
                 found.insert((row.host, target.target), format!("{} {state}", row.version.unwrap_or_default()));
             assert!(before.is_none(), "a folder is listed twice");

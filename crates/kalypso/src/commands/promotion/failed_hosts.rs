@@ -8,7 +8,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::promotions::{GateProgressStatus, MovePhase, PromotionStatus, SubjectKind, SubjectStatus};
 use hub_api::timestamp::Timestamp;
-use model::rollout::RolloutState;
+use model::rollout::ReconcilerState;
 
 use crate::commands::deployments::taken;
 use crate::hub_client::{Hub, length, plain};
@@ -63,7 +63,7 @@ fn lines(hub: &Hub, (environment, workload): &Place, now: Timestamp) -> Option<V
     let filter = Filter {
         environment: Some(environment.clone()),
         workload: workload.clone(),
-        status: Some(RolloutState::Failed.as_str().to_owned()),
+        status: Some(ReconcilerState::Failed.as_str().to_owned()),
         ..Filter::default()
     };
     let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, None).await;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hub_api::report::Status;
-use model::rollout::{Liveness, RolloutState};
+use model::rollout::{Liveness, ReconcilerState};
 
 use super::QuestionError;
 use crate::store::{FromColumn, Value};
@@ -26,7 +26,7 @@ struct Rule {
     held: Held,
     /// Whether it applies to silent reconcilers only.
     is_silent: bool,
-    state: RolloutState,
+    state: ReconcilerState,
 }
 
 /// What a reconciler must have reported for a rule to apply.
@@ -39,16 +39,16 @@ enum Reported {
 
 /// The rules, in their order: the first rule that applies gives the state. The last rule always applies.
 const RULES: [Rule; 6] = [
-    Rule::new(Reported::Nothing, Held::Any, RolloutState::NeverReported),
-    Rule::new(Reported::Status(Status::Success), Held::Desired, RolloutState::Succeeded),
-    Rule::new(Reported::Status(Status::Failure), Held::DesiredOrUnknown, RolloutState::Failed),
-    Rule { is_silent: true, ..Rule::new(Reported::Any, Held::Any, RolloutState::Silent) },
-    Rule::new(Reported::Status(Status::InProgress), Held::DesiredOrUnknown, RolloutState::InProgress),
-    Rule::new(Reported::Any, Held::Any, RolloutState::Outdated),
+    Rule::new(Reported::Nothing, Held::Any, ReconcilerState::NeverReported),
+    Rule::new(Reported::Status(Status::Success), Held::Desired, ReconcilerState::Succeeded),
+    Rule::new(Reported::Status(Status::Failure), Held::DesiredOrUnknown, ReconcilerState::Failed),
+    Rule { is_silent: true, ..Rule::new(Reported::Any, Held::Any, ReconcilerState::Silent) },
+    Rule::new(Reported::Status(Status::InProgress), Held::DesiredOrUnknown, ReconcilerState::InProgress),
+    Rule::new(Reported::Any, Held::Any, ReconcilerState::Outdated),
 ];
 
 impl Rule {
-    const fn new(reported: Reported, held: Held, state: RolloutState) -> Self {
+    const fn new(reported: Reported, held: Held, state: ReconcilerState) -> Self {
         Self { reported, held, is_silent: false, state }
     }
 
@@ -98,9 +98,9 @@ pub(super) struct StateFacts {
 
 impl StateFacts {
     /// The state of the reconciler. The same in SQL is [`expression`].
-    pub(super) fn state(self) -> RolloutState {
+    pub(super) fn state(self) -> ReconcilerState {
         let rule = RULES.iter().find(|rule| rule.applies(self));
-        rule.map_or(RolloutState::Outdated, |rule| rule.state)
+        rule.map_or(ReconcilerState::Outdated, |rule| rule.state)
     }
 }
 
@@ -137,32 +137,32 @@ impl FromColumn for LivenessNumber {
 }
 
 /// The number of a state in SQL: its position among all, from 1.
-pub(super) fn number(state: RolloutState) -> i64 {
-    (1..).zip(RolloutState::ALL).find(|(_, one)| *one == state).map_or(0, |(number, _)| number)
+pub(super) fn number(state: ReconcilerState) -> i64 {
+    (1..).zip(ReconcilerState::ALL).find(|(_, one)| *one == state).map_or(0, |(number, _)| number)
 }
 
 /// A column with the number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StateNumber(pub(super) RolloutState);
+pub(super) struct StateNumber(pub(super) ReconcilerState);
 
 impl FromColumn for StateNumber {
     const EXPECTED: &'static str = "the number of a rollout state";
 
     fn from_value(value: Value) -> Option<Self> {
         let number = i64::from_value(value)?;
-        (1..).zip(RolloutState::ALL).find(|(one, _)| *one == number).map(|(_, state)| Self(state))
+        (1..).zip(ReconcilerState::ALL).find(|(one, _)| *one == number).map(|(_, state)| Self(state))
     }
 }
 
 /// The states of a list with commas; none if no list is given.
-pub(super) fn parse_list(text: Option<&str>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
+pub(super) fn parse_list(text: Option<&str>) -> Result<Option<Vec<ReconcilerState>>, QuestionError> {
     let Some(text) = text else { return Ok(None) };
     text.split(',').map(|word| parse(word.trim())).collect::<Result<_, _>>().map(Some)
 }
 
-fn parse(word: &str) -> Result<RolloutState, QuestionError> {
-    RolloutState::parse(word).ok_or_else(|| {
-        let known = RolloutState::ALL.map(RolloutState::as_str).join(", ");
+fn parse(word: &str) -> Result<ReconcilerState, QuestionError> {
+    ReconcilerState::parse(word).ok_or_else(|| {
+        let known = ReconcilerState::ALL.map(ReconcilerState::as_str).join(", ");
         QuestionError::Wrong { parameter: "status", message: format!("`{word}` is not one of {known}") }
     })
 }
@@ -216,6 +216,6 @@ mod tests {
     fn every_state_is_made_by_a_rule() {
         let mut states = RULES.map(|rule| rule.state);
         states.sort();
-        assert_eq!(states, RolloutState::ALL);
+        assert_eq!(states, ReconcilerState::ALL);
     }
 }
