@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::ingest::inputs::fuzz(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::report_formats::fuzz(input));

@@ -1,6 +1,6 @@
 //! The hub: it stores the desired state and the reports of reconcilers, and answers queries over HTTP.
 //!
-//! Reports of each format are converted to [`hub_api::report::Report`]; [`ingest`] writes them to the [`store`], which also has the desired state.
+//! [`report_formats`] converts the reports of each format to [`hub_api::report::Report`]; [`ingest`] writes them to the [`store`], which also has the desired state.
 //! Times are UTC, in milliseconds.
 //!
 //! # What a report costs, and who shares the database
@@ -26,6 +26,7 @@ pub mod limits;
 pub mod management;
 pub mod promotions;
 pub mod questions;
+pub mod report_formats;
 pub mod rules;
 pub mod server;
 pub mod silence;

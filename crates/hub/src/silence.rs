@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use hub_api::timestamp::Timestamp;
 
 use crate::configured::Configured;
-use crate::ingest::inputs::flux::CHANGES_ONLY;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
 use crate::limits::SILENCES_KEPT;
+use crate::report_formats::flux::CHANGES_ONLY;
 use crate::silence::heartbeats::Heartbeat;
 use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
 

@@ -1,6 +1,6 @@
 //! The hub can read the notifications that the template for Argo CD makes of Applications.
 
-use hub::ingest::inputs::argocd;
+use hub::report_formats::argocd;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};

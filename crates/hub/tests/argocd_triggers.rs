@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use hub::ingest::inputs::argocd;
+use hub::report_formats::argocd;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
 use model::yaml::{Node, Options, read};

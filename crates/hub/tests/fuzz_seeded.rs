@@ -73,10 +73,10 @@ fn run(target: FuzzTarget<'_>) {
 fn reports() {
     let mut seeds: Vec<_> = PAYLOADS.iter().map(|(format, body)| with_format(*format, body)).collect();
     let logs: ExportLogsServiceRequest =
-        hub::ingest::inputs::otlp::decode_json(include_bytes!("payloads/otlp-logs.json")).unwrap();
+        hub::report_formats::otlp::decode_json(include_bytes!("payloads/otlp-logs.json")).unwrap();
     seeds.push(with_format(OTLP_PROTOBUF, &prost::Message::encode_to_vec(&logs)));
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
-    run(FuzzTarget { name: "report", body: hub::ingest::inputs::fuzz, seeds: &seeds, words: WORDS, count: 20_000 });
+    run(FuzzTarget { name: "report", body: hub::report_formats::fuzz, seeds: &seeds, words: WORDS, count: 20_000 });
 }
 
 #[test]

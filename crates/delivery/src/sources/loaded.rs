@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use engine::promotion::graph::{self, Graph};
-use engine::promotion::{ring_checks, unguarded};
+use engine::promotion::{rings, unguarded};
 use git::RepositoryUrl;
 use git::load::{Declarations, Read, ReadRole};
 use git::publications::{AdmittedReleases, KeptObject, SourceName};
@@ -85,7 +85,7 @@ impl Loaded {
             |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch((&place.repo, &place.branch)));
         let (graph, of_graph) = graph::build(&read.declarations.environments, &read.declarations.promotions, &is_main);
         let rings = graph.object(fleet.environment.as_str());
-        let of_rings = rings.map(|object| ring_checks::diagnostics(object, &fleet)).unwrap_or_default();
+        let of_rings = rings.map(|object| rings::checks::diagnostics(object, &fleet)).unwrap_or_default();
         let of_releases = unguarded::diagnostics(&graph, &fleet);
         let of_files = read.diagnostics.into_iter().map(|found| with_known_names(found, &graph));
         let all = of_files.chain(found).chain(of_graph);

@@ -149,7 +149,9 @@ impl Ringed {
     }
 
     fn layout(&self) -> Arc<str> {
-        engine::promotion::layout::layout(&self.publish().places[0].planned.rings.as_ref().unwrap().membership.rings)
+        engine::promotion::rings::layout::layout(
+            &self.publish().places[0].planned.rings.as_ref().unwrap().membership.rings,
+        )
     }
 
     fn targets(&self, workload: &str) -> Vec<Arc<str>> {

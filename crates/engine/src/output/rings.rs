@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::place_folders::PlaceFolders;
 use crate::compile::{Compiled, Failing};
 use crate::layout::own_files::MARKER;
-use crate::promotion::membership::Membership;
+use crate::promotion::rings::membership::Membership;
 use crate::promotion::state::{Content, Phase, RolloutState};
 
 /// The moves of an environment's workloads, with the folders that they bring.

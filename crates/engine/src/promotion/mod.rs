@@ -1,7 +1,7 @@
 //! Promotion: decides when a change moves to the next environment, and to the next ring of an environment.
 //!
 //! [`step()`] decides about everything that is on its way into an environment, for all programs. It combines three state machines, all pure functions of a stored state,
-//! evidence and the time: [`rollout::step`] moves a workload through the rings of one environment, [`advance::step`] moves a commit or a release into the next
+//! evidence and the time: [`rings::step`] moves a workload through the rings of one environment, [`advance::step`] moves a commit or a release into the next
 //! environment, and [`source::step`] lets in newer commits of all other sources. [`decision::apply`] applies the decisions of people to all of them.
 //! [`proposal::objection`] says whether output that waits in a pull request may be merged.
 
@@ -14,8 +14,6 @@ pub mod evidence;
 pub mod gates;
 pub mod graph;
 pub mod in_force;
-pub mod layout;
-pub mod membership;
 pub mod open_gates;
 pub mod origin;
 pub mod proposal;
@@ -23,8 +21,7 @@ mod queue;
 pub mod release;
 pub mod report;
 pub mod revision;
-pub mod ring_checks;
-pub mod rollout;
+pub mod rings;
 pub mod source;
 pub mod state;
 pub mod step;

@@ -21,8 +21,8 @@ use super::problem::{ProblemResponse, ProblemType};
 use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
 use crate::authentication::tokens::Identity;
-use crate::ingest::inputs::otlp;
 use crate::limits::{BODY_TIMEOUT, GRPC_BYTES_MAX};
+use crate::report_formats::otlp;
 
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";

@@ -18,8 +18,8 @@ use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::authentication::tokens::{self, Identity};
 use crate::ingest::ReportOutcome;
-use crate::ingest::inputs;
 use crate::limits::SUBMIT_TIMEOUT;
+use crate::report_formats;
 
 /// The `Retry-After` of a request whose reports are not stored yet.
 const LATE_RETRY: Duration = Duration::from_secs(5);
@@ -74,7 +74,7 @@ async fn report(State(app): State<App>, submission: Submission) -> Result<Json<R
 )]
 async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
-    let batch = inputs::flux::read(&submission.body, Timestamp::now())?;
+    let batch = report_formats::flux::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Flux, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 
@@ -93,7 +93,7 @@ async fn report_flux(State(app): State<App>, submission: Submission) -> Result<J
 )]
 async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
-    let batch = inputs::argocd::read(&submission.body, Timestamp::now())?;
+    let batch = report_formats::argocd::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Argocd, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 

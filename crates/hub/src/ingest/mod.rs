@@ -5,7 +5,6 @@ pub(crate) mod assigned;
 pub(crate) mod batch;
 pub(crate) mod history;
 pub(crate) mod ids;
-pub mod inputs;
 pub(crate) mod labels;
 pub(crate) mod naming;
 pub(crate) mod places;

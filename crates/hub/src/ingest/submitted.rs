@@ -7,8 +7,8 @@ use hub_api::hosts::RegisteredBy;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
-use crate::ingest::inputs;
 use crate::ingest::speaker::Speaker;
+use crate::report_formats;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Submitted {
             digest: report.digest(),
             profile: report.profile(),
             commit: report.commit().to_owned(),
-            is_present_state: inputs::sends_present_state(&report.kind),
+            is_present_state: report_formats::sends_present_state(&report.kind),
             endpoint: report.endpoint.as_ref().map(ToString::to_string),
             report,
         }

@@ -19,7 +19,7 @@ use model::rollout::ReconcilerState;
 use super::cursor::Cursor;
 use super::place_folders::{Above, TARGETS_MAX};
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, history, promotions, released, reconciler_state};
+use super::{Question, QuestionError, conditions, facts, history, promotions, reconciler_state, released};
 use crate::ingest::report_places::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
@@ -182,7 +182,8 @@ async fn range(
 /// The rollout states of the filter; none if it has no `status`.
 fn states(question: Question<'_>) -> Result<Option<Vec<ReconcilerState>>, QuestionError> {
     let states = reconciler_state::parse_list(question.filter.status.as_deref())?;
-    let is_no_event = |state: &&ReconcilerState| matches!(state, ReconcilerState::Outdated | ReconcilerState::NeverReported);
+    let is_no_event =
+        |state: &&ReconcilerState| matches!(state, ReconcilerState::Outdated | ReconcilerState::NeverReported);
     match states.iter().flatten().find(is_no_event) {
         Some(state) => {
             let message = format!(

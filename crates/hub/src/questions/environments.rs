@@ -32,8 +32,10 @@ pub async fn environments(
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut environments = named(&mut transaction, &scope).await?;
-    let (state, sum) =
-        (reconciler_state::expression(reconciler_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
+    let (state, sum) = (
+        reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
+        transaction.dialect().int("sum(t.reconcilers)"),
+    );
     let mut parameters = Parameters::new(transaction.dialect());
     let tallies = scope.tallies(&mut parameters);
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));

@@ -80,8 +80,10 @@ pub(super) async fn counts(
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let (state, sum) =
-        (reconciler_state::expression(reconciler_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
+    let (state, sum) = (
+        reconciler_state::expression(reconciler_state::HOLDS_DESIRED),
+        transaction.dialect().int("sum(t.reconcilers)"),
+    );
     let mut parameters = Parameters::with(transaction.dialect(), vec![groups.into()]);
     let tallies = scope.tallies(&mut parameters);
     let sql = format!(

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use engine::output::rings::PlaceContents;
 use engine::promotion::revision::{self, Revisions};
-use engine::promotion::rollout::Ahead;
-use engine::promotion::rollout::wanted::MIXED;
+use engine::promotion::rings::Ahead;
+use engine::promotion::rings::wanted::MIXED;
 use engine::promotion::state::{Position, Proved, Revision};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use git::publications::SourceName;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::output::PlaceFolders;
-use engine::promotion::layout::layout;
 use engine::promotion::revision::{self, Revisions};
+use engine::promotion::rings::layout::layout;
 use engine::promotion::state::{Phase, Position, Revision};
 use model::tree::Sealed;
 

@@ -100,7 +100,7 @@ pub struct Move {
     /// Its phase.
     #[serde(rename = "\0flatten")]
     pub phase: Phase,
-    /// The layout of the rings that `ring` and `released` refer to: [`layout`](super::layout::layout). With other rings, nothing is released by this move.
+    /// The layout of the rings that `ring` and `released` refer to: [`layout`](super::rings::layout::layout). With other rings, nothing is released by this move.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layout: Arc<str>,
     /// The index of the ring that moves now. The rings before are done.

@@ -23,7 +23,7 @@ pub use self::facts::{
 pub use self::settled::Settled;
 use super::advance::AdvanceStep;
 use super::in_force::{admits, in_force};
-use super::rollout::RolloutStep;
+use super::rings::RolloutStep;
 use super::source::SourceStep;
 use super::state::{AdvanceState, Decision, Revision, RolloutState};
 

@@ -6,8 +6,8 @@ use model::object::Promotion;
 
 use super::facts::RolloutFacts;
 use super::{PlannedRollout, Settled, StepInput, StepPlan};
-use crate::promotion::membership::effective_rings;
-use crate::promotion::rollout::{self, Ahead, ChangedPlaces, RingPlaces, RolloutInput, RolloutStep};
+use crate::promotion::rings::membership::effective_rings;
+use crate::promotion::rings::{self, Ahead, ChangedPlaces, RingPlaces, RolloutInput, RolloutStep};
 use crate::promotion::state::{Move, Phase, RolloutState};
 
 /// Decides about all workloads in the rings, and which of them are not settled.
@@ -70,7 +70,7 @@ fn decide(input: StepInput<'_>, found: &RolloutFacts<'_>, before: &RolloutState)
         evidence_of: before.current.as_ref().map(|current| (&current.revision, current.ring)),
         teams: facts.teams(),
     };
-    rollout::step(&input, before)
+    rings::step(&input, before)
 }
 
 impl PlannedRollout {

@@ -1,7 +1,7 @@
 //! What an object consists of, beyond its columns: the values of a `ConfigMap`, the targets of a workload.
 
 use engine::answers::inventory::ConfigMapValue;
-use engine::promotion::membership::Membership;
+use engine::promotion::rings::membership::Membership;
 use engine::schedule::target::Target;
 use model::credential::without;
 use model::fleet::Fleet;

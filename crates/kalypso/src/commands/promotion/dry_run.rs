@@ -9,7 +9,7 @@ use delivery::promotion::controller::plane::{KnownBranches, Plane};
 use delivery::promotion::controller::settled;
 use delivery::reading::{ReadAt, from_git};
 use engine::promotion::graph::Step;
-use engine::promotion::membership::Membership;
+use engine::promotion::rings::membership::Membership;
 use engine::promotion::state::Revision;
 use model::count::{count, thousands};
 use model::name::EnvironmentName;

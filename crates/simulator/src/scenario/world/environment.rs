@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, Refusal};
 use engine::promotion::report::Report;
-use engine::promotion::rollout::Difference;
-use engine::promotion::rollout::wanted::MIXED;
+use engine::promotion::rings::Difference;
+use engine::promotion::rings::wanted::MIXED;
 use engine::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;

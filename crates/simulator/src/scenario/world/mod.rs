@@ -21,7 +21,7 @@ mod values;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::promotion::membership::{self, Membership};
+use engine::promotion::rings::membership::{self, Membership};
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::in_force::in_force;
-use engine::promotion::membership;
+use engine::promotion::rings::membership;
 use engine::promotion::state::Revision;
 use model::object::promotion::Promotion;
 

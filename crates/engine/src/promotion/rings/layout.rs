@@ -8,7 +8,7 @@ use model::object::promotion::{Ring, RingMembers};
 use sha2::{Digest, Sha256};
 
 use super::membership::labels;
-use super::state::{Phase, RolloutState};
+use crate::promotion::state::{Phase, RolloutState};
 
 /// The number of digits of a layout.
 const DIGITS: usize = 16;
@@ -46,7 +46,7 @@ mod tests {
     use model::object::promotion::{Amount, DomainLimit, Share};
 
     use super::*;
-    use crate::promotion::membership::tests::ring;
+    use crate::promotion::rings::membership::tests::ring;
 
     fn share(hundredths: u16) -> RingMembers {
         RingMembers::Percent(Share::of_hundredths(hundredths))

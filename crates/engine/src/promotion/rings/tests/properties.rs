@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::world::{Host, World, ring};
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
 use crate::promotion::report::Report;
-use crate::promotion::rollout::rows::Contents;
+use crate::promotion::rings::rows::Contents;
 use crate::promotion::state::{Content, GateRecord, Phase};
 
 /// Something that happens to a fleet.

@@ -3,11 +3,14 @@
 //! [`step`] is pure and level-triggered: the driver calls it again and again with the stored state and fresh evidence, and stores the new state. With the
 //! same state, evidence and time, a further step changes nothing.
 
+pub mod checks;
 mod domain;
 mod entry;
 mod finish;
 mod history;
+pub mod layout;
 mod machine;
+pub mod membership;
 mod next;
 mod release;
 mod rows;
@@ -88,7 +91,7 @@ pub struct RingPlaces<'a> {
     pub domain: &'a [u32],
     /// The hash that orders the places of a ring. Places of one ring and domain with the same hash are released together.
     pub hash: &'a [u64],
-    /// The keys of all domains, each once: [`domain_key`](super::membership::domain_key).
+    /// The keys of all domains, each once: [`domain_key`](membership::domain_key).
     pub domains: &'a [Arc<str>],
     /// Whether the moving revision has an assignment with errors there. Empty: it has none anywhere.
     pub failing: &'a [bool],

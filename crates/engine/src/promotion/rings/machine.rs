@@ -15,8 +15,8 @@ use super::tally::{self, Tally};
 use super::{RolloutInput, RolloutStep};
 use crate::promotion::evidence::{Measured, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{self, GateInput, GateReport};
-use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
+use crate::promotion::rings::layout::layout;
 use crate::promotion::state::{
     Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
     rejections,

@@ -1,6 +1,6 @@
 //! Domains: places with the same values of the labels that a ring has limits for.
 //!
-//! [`domain_key`](crate::promotion::membership::domain_key) makes their keys.
+//! [`domain_key`](crate::promotion::rings::membership::domain_key) makes their keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,10 +9,10 @@ use model::object::promotion::{
 };
 
 use crate::promotion::evidence::{Authors, CheckResult, PlaceState};
-use crate::promotion::layout::layout;
-use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
-use crate::promotion::rollout::{Ahead, ChangedPlaces, Difference, RingPlaces, RolloutInput, RolloutStep, step};
+use crate::promotion::rings::layout::layout;
+use crate::promotion::rings::membership::domain_key;
+use crate::promotion::rings::{Ahead, ChangedPlaces, Difference, RingPlaces, RolloutInput, RolloutStep, step};
 use crate::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
