@@ -1,12 +1,4 @@
-//! Scheduling: assigns deployment targets to places by policies.
-
-pub(crate) mod index;
-pub(crate) mod label_pairs;
-pub(crate) mod mapping;
-pub(crate) mod matching;
-pub mod pin;
-pub mod place;
-pub mod target;
+//! Applies scheduling policies: which targets are assigned to which places.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
