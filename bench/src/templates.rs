@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gotemplate::{Options, PartCache, Template, Value};
+use gotemplate::{PartCache, RenderOptions, Template, Value};
 
 use crate::report::Row;
 
@@ -48,7 +48,7 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let cache = Arc::new(PartCache::new("ConfigData", Arc::clone(map)));
     let row = |(name, text, part_cache)| {
         let template = Template::parse(name, text)?;
-        let options = Options { part_cache, ..Options::default() };
+        let options = RenderOptions { part_cache, ..RenderOptions::default() };
         template.render_with(&dot, &options)?;
         let rate = per_second(|| drop(std::hint::black_box(template.render_with(&dot, &options))));
         Ok(Row::measured(format!("template: {name}"), rate, "per second"))

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use engine::compile::Compiled;
-use model::fleet::{Role, Scope, Sources, sources};
+use model::fleet::{AuthorRole, FileScope, Sources, sources};
 use model::git_id::GitId;
 use model::source::File;
 use serde_json::{Value as Json, json};
@@ -114,9 +114,9 @@ impl WarmFleet {
     fn write(&mut self, file: &File, content: &[u8]) -> Measurement {
         let start = Instant::now();
         let file = File { id: GitId::of_blob(content), content: content.into(), ..file.clone() };
-        let written = sources::FileChange::Written {
-            role: Role::Platform,
-            scope: Scope::Everything,
+        let written = sources::SourceFileChange::Written {
+            role: AuthorRole::Platform,
+            scope: FileScope::Everything,
             limits: model::fleet::limits::Limits::default(),
             file,
         };

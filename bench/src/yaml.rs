@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use model::yaml::{self, Options};
+use model::yaml::{self, YamlOptions};
 use testkit::generator::{self, Size};
 
 use crate::report::Row;
@@ -23,7 +23,7 @@ fn row(what: &str, texts: &[&[u8]]) -> Result<Row> {
     for _ in 0..RUNS {
         let start = Instant::now();
         for text in texts {
-            let reading = yaml::read_bytes(text, &Options::OBJECTS);
+            let reading = yaml::read_bytes(text, &YamlOptions::OBJECTS);
             ensure!(reading.problems.is_empty(), "a generated file has a problem: {:?}", reading.problems);
             std::hint::black_box(reading);
         }

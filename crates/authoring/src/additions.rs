@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic};
 use model::kind::Kind;
 
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::documents;
 use crate::file_edits::FileEdits;
 use crate::new_object::{NewObject, write_all};
@@ -49,7 +49,7 @@ pub struct PlacedObject {
 ///
 /// # Errors
 /// An object with that name exists, or a file can't be edited. Nothing is added then.
-pub fn add(files: &BranchFiles<'_>, objects: &[NewObject], options: AddOptions<'_>) -> Result<Additions, Refusal> {
+pub fn add(files: &BranchFiles<'_>, objects: &[NewObject], options: AddOptions<'_>) -> Result<Additions, EditRefusal> {
     refuse_existing(files, objects)?;
     let Some(kind) = objects.first().map(|object| object.kind) else { return Ok(Additions::default()) };
     let conventions = Conventions::new(files, kind);
@@ -94,7 +94,7 @@ fn written(
     files: &BranchFiles<'_>,
     conventions: &Conventions<'_>,
     (path, objects): (&Arc<str>, &[NewObject]),
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Vec<u8>, EditRefusal> {
     let model = conventions.model(path);
     let root = model.map(|model| &model.root);
     if let Some(content) = files.content(path) {
@@ -105,7 +105,7 @@ fn written(
     Ok(write_all(objects, &style, root).into_bytes())
 }
 
-fn refuse_existing(files: &BranchFiles<'_>, objects: &[NewObject]) -> Result<(), Refusal> {
+fn refuse_existing(files: &BranchFiles<'_>, objects: &[NewObject]) -> Result<(), EditRefusal> {
     let mut names = BTreeSet::new();
     let existing: BTreeMap<_, _> =
         files.objects().iter().map(|object| ((object.kind, &*object.name), object)).collect();

@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use model::kind::Kind;
 use model::similar;
 use model::source::{File, FileId, Files, Source};
-use model::yaml::{self, Node, Options};
+use model::yaml::{self, Node, YamlOptions};
 
 use crate::edit::{EditError, ObjectPosition};
 
@@ -123,7 +123,7 @@ impl<'b> BranchFiles<'b> {
     }
 
     /// The problem of an edit that was refused.
-    pub(crate) fn not_editable(&self, path: &str, error: &EditError) -> Refusal {
+    pub(crate) fn not_editable(&self, path: &str, error: &EditError) -> EditRefusal {
         let mut places = self.places();
         let message = format!("`{path}` can't be edited: {error}");
         let file = places.file(self, path);
@@ -137,7 +137,7 @@ const NAMES_MAX: usize = 5;
 
 fn objects(path: &Arc<str>, content: &[u8]) -> Vec<FoundObject> {
     let mut found = Vec::new();
-    for (document, read) in yaml::read_bytes(content, &Options::OBJECTS).documents.into_iter().enumerate() {
+    for (document, read) in yaml::read_bytes(content, &YamlOptions::OBJECTS).documents.into_iter().enumerate() {
         let root = read.root;
         match root.get("items").and_then(Node::as_sequence) {
             Some(items) if text_of(&root, "kind") == "List" => {
@@ -173,7 +173,7 @@ pub(crate) struct Places {
 
 /// Why a request is refused, with the files that the diagnostics refer to. Nothing has changed.
 #[derive(Clone, Debug, Default)]
-pub struct Refusal {
+pub struct EditRefusal {
     /// The reasons.
     pub diagnostics: Vec<Diagnostic>,
     /// The files in which they are.
@@ -205,8 +205,8 @@ impl Places {
         Origin::Span(self.file(files, &object.path), name.unwrap_or(&object.root).span)
     }
 
-    pub(crate) fn refusal(self, diagnostics: Vec<Diagnostic>) -> Refusal {
-        Refusal { diagnostics, files: self.files }
+    pub(crate) fn refusal(self, diagnostics: Vec<Diagnostic>) -> EditRefusal {
+        EditRefusal { diagnostics, files: self.files }
     }
 }
 

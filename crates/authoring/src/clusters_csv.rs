@@ -11,7 +11,7 @@ use model::similar;
 use model::source::{File, FileId, Files, Source};
 use model::yaml::Span;
 
-use crate::branch_files::Refusal;
+use crate::branch_files::EditRefusal;
 use crate::objects::LabelList;
 
 /// The column with the name.
@@ -36,7 +36,11 @@ pub struct ClusterRow {
 ///
 /// # Errors
 /// The wrong cells, with their places. No row counts then.
-pub fn read(path: &str, content: &[u8], cluster_type: Option<&ClusterTypeName>) -> Result<Vec<ClusterRow>, Refusal> {
+pub fn read(
+    path: &str,
+    content: &[u8],
+    cluster_type: Option<&ClusterTypeName>,
+) -> Result<Vec<ClusterRow>, EditRefusal> {
     let mut reader = Reader::new(path, content, cluster_type);
     let rows = reader.rows();
     if reader.diagnostics.is_empty() { Ok(rows) } else { Err(reader.refusal()) }
@@ -72,7 +76,7 @@ impl<'t> Reader<'t> {
         reader
     }
 
-    fn refusal(mut self) -> Refusal {
+    fn refusal(mut self) -> EditRefusal {
         if self.diagnostics.len() > ERRORS_MAX {
             let more = self.diagnostics.len() - ERRORS_MAX;
             self.diagnostics.truncate(ERRORS_MAX);
@@ -80,7 +84,7 @@ impl<'t> Reader<'t> {
                 last.notes.push(format!("the file has {more} more errors"));
             }
         }
-        Refusal { diagnostics: self.diagnostics, files: self.files }
+        EditRefusal { diagnostics: self.diagnostics, files: self.files }
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>) {

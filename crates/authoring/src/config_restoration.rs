@@ -7,7 +7,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::kind::Kind;
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::file_edits::FileEdits;
 use crate::meaning::Meaning;
 
@@ -24,7 +24,7 @@ pub struct ConfigRestoration {
 ///
 /// # Errors
 /// A file with a changed `ConfigMap` also has another object, which is not the same at both commits. Nothing is restored then.
-pub fn restore(now: &BranchFiles<'_>, then: &BranchFiles<'_>) -> Result<ConfigRestoration, Refusal> {
+pub fn restore(now: &BranchFiles<'_>, then: &BranchFiles<'_>) -> Result<ConfigRestoration, EditRefusal> {
     let mut restoration = ConfigRestoration::default();
     let mut mixed = Vec::new();
     let mut places = now.places();
@@ -103,13 +103,13 @@ mod tests {
 
     use super::*;
 
-    type Contents = BTreeMap<Arc<str>, Arc<[u8]>>;
+    type BranchContents = BTreeMap<Arc<str>, Arc<[u8]>>;
 
-    fn contents(files: &[(&str, &str)]) -> Contents {
+    fn contents(files: &[(&str, &str)]) -> BranchContents {
         files.iter().map(|(path, text)| ((*path).into(), text.as_bytes().into())).collect()
     }
 
-    fn files(contents: &Contents) -> BranchFiles<'_> {
+    fn files(contents: &BranchContents) -> BranchFiles<'_> {
         let source =
             Source { label: "r".into(), url: "r".into(), revision: "prod".into(), commit: None, is_pinned: false };
         BranchFiles::new(source, contents, "")

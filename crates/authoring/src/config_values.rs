@@ -10,12 +10,12 @@ use model::object::config_map::{AZURE_PREFIX, IGNORED_LABELS, PLATFORM_CONFIG, P
 use model::yaml::Node;
 
 use crate::additions::{AddOptions, PlacedObject, add};
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
 use crate::objects::{self, LabelList};
 use crate::removals;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The longest name that is made from labels, in bytes.
 const GENERATED_NAME_BYTES_MAX: usize = 60;
@@ -71,7 +71,7 @@ pub struct ConfigValueChange {
 pub enum ConfigError {
     /// The edit is refused.
     #[error("the edit is refused")]
-    Refused(Refusal),
+    Refused(EditRefusal),
     /// No name can be made from the labels.
     #[error("no name can be made from these labels: {0}")]
     Name(#[from] NameError),
@@ -96,8 +96,8 @@ pub enum ConfigError {
     },
 }
 
-impl From<Refusal> for ConfigError {
-    fn from(refusal: Refusal) -> Self {
+impl From<EditRefusal> for ConfigError {
+    fn from(refusal: EditRefusal) -> Self {
         Self::Refused(refusal)
     }
 }
@@ -129,11 +129,11 @@ pub fn set(
     let priority = new.priority.filter(|priority| priority_of(found) != Some(*priority));
     let set_priority = priority.map(|priority| {
         let path = FieldPath::from(["metadata", "annotations", PRIORITY]);
-        Change::Set(path, Value::text(priority.to_string()))
+        Change::Set(path, NewValue::text(priority.to_string()))
     });
     let set_values = changes.iter().map(|change| {
         let path = FieldPath::from(["data"]).key(Arc::clone(&change.key));
-        Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
+        Change::Set(path, NewValue::Text(change.new.clone().unwrap_or_default()))
     });
     let edits = edited(files, found, set_priority.into_iter().chain(set_values))?;
     Ok(ValueChanges { edits, container: Some(placed(found)), values: changes, priority, ..ValueChanges::default() })
@@ -264,7 +264,7 @@ fn edited(
     files: &BranchFiles<'_>,
     object: &FoundObject,
     changes: impl Iterator<Item = Change>,
-) -> Result<FileEdits, Refusal> {
+) -> Result<FileEdits, EditRefusal> {
     let mut edits = FileEdits::default();
     let Some(content) = files.content(&object.path) else { return Ok(edits) };
     let mut bytes = content.to_vec();

@@ -2,47 +2,47 @@
 
 use std::sync::Arc;
 
-use model::yaml::{self, Options};
+use model::yaml::{self, YamlOptions};
 
 use crate::scalar::{self, Context};
 use crate::style::Style;
-use crate::value::{Entry, Value};
+use crate::value::{MappingEntry, NewValue};
 
 /// The longest list of texts that is written on one line, in characters.
 const SHORT_LIST_WIDTH_MAX: usize = 80;
 
 /// The entries of a mapping whose keys begin at this column. Lines end with `\n`, whatever the style; the first line has no indentation.
-pub(crate) fn entries(entries: &[Entry], column: usize, style: &Style) -> String {
+pub(crate) fn entries(entries: &[MappingEntry], column: usize, style: &Style) -> String {
     let mut lines = Lines { text: String::new(), style };
     lines.mapping(entries, column);
     lines.finish()
 }
 
 /// The item of a list whose dashes are at this column, with its dash. The first line has no indentation.
-pub(crate) fn item(value: &Value, column: usize, style: &Style) -> String {
+pub(crate) fn item(value: &NewValue, column: usize, style: &Style) -> String {
     let mut lines = Lines { text: String::new(), style };
     lines.item(value, column);
     lines.finish()
 }
 
 /// The value after a key whose mapping begins at this column, with the space or line break before it.
-pub(crate) fn after_key(value: &Value, column: usize, style: &Style) -> String {
+pub(crate) fn after_key(value: &NewValue, column: usize, style: &Style) -> String {
     let mut lines = Lines { text: String::new(), style };
     lines.value(value, column);
     lines.finish()
 }
 
 /// The value on one line, as it is written between braces.
-pub(crate) fn flow(value: &Value, style: &Style) -> String {
+pub(crate) fn flow(value: &NewValue, style: &Style) -> String {
     match value {
-        Value::Text(text) => scalar::written(text, Context::Flow, style.quote),
-        Value::Bool(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::List(items) => {
+        NewValue::Text(text) => scalar::written(text, Context::Flow, style.quote),
+        NewValue::Bool(value) => value.to_string(),
+        NewValue::Int(value) => value.to_string(),
+        NewValue::List(items) => {
             format!("[{}]", items.iter().map(|item| flow(item, style)).collect::<Vec<_>>().join(", "))
         }
-        Value::ShortList(items) => short_list(items, style),
-        Value::Mapping(entries) => {
+        NewValue::ShortList(items) => short_list(items, style),
+        NewValue::Mapping(entries) => {
             let entries = entries.iter().map(|entry| flow_entry(entry, style)).collect::<Vec<_>>();
             format!("{{{}}}", entries.join(", "))
         }
@@ -50,7 +50,7 @@ pub(crate) fn flow(value: &Value, style: &Style) -> String {
 }
 
 /// A key with its value, as they are written between braces.
-pub(crate) fn flow_entry((key, value): &Entry, style: &Style) -> String {
+pub(crate) fn flow_entry((key, value): &MappingEntry, style: &Style) -> String {
     format!("{}: {}", scalar::written_key(key, style.quote), flow(value, style))
 }
 
@@ -76,7 +76,7 @@ impl Lines<'_> {
         self.text.extend(std::iter::repeat_n(' ', column));
     }
 
-    fn mapping(&mut self, entries: &[Entry], column: usize) {
+    fn mapping(&mut self, entries: &[MappingEntry], column: usize) {
         for (position, (key, value)) in entries.iter().enumerate() {
             if position > 0 {
                 self.new_line(column);
@@ -87,20 +87,20 @@ impl Lines<'_> {
         }
     }
 
-    fn value(&mut self, value: &Value, column: usize) {
+    fn value(&mut self, value: &NewValue, column: usize) {
         match value {
-            Value::Mapping(entries) if !entries.is_empty() => {
+            NewValue::Mapping(entries) if !entries.is_empty() => {
                 let column = column + self.style.indentation;
                 self.new_line(column);
                 self.mapping(entries, column);
             }
-            Value::List(items) if !items.is_empty() => {
+            NewValue::List(items) if !items.is_empty() => {
                 let column = column + if self.style.are_items_indented { self.style.indentation } else { 0 };
                 self.items(items, column);
             }
-            Value::ShortList(items) if short_list(items, self.style).chars().count() > SHORT_LIST_WIDTH_MAX => {
-                let items = items.iter().map(|item| Value::Text(Arc::clone(item))).collect();
-                self.value(&Value::List(items), column);
+            NewValue::ShortList(items) if short_list(items, self.style).chars().count() > SHORT_LIST_WIDTH_MAX => {
+                let items = items.iter().map(|item| NewValue::Text(Arc::clone(item))).collect();
+                self.value(&NewValue::List(items), column);
             }
             _ => {
                 self.text.push(' ');
@@ -109,25 +109,25 @@ impl Lines<'_> {
         }
     }
 
-    fn items(&mut self, items: &[Value], column: usize) {
+    fn items(&mut self, items: &[NewValue], column: usize) {
         for item in items {
             self.new_line(column);
             self.item(item, column);
         }
     }
 
-    fn item(&mut self, item: &Value, column: usize) {
+    fn item(&mut self, item: &NewValue, column: usize) {
         self.text.push_str("- ");
         match item {
-            Value::Mapping(entries) if !entries.is_empty() => self.mapping(entries, column + "- ".len()),
-            Value::List(_) => self.text.push_str(&flow(item, self.style)),
+            NewValue::Mapping(entries) if !entries.is_empty() => self.mapping(entries, column + "- ".len()),
+            NewValue::List(_) => self.text.push_str(&flow(item, self.style)),
             _ => self.scalar(item, column),
         }
     }
 
     /// A value that begins on the present line, in a collection at this column.
-    fn scalar(&mut self, value: &Value, column: usize) {
-        let Value::Text(text) = value else {
+    fn scalar(&mut self, value: &NewValue, column: usize) {
+        let NewValue::Text(text) = value else {
             self.text.push_str(&flow(value, self.style));
             return;
         };
@@ -158,7 +158,7 @@ fn block(text: &str, column: usize) -> Option<String> {
     }
     // At the left edge, `---` in the text would end the document.
     let parent = if column == 0 { return None } else { " ".repeat(column - 1) };
-    let read = yaml::read(&format!("{parent}k: {block}\n"), &Options::OBJECTS);
+    let read = yaml::read(&format!("{parent}k: {block}\n"), &YamlOptions::OBJECTS);
     let [document] = read.documents.as_slice() else { return None };
     let found = document.root.get("k")?.as_scalar()?;
     (read.problems.is_empty() && &*found.text == text).then_some(block)
@@ -168,15 +168,15 @@ fn block(text: &str, column: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn check(value: &Value, style: &Style, expected: &str) {
+    fn check(value: &NewValue, style: &Style, expected: &str) {
         assert_eq!(format!("k:{}\n", after_key(value, 0, style)), expected);
     }
 
     #[test]
     fn collections_are_blocks_with_the_indentation_of_the_style() {
-        let labels = Value::mapping([("region", Value::text("west")), ("line", Value::text("7"))]);
-        let value = Value::mapping([("labels", labels.clone()), ("none", Value::Mapping(Vec::new()))]);
-        let list = Value::List(vec![labels, Value::text("on"), Value::Int(3)]);
+        let labels = NewValue::mapping([("region", NewValue::text("west")), ("line", NewValue::text("7"))]);
+        let value = NewValue::mapping([("labels", labels.clone()), ("none", NewValue::Mapping(Vec::new()))]);
+        let list = NewValue::List(vec![labels, NewValue::text("on"), NewValue::Int(3)]);
         let style = Style::default();
         check(&value, &style, "k:\n  labels:\n    region: west\n    line: \"7\"\n  none: {}\n");
         check(&list, &style, "k:\n  - region: west\n    line: \"7\"\n  - \"on\"\n  - 3\n");
@@ -188,16 +188,16 @@ mod tests {
     #[test]
     fn texts_of_several_lines_are_blocks() {
         let style = Style::default();
-        check(&Value::text("a\n\nb\n"), &style, "k: |\n  a\n\n  b\n");
-        check(&Value::text("a\nb"), &style, "k: |-\n  a\n  b\n");
-        check(&Value::text("a\n\n"), &style, "k: \"a\\n\\n\"\n");
-        check(&Value::text(" a\nb"), &style, "k: \" a\\nb\"\n");
+        check(&NewValue::text("a\n\nb\n"), &style, "k: |\n  a\n\n  b\n");
+        check(&NewValue::text("a\nb"), &style, "k: |-\n  a\n  b\n");
+        check(&NewValue::text("a\n\n"), &style, "k: \"a\\n\\n\"\n");
+        check(&NewValue::text(" a\nb"), &style, "k: \" a\\nb\"\n");
     }
 
     #[test]
     fn short_lists_are_on_one_line() {
         let list =
-            |count: usize| Value::ShortList((0..count).map(|number| format!("store-{number:03}").into()).collect());
+            |count: usize| NewValue::ShortList((0..count).map(|number| format!("store-{number:03}").into()).collect());
         check(&list(2), &Style::default(), "k: [store-000, store-001]\n");
         assert!(after_key(&list(20), 0, &Style::default()).starts_with("\n  - store-000\n"));
     }

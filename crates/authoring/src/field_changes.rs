@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic};
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use model::kind::Kind;
 use model::yaml::{Node, NodeValue};
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
 use crate::meaning::Meaning;
 use crate::objects::LabelList;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// Changes of a mapping of texts, such as labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct ObjectChanges {
     /// Changes of mappings, by their paths.
     pub pairs: Vec<(FieldPath, PairChanges)>,
     /// The values of fields, by their paths. None: the field is removed.
-    pub fields: Vec<(FieldPath, Option<Value>)>,
+    pub fields: Vec<(FieldPath, Option<NewValue>)>,
 }
 
 /// Objects that change.
@@ -68,7 +68,7 @@ impl PairChanges {
         let set = self
             .set
             .iter()
-            .map(|(key, value)| Change::Set(path.clone().key(Arc::clone(key)), Value::Text(Arc::clone(value))));
+            .map(|(key, value)| Change::Set(path.clone().key(Arc::clone(key)), NewValue::Text(Arc::clone(value))));
         let removed = self.remove.iter().map(|key| Change::Remove(path.clone().key(Arc::clone(key))));
         Ok(set.chain(removed).collect())
     }
@@ -108,11 +108,11 @@ impl ObjectChanges {
 
 /// The changes that make a value of a field, entry by entry, so that the comments beside equal entries stay. Nothing is removed before the rest is set: a
 /// collection without entries would lose its style.
-fn difference(node: &Node, value: &Value, path: &FieldPath) -> Vec<Change> {
+fn difference(node: &Node, value: &NewValue, path: &FieldPath) -> Vec<Change> {
     let mut changes = Vec::new();
     match (&node.value, value) {
         _ if Meaning::from_node(node) == Meaning::of_value(value) => {}
-        (NodeValue::Mapping(known), Value::Mapping(entries)) => {
+        (NodeValue::Mapping(known), NewValue::Mapping(entries)) => {
             for (key, value) in entries {
                 let path = path.clone().key(Arc::clone(key));
                 match node.get(key) {
@@ -124,7 +124,7 @@ fn difference(node: &Node, value: &Value, path: &FieldPath) -> Vec<Change> {
             let gone = keys.filter(|key| entries.iter().all(|(kept, _)| kept != *key));
             changes.extend(gone.map(|key| Change::Remove(path.clone().key(Arc::clone(key)))));
         }
-        (NodeValue::Sequence(known), Value::List(_) | Value::ShortList(_)) => {
+        (NodeValue::Sequence(known), NewValue::List(_) | NewValue::ShortList(_)) => {
             let items = items(value);
             for (index, (node, value)) in known.iter().zip(&items).enumerate() {
                 changes.extend(difference(node, value, &path.clone().index(index)));
@@ -139,10 +139,10 @@ fn difference(node: &Node, value: &Value, path: &FieldPath) -> Vec<Change> {
     changes
 }
 
-fn items(value: &Value) -> Vec<Value> {
+fn items(value: &NewValue) -> Vec<NewValue> {
     match value {
-        Value::List(items) => items.clone(),
-        Value::ShortList(items) => items.iter().map(|item| Value::Text(Arc::clone(item))).collect(),
+        NewValue::List(items) => items.clone(),
+        NewValue::ShortList(items) => items.iter().map(|item| NewValue::Text(Arc::clone(item))).collect(),
         _ => Vec::new(),
     }
 }
@@ -155,7 +155,7 @@ pub fn change(
     files: &BranchFiles<'_>,
     (kind, names): (Kind, &[Arc<str>]),
     changes: &ObjectChanges,
-) -> Result<ChangedObjects, Refusal> {
+) -> Result<ChangedObjects, EditRefusal> {
     let missing: Vec<_> = names.iter().filter(|name| files.find(kind, name).is_none()).collect();
     if !missing.is_empty() {
         return Err(files.places().refusal(missing.iter().map(|name| files.missing(kind, name)).collect()));
@@ -172,7 +172,7 @@ pub(crate) fn change_object(
     files: &BranchFiles<'_>,
     (object, changes): (&FoundObject, &ObjectChanges),
     changed: &mut ChangedObjects,
-) -> Result<(), Refusal> {
+) -> Result<(), EditRefusal> {
     let needed = changes.changes_of(object).map_err(|missing| no_key(files, object, missing))?;
     let known = changed.edits.get(&object.path).and_then(|edit| edit.content()).cloned();
     let before = known.or_else(|| files.content(&object.path).cloned()).unwrap_or_default();
@@ -188,7 +188,7 @@ pub(crate) fn change_object(
     Ok(())
 }
 
-fn no_key(files: &BranchFiles<'_>, object: &FoundObject, MissingKey { key, nearest }: MissingKey) -> Refusal {
+fn no_key(files: &BranchFiles<'_>, object: &FoundObject, MissingKey { key, nearest }: MissingKey) -> EditRefusal {
     let mut places = files.places();
     let origin = places.name(files, object);
     let message = format!("{} `{}` has no `{key}` to remove", object.kind, object.name);
@@ -203,8 +203,8 @@ fn no_key(files: &BranchFiles<'_>, object: &FoundObject, MissingKey { key, neare
 /// The field at a path. None if there is none.
 fn node_at<'n>(root: &'n Node, path: &FieldPath) -> Option<&'n Node> {
     path.steps().iter().try_fold(root, |node, step| match step {
-        Step::Key(key) => node.get(key),
-        Step::Index(index) => node.as_sequence()?.get(*index),
+        FieldStep::Key(key) => node.get(key),
+        FieldStep::Index(index) => node.as_sequence()?.get(*index),
     })
 }
 

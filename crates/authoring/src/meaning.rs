@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::field_path::Step;
+use model::field_path::FieldStep;
 use model::yaml::{Node, NodeValue, Resolved};
 
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The meaning of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,14 +45,14 @@ impl Meaning {
     }
 
     /// The intended meaning of a value.
-    pub(crate) fn of_value(value: &Value) -> Self {
+    pub(crate) fn of_value(value: &NewValue) -> Self {
         match value {
-            Value::Text(text) => Self::text(text),
-            Value::Bool(value) => Self::Scalar(Type::Bool, value.to_string()),
-            Value::Int(value) => Self::Scalar(Type::Number, value.to_string()),
-            Value::List(items) => Self::List(items.iter().map(Self::of_value).collect()),
-            Value::ShortList(items) => Self::List(items.iter().map(|item| Self::text(item)).collect()),
-            Value::Mapping(entries) => {
+            NewValue::Text(text) => Self::text(text),
+            NewValue::Bool(value) => Self::Scalar(Type::Bool, value.to_string()),
+            NewValue::Int(value) => Self::Scalar(Type::Number, value.to_string()),
+            NewValue::List(items) => Self::List(items.iter().map(Self::of_value).collect()),
+            NewValue::ShortList(items) => Self::List(items.iter().map(|item| Self::text(item)).collect()),
+            NewValue::Mapping(entries) => {
                 Self::Mapping(entries.iter().map(|(key, value)| (Self::text(key), Self::of_value(value))).collect())
             }
         }
@@ -63,34 +63,34 @@ impl Meaning {
     }
 
     /// Sets the field at this path, and creates the mappings above it. None if a field above it has another shape.
-    pub(crate) fn set(&mut self, steps: &[Step], value: Self) -> Option<()> {
+    pub(crate) fn set(&mut self, steps: &[FieldStep], value: Self) -> Option<()> {
         let Some((step, rest)) = steps.split_first() else {
             *self = value;
             return Some(());
         };
-        if let (Self::Scalar(Type::Null, _), Step::Key(_)) = (&*self, step) {
+        if let (Self::Scalar(Type::Null, _), FieldStep::Key(_)) = (&*self, step) {
             *self = Self::Mapping(BTreeMap::new());
         }
         match (self, step) {
-            (Self::Mapping(entries), Step::Key(key)) => {
+            (Self::Mapping(entries), FieldStep::Key(key)) => {
                 let found = entries.keys().find(|known| known.is_key(key)).cloned();
                 let null = || Self::Scalar(Type::Null, String::new());
                 entries.entry(found.unwrap_or_else(|| Self::text(key))).or_insert_with(null).set(rest, value)
             }
-            (Self::List(items), Step::Index(index)) => items.get_mut(*index)?.set(rest, value),
+            (Self::List(items), FieldStep::Index(index)) => items.get_mut(*index)?.set(rest, value),
             _ => None,
         }
     }
 
     /// Removes the field at this path. None if there is no such field.
-    pub(crate) fn remove(&mut self, steps: &[Step]) -> Option<()> {
+    pub(crate) fn remove(&mut self, steps: &[FieldStep]) -> Option<()> {
         let (step, rest) = steps.split_first()?;
         match (self, step) {
-            (Self::Mapping(entries), Step::Key(key)) => {
+            (Self::Mapping(entries), FieldStep::Key(key)) => {
                 let found = entries.keys().find(|known| known.is_key(key)).cloned()?;
                 if rest.is_empty() { entries.remove(&found).map(drop) } else { entries.get_mut(&found)?.remove(rest) }
             }
-            (Self::List(items), Step::Index(index)) => {
+            (Self::List(items), FieldStep::Index(index)) => {
                 let item = items.get_mut(*index)?;
                 if rest.is_empty() {
                     items.remove(*index);
@@ -103,10 +103,10 @@ impl Meaning {
     }
 
     /// Gives the entry at this path another key. None if there is no such entry, or if the mapping has that key.
-    pub(crate) fn rename_key(&mut self, steps: &[Step], key: &str) -> Option<()> {
+    pub(crate) fn rename_key(&mut self, steps: &[FieldStep], key: &str) -> Option<()> {
         let (last, above) = steps.split_last()?;
         let parent = above.iter().try_fold(self, |node, step| node.child(step))?;
-        let (Self::Mapping(entries), Step::Key(old)) = (parent, last) else { return None };
+        let (Self::Mapping(entries), FieldStep::Key(old)) = (parent, last) else { return None };
         let old = entries.keys().find(|known| known.is_key(old)).cloned()?;
         let is_free = !entries.keys().any(|known| known.is_key(key));
         let value = is_free.then(|| entries.remove(&old))??;
@@ -115,30 +115,30 @@ impl Meaning {
     }
 
     /// The entry or item at this step.
-    fn child(&mut self, step: &Step) -> Option<&mut Self> {
+    fn child(&mut self, step: &FieldStep) -> Option<&mut Self> {
         match (self, step) {
-            (Self::Mapping(entries), Step::Key(key)) => {
+            (Self::Mapping(entries), FieldStep::Key(key)) => {
                 entries.iter_mut().find(|(known, _)| known.is_key(key)).map(|(_, value)| value)
             }
-            (Self::List(items), Step::Index(index)) => items.get_mut(*index),
+            (Self::List(items), FieldStep::Index(index)) => items.get_mut(*index),
             _ => None,
         }
     }
 
     /// Appends an item to the list at this path, and creates the list if there is none. None if the field has another shape.
-    pub(crate) fn append(&mut self, steps: &[Step], value: Self) -> Option<()> {
+    pub(crate) fn append(&mut self, steps: &[FieldStep], value: Self) -> Option<()> {
         let mut present = self.clone();
         let mut found = Some(&mut present);
         for step in steps {
             found = match (found?, step) {
-                (Self::Mapping(entries), Step::Key(key)) => {
+                (Self::Mapping(entries), FieldStep::Key(key)) => {
                     let key = entries.keys().find(|known| known.is_key(key)).cloned();
                     match key {
                         Some(key) => entries.get_mut(&key),
                         None => return self.set(steps, Self::List(vec![value])),
                     }
                 }
-                (Self::List(items), Step::Index(index)) => items.get_mut(*index),
+                (Self::List(items), FieldStep::Index(index)) => items.get_mut(*index),
                 (Self::Scalar(Type::Null, _), _) => return self.set(steps, Self::List(vec![value])),
                 _ => None,
             };

@@ -7,7 +7,7 @@ use model::yaml::Node;
 
 use crate::emit;
 use crate::style::Style;
-use crate::value::{Entry, Value};
+use crate::value::{MappingEntry, NewValue};
 
 /// The key under which objects have their names, labels and annotations.
 const METADATA: &str = "metadata";
@@ -24,14 +24,14 @@ pub struct NewObject {
     /// The annotations, in the order in which they are written.
     pub annotations: Vec<(Arc<str>, Arc<str>)>,
     /// The fields beside `apiVersion`, `kind` and `metadata`, such as `spec` or `data`.
-    pub fields: Vec<Entry>,
+    pub fields: Vec<MappingEntry>,
     /// The lines of the comment above the object, without `#`.
     pub comment: Vec<Arc<str>>,
 }
 
 impl NewObject {
     /// An object with a `spec`, without labels and annotations.
-    pub fn new(kind: Kind, name: impl Into<Arc<str>>, spec: Value) -> Self {
+    pub fn new(kind: Kind, name: impl Into<Arc<str>>, spec: NewValue) -> Self {
         let (labels, annotations, comment) = Default::default();
         Self { kind, name: name.into(), labels, annotations, fields: vec![("spec".into(), spec)], comment }
     }
@@ -58,18 +58,18 @@ impl NewObject {
         style.line_end.applied(text)
     }
 
-    fn entries(&self) -> Vec<Entry> {
-        let texts = |pairs: &[(Arc<str>, Arc<str>)]| Value::texts(pairs.iter().map(|(key, value)| (key, value)));
-        let mut metadata = vec![("name".into(), Value::Text(Arc::clone(&self.name)))];
+    fn entries(&self) -> Vec<MappingEntry> {
+        let texts = |pairs: &[(Arc<str>, Arc<str>)]| NewValue::texts(pairs.iter().map(|(key, value)| (key, value)));
+        let mut metadata = vec![("name".into(), NewValue::Text(Arc::clone(&self.name)))];
         for (key, pairs) in [("labels", &self.labels), ("annotations", &self.annotations)] {
             if !pairs.is_empty() {
                 metadata.push((key.into(), texts(pairs)));
             }
         }
         let header = [
-            ("apiVersion".into(), Value::text(self.kind.api_version())),
-            ("kind".into(), Value::text(self.kind.name())),
-            (METADATA.into(), Value::Mapping(metadata)),
+            ("apiVersion".into(), NewValue::text(self.kind.api_version())),
+            ("kind".into(), NewValue::text(self.kind.name())),
+            (METADATA.into(), NewValue::Mapping(metadata)),
         ];
         header.into_iter().chain(self.fields.iter().cloned()).collect()
     }
@@ -82,7 +82,7 @@ pub fn write_all(objects: &[NewObject], style: &Style, sibling: Option<&Node>) -
 }
 
 /// The entries in the order that the same keys have in the sibling. Other entries stay after the one before them.
-fn ordered(entries: Vec<Entry>, sibling: Option<&Node>) -> Vec<Entry> {
+fn ordered(entries: Vec<MappingEntry>, sibling: Option<&Node>) -> Vec<MappingEntry> {
     let known = sibling.and_then(Node::as_mapping).unwrap_or_default();
     let position =
         |key: &str| known.iter().position(|(known, _)| known.as_scalar().is_some_and(|known| &*known.text == key));
@@ -92,7 +92,7 @@ fn ordered(entries: Vec<Entry>, sibling: Option<&Node>) -> Vec<Entry> {
         last = position(&key).unwrap_or(last);
         let below = sibling.and_then(|sibling| sibling.get(&key));
         let value = match value {
-            Value::Mapping(entries) => Value::Mapping(ordered(entries, below)),
+            NewValue::Mapping(entries) => NewValue::Mapping(ordered(entries, below)),
             value => value,
         };
         places.push((last, (key, value)));
@@ -103,18 +103,18 @@ fn ordered(entries: Vec<Entry>, sibling: Option<&Node>) -> Vec<Entry> {
 
 #[cfg(test)]
 mod tests {
-    use model::yaml::{Options, read};
+    use model::yaml::{YamlOptions, read};
 
     use super::*;
 
     fn cluster() -> NewObject {
-        let spec = Value::mapping([("clusterType", Value::text("store"))]);
+        let spec = NewValue::mapping([("clusterType", NewValue::text("store"))]);
         let labels = [("region", "west-us"), ("line", "7")].map(|(key, value)| (key.into(), value.into()));
         NewObject::new(Kind::Cluster, "store-042", spec).labelled(labels)
     }
 
     fn check(object: &NewObject, sibling: &str, expected: &str) {
-        let reading = read(sibling, &Options::OBJECTS);
+        let reading = read(sibling, &YamlOptions::OBJECTS);
         let sibling_root = reading.documents.first().map(|document| &document.root);
         assert_eq!(object.write(&Style::from_text(sibling), sibling_root), expected);
     }
@@ -135,6 +135,6 @@ mod tests {
     #[test]
     fn several_objects_are_documents_of_one_text() {
         let text = write_all(&[cluster(), cluster()], &Style::default(), None);
-        assert_eq!(read(&text, &Options::OBJECTS).documents.len(), 2);
+        assert_eq!(read(&text, &YamlOptions::OBJECTS).documents.len(), 2);
     }
 }

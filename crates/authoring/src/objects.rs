@@ -8,7 +8,7 @@ use model::object::config_map::PLATFORM_CONFIG;
 use model::selector::{LabelSelector, Operator, Requirement};
 
 use crate::new_object::NewObject;
-use crate::value::{Entry, Value};
+use crate::value::{MappingEntry, NewValue};
 
 /// Labels, in the order in which they are written.
 pub type LabelList = Vec<(Arc<str>, Arc<str>)>;
@@ -26,17 +26,17 @@ pub struct ClusterTypeTemplates {
 
 /// A `ClusterType`.
 pub fn cluster_type(name: &ClusterTypeName, templates: &ClusterTypeTemplates, labels: LabelList) -> NewObject {
-    let spec = Value::mapping([
-        ("reconciler", Value::Text(Arc::clone(&templates.reconciler))),
-        ("namespaceService", Value::Text(Arc::clone(&templates.namespace_service))),
-        ("configType", Value::Text(Arc::clone(&templates.config_type))),
+    let spec = NewValue::mapping([
+        ("reconciler", NewValue::Text(Arc::clone(&templates.reconciler))),
+        ("namespaceService", NewValue::Text(Arc::clone(&templates.namespace_service))),
+        ("configType", NewValue::Text(Arc::clone(&templates.config_type))),
     ]);
     NewObject::new(Kind::ClusterType, Arc::clone(name.as_arc()), spec).labelled(labels)
 }
 
 /// A `Cluster`.
 pub fn cluster(name: &ClusterName, cluster_type: &ClusterTypeName, labels: LabelList) -> NewObject {
-    let spec = Value::mapping([("clusterType", Value::Text(Arc::clone(cluster_type.as_arc())))]);
+    let spec = NewValue::mapping([("clusterType", NewValue::Text(Arc::clone(cluster_type.as_arc())))]);
     NewObject::new(Kind::Cluster, Arc::clone(name.as_arc()), spec).labelled(labels)
 }
 
@@ -53,50 +53,53 @@ pub struct PolicySelection {
 
 /// A `SchedulingPolicy`.
 pub fn policy(name: &PolicyName, selection: &PolicySelection) -> NewObject {
-    let spec = Value::Mapping(self::selection(selection));
+    let spec = NewValue::Mapping(self::selection(selection));
     NewObject::new(Kind::SchedulingPolicy, Arc::clone(name.as_arc()), spec)
 }
 
 /// The fields that select deployment targets and places.
-pub(crate) fn selection(selection: &PolicySelection) -> Vec<Entry> {
+pub(crate) fn selection(selection: &PolicySelection) -> Vec<MappingEntry> {
     let workspace =
-        selection.workspace.iter().map(|workspace| ("workspace".into(), Value::Text(Arc::clone(workspace))));
+        selection.workspace.iter().map(|workspace| ("workspace".into(), NewValue::Text(Arc::clone(workspace))));
     let targets = workspace.chain([("labelSelector".into(), selector(&selection.targets))]).collect();
     vec![
-        ("deploymentTargetSelector".into(), Value::Mapping(targets)),
-        ("clusterTypeSelector".into(), Value::mapping([("labelSelector", selector(&selection.places))])),
+        ("deploymentTargetSelector".into(), NewValue::Mapping(targets)),
+        ("clusterTypeSelector".into(), NewValue::mapping([("labelSelector", selector(&selection.places))])),
     ]
 }
 
 /// A selector as objects have it: `matchLabels` for single values, `matchExpressions` for all else.
-pub fn selector(selector: &LabelSelector) -> Value {
-    let mut labels: Vec<Entry> = Vec::new();
+pub fn selector(selector: &LabelSelector) -> NewValue {
+    let mut labels: Vec<MappingEntry> = Vec::new();
     let mut expressions = Vec::new();
     for requirement in &selector.requirements {
         match &requirement.operator {
             Operator::In(values) if values.len() == 1 && labels.iter().all(|(key, _)| *key != requirement.key) => {
-                labels
-                    .extend(values.iter().map(|value| (Arc::clone(&requirement.key), Value::Text(Arc::clone(value)))));
+                labels.extend(
+                    values.iter().map(|value| (Arc::clone(&requirement.key), NewValue::Text(Arc::clone(value)))),
+                );
             }
             _ => expressions.push(expression(requirement)),
         }
     }
-    let labels = (!labels.is_empty()).then(|| ("matchLabels".into(), Value::Mapping(labels)));
-    let expressions = (!expressions.is_empty()).then(|| ("matchExpressions".into(), Value::List(expressions)));
-    Value::Mapping(labels.into_iter().chain(expressions).collect())
+    let labels = (!labels.is_empty()).then(|| ("matchLabels".into(), NewValue::Mapping(labels)));
+    let expressions = (!expressions.is_empty()).then(|| ("matchExpressions".into(), NewValue::List(expressions)));
+    NewValue::Mapping(labels.into_iter().chain(expressions).collect())
 }
 
-fn expression(requirement: &Requirement) -> Value {
+fn expression(requirement: &Requirement) -> NewValue {
     let (operator, values) = match &requirement.operator {
         Operator::In(values) => ("In", Some(values)),
         Operator::NotIn(values) => ("NotIn", Some(values)),
         Operator::Exists => ("Exists", None),
         Operator::DoesNotExist => ("DoesNotExist", None),
     };
-    let mut entries =
-        vec![("key".into(), Value::Text(Arc::clone(&requirement.key))), ("operator".into(), Value::text(operator))];
-    entries.extend(values.map(|values| ("values".into(), Value::ShortList(values.clone()))));
-    Value::Mapping(entries)
+    let mut entries = vec![
+        ("key".into(), NewValue::Text(Arc::clone(&requirement.key))),
+        ("operator".into(), NewValue::text(operator)),
+    ];
+    entries.extend(values.map(|values| ("values".into(), NewValue::ShortList(values.clone()))));
+    NewValue::Mapping(entries)
 }
 
 /// A place in a repository.
@@ -111,11 +114,11 @@ pub struct RepositoryFolder {
 }
 
 impl RepositoryFolder {
-    pub(crate) fn value(&self) -> Value {
-        Value::mapping([
-            ("repo", Value::Text(Arc::clone(&self.repo))),
-            ("branch", Value::Text(Arc::clone(&self.branch))),
-            ("path", Value::Text(Arc::clone(&self.path))),
+    pub(crate) fn value(&self) -> NewValue {
+        NewValue::mapping([
+            ("repo", NewValue::Text(Arc::clone(&self.repo))),
+            ("branch", NewValue::Text(Arc::clone(&self.branch))),
+            ("path", NewValue::Text(Arc::clone(&self.path))),
         ])
     }
 }
@@ -123,22 +126,22 @@ impl RepositoryFolder {
 /// A `WorkloadRegistration`.
 pub fn registration(name: &RegistrationName, place: &RepositoryFolder, workspace: Option<&Arc<str>>) -> NewObject {
     let mut spec = vec![("workload".into(), place.value())];
-    spec.extend(workspace.map(|workspace| ("workspace".into(), Value::Text(Arc::clone(workspace)))));
-    NewObject::new(Kind::WorkloadRegistration, Arc::clone(name.as_arc()), Value::Mapping(spec))
+    spec.extend(workspace.map(|workspace| ("workspace".into(), NewValue::Text(Arc::clone(workspace)))));
+    NewObject::new(Kind::WorkloadRegistration, Arc::clone(name.as_arc()), NewValue::Mapping(spec))
 }
 
 /// A `ConfigMap` that takes part in composition, for assignments with these labels.
 pub fn config_map(name: &ConfigMapName, labels: LabelList, values: &[(Arc<str>, Arc<str>)]) -> NewObject {
     let mark = (PLATFORM_CONFIG.into(), "true".into());
-    let data = values.iter().map(|(key, value)| (Arc::clone(key), Value::Text(Arc::clone(value)))).collect();
-    let mut object = NewObject::new(Kind::ConfigMap, Arc::clone(name.as_arc()), Value::Mapping(Vec::new()));
-    object.fields = vec![("data".into(), Value::Mapping(data))];
+    let data = values.iter().map(|(key, value)| (Arc::clone(key), NewValue::Text(Arc::clone(value)))).collect();
+    let mut object = NewObject::new(Kind::ConfigMap, Arc::clone(name.as_arc()), NewValue::Mapping(Vec::new()));
+    object.fields = vec![("data".into(), NewValue::Mapping(data))];
     object.labelled([mark].into_iter().chain(labels))
 }
 
 /// A `ConfigSchema`, for assignments with these labels. `schema` is JSON text.
 pub fn config_schema(name: &ConfigSchemaName, labels: LabelList, schema: &str) -> NewObject {
-    let spec = Value::mapping([("schema", Value::text(schema))]);
+    let spec = NewValue::mapping([("schema", NewValue::text(schema))]);
     NewObject::new(Kind::ConfigSchema, Arc::clone(name.as_arc()), spec).labelled(labels)
 }
 

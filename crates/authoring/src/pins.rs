@@ -8,12 +8,12 @@ use model::name::ReleasePinName;
 use model::object::release_pin::{EXPIRES, MANIFESTS};
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
 use crate::new_object::NewObject;
 use crate::objects::{LabelList, PolicySelection, selection};
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The path of the reason.
 const REASON: [&str; 2] = ["spec", "reason"];
@@ -40,12 +40,12 @@ pub struct ChangedPin {
 
 /// A `ReleasePin`.
 pub fn release_pin(name: &ReleasePinName, selected: &PolicySelection, release: &PinnedRelease) -> NewObject {
-    let texts = |pairs: &LabelList| Value::texts(pairs.iter().map(|(key, value)| (key, value)));
+    let texts = |pairs: &LabelList| NewValue::texts(pairs.iter().map(|(key, value)| (key, value)));
     let mut spec = selection(selected);
     spec.push((MANIFESTS[1].into(), texts(&release.manifests)));
-    spec.extend(release.reason.iter().map(|reason| (REASON[1].into(), Value::Text(Arc::clone(reason)))));
-    spec.extend(release.expires.iter().map(|expires| (EXPIRES[1].into(), Value::Text(Arc::clone(expires)))));
-    NewObject::new(Kind::ReleasePin, Arc::clone(name.as_arc()), Value::Mapping(spec))
+    spec.extend(release.reason.iter().map(|reason| (REASON[1].into(), NewValue::Text(Arc::clone(reason)))));
+    spec.extend(release.expires.iter().map(|expires| (EXPIRES[1].into(), NewValue::Text(Arc::clone(expires)))));
+    NewObject::new(Kind::ReleasePin, Arc::clone(name.as_arc()), NewValue::Mapping(spec))
 }
 
 /// Changes the release of an existing pin. Other keys of its `manifests` stay. None if there is no pin of this name.
@@ -56,7 +56,7 @@ pub fn change_release(
     files: &BranchFiles<'_>,
     name: &ReleasePinName,
     release: &PinnedRelease,
-) -> Option<Result<ChangedPin, Refusal>> {
+) -> Option<Result<ChangedPin, EditRefusal>> {
     let found = files.find(Kind::ReleasePin, name.as_str())?;
     let content = files.content(&found.path)?;
     let manifests =
@@ -65,7 +65,7 @@ pub fn change_release(
     let expires = release.expires.iter().map(|expires| (FieldPath::from(EXPIRES), expires));
     let mut bytes = content.to_vec();
     for (path, value) in manifests.chain(reason).chain(expires) {
-        let change = Change::Set(path, Value::Text(Arc::clone(value)));
+        let change = Change::Set(path, NewValue::Text(Arc::clone(value)));
         match edit(&bytes, found.at, &change) {
             Ok(edited) => bytes = edited,
             Err(error) => return Some(Err(files.not_editable(&found.path, &error))),

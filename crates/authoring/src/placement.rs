@@ -11,7 +11,7 @@ use model::yaml::{Node, NodeValue};
 
 use crate::branch_files::{BranchFiles, FoundObject};
 use crate::new_object::NewObject;
-use crate::value::Value;
+use crate::value::NewValue;
 
 mod file_name;
 
@@ -235,15 +235,15 @@ fn traits_of(object: &NewObject) -> BTreeSet<Trait> {
     found
 }
 
-fn collect_value(value: &Value, path: &str, found: &mut BTreeSet<Trait>) {
+fn collect_value(value: &NewValue, path: &str, found: &mut BTreeSet<Trait>) {
     match value {
-        Value::Text(text) => {
+        NewValue::Text(text) => {
             found.insert((path.to_owned(), Arc::clone(text)));
         }
-        Value::Bool(_) | Value::Int(_) => {}
-        Value::List(items) => items.iter().for_each(|item| collect_value(item, path, found)),
-        Value::ShortList(items) => found.extend(items.iter().map(|item| (path.to_owned(), Arc::clone(item)))),
-        Value::Mapping(entries) => {
+        NewValue::Bool(_) | NewValue::Int(_) => {}
+        NewValue::List(items) => items.iter().for_each(|item| collect_value(item, path, found)),
+        NewValue::ShortList(items) => found.extend(items.iter().map(|item| (path.to_owned(), Arc::clone(item)))),
+        NewValue::Mapping(entries) => {
             entries.iter().for_each(|(key, value)| collect_value(value, &format!("{path}.{key}"), found));
         }
     }

@@ -11,7 +11,7 @@ use model::yaml::Node;
 
 use crate::branch_files::{BranchFiles, FoundObject};
 use crate::edit::Change;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// A field that contains the name of another object.
 pub(crate) struct Reference<'f> {
@@ -35,7 +35,7 @@ impl<'f> Reference<'f> {
     /// The change after which the field contains `name`. None: a dot in the name would end it in this key.
     pub(crate) fn renamed(&self, name: &str) -> Option<Change> {
         match &self.change {
-            NameChange::Set(path) => Some(Change::Set(path.clone(), Value::text(name))),
+            NameChange::Set(path) => Some(Change::Set(path.clone(), NewValue::text(name))),
             NameChange::Key(..) if name.contains('.') => None,
             NameChange::Key(path, before, after) => {
                 Some(Change::RenameKey(path.clone(), format!("{before}{name}{after}").into()))
@@ -65,7 +65,7 @@ pub(crate) fn required<'f>(files: &'f BranchFiles<'_>, (kind, name): (Kind, &str
 
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum NamedKind {
     /// A cluster type.
     ClusterType,
     /// A cluster.
@@ -76,7 +76,7 @@ pub enum Named {
     Target,
 }
 
-impl Named {
+impl NamedKind {
     /// The label by which values and schemas name it.
     fn label(self) -> &'static str {
         match self {
@@ -89,10 +89,10 @@ impl Named {
 }
 
 /// All references to a name: also those of values, schemas and selectors, which may be without it.
-pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, named: Named, name: &str) -> Vec<Reference<'f>> {
+pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, named: NamedKind, name: &str) -> Vec<Reference<'f>> {
     let mut found = match named {
-        Named::ClusterType => required(files, (Kind::ClusterType, name)),
-        Named::Cluster | Named::Workload | Named::Target => Vec::new(),
+        NamedKind::ClusterType => required(files, (Kind::ClusterType, name)),
+        NamedKind::Cluster | NamedKind::Workload | NamedKind::Target => Vec::new(),
     };
     let label = named.label();
     for object in files.objects() {
@@ -102,7 +102,7 @@ pub(crate) fn all<'f>(files: &'f BranchFiles<'_>, named: Named, name: &str) -> V
             Kind::ConfigMap | Kind::ConfigSchema => {
                 found.extend(Reference::field(object, &["metadata", "labels", label], name));
             }
-            _ if named == Named::Workload => found.extend(of_workload(object, name)),
+            _ if named == NamedKind::Workload => found.extend(of_workload(object, name)),
             _ => {}
         }
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::kind::Kind;
-use model::yaml::{self, Node, Options};
+use model::yaml::{self, Node, YamlOptions};
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::documents;
 use crate::edit::{Change, EditError, ObjectPosition, edit};
 use crate::file_edits::FileEdits;
@@ -36,7 +36,7 @@ pub fn remove_named(
     kind: Kind,
     names: &[Arc<str>],
     is_cascading: bool,
-) -> Result<Removals, Refusal> {
+) -> Result<Removals, EditRefusal> {
     let by_name: BTreeMap<_, _> = files.of_kind(kind).map(|object| (&*object.name, object)).collect();
     let mut missing = Vec::new();
     let mut found = Vec::new();
@@ -65,7 +65,7 @@ pub fn remove_named(
 }
 
 /// Removes these objects.
-pub(crate) fn remove(files: &BranchFiles<'_>, objects: &[&FoundObject]) -> Result<FileEdits, Refusal> {
+pub(crate) fn remove(files: &BranchFiles<'_>, objects: &[&FoundObject]) -> Result<FileEdits, EditRefusal> {
     let mut by_path: BTreeMap<&Arc<str>, Vec<ObjectPosition>> = BTreeMap::new();
     objects.iter().for_each(|object| by_path.entry(&object.path).or_default().push(object.at));
     let mut edits = FileEdits::default();
@@ -102,12 +102,12 @@ fn without(content: &[u8], positions: &[ObjectPosition]) -> Result<Option<Vec<u8
 }
 
 fn is_empty_list(content: &[u8], document: usize) -> bool {
-    let reading = yaml::read_bytes(content, &Options::OBJECTS);
+    let reading = yaml::read_bytes(content, &YamlOptions::OBJECTS);
     let items = reading.documents.get(document).and_then(|document| document.root.get("items"));
     items.and_then(Node::as_sequence).is_some_and(<[Node]>::is_empty)
 }
 
-fn still_used(files: &BranchFiles<'_>, users: &[(&FoundObject, Vec<Reference<'_>>)]) -> Refusal {
+fn still_used(files: &BranchFiles<'_>, users: &[(&FoundObject, Vec<Reference<'_>>)]) -> EditRefusal {
     let mut places = files.places();
     let mut diagnostics = Vec::new();
     for (object, users) in users.iter().filter(|(_, users)| !users.is_empty()) {

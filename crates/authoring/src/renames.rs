@@ -10,14 +10,14 @@ use model::kind::Kind;
 use model::object::release_pin::PROMOTED_PREFIX;
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::edit::{Change, ObjectPosition, edit};
 use crate::file_edits::FileEdits;
 use crate::placement::renamed_path;
-pub use crate::references::Named;
+pub use crate::references::NamedKind;
 use crate::references::{self, Reference};
 use crate::targets::{self, TARGETS};
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The path of an object's name.
 const NAME: [&str; 2] = ["metadata", "name"];
@@ -37,7 +37,7 @@ pub struct Renaming {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewName {
     /// What it is the name of.
-    pub named: Named,
+    pub named: NamedKind,
     /// The name until now.
     pub old: Arc<str>,
     /// The new name.
@@ -49,10 +49,10 @@ pub struct NewName {
 ///
 /// # Errors
 /// There is no such object, the new name is taken by a cluster type or a cluster, or a file can't be edited. Nothing is renamed then.
-pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
+pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> Result<Renaming, EditRefusal> {
     let object = files.find(kind, old).ok_or_else(|| files.places().refusal(vec![files.missing(kind, old)]))?;
     refuse_taken(files, [Kind::ClusterType, Kind::Cluster], new)?;
-    let named = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
+    let named = if kind == Kind::ClusterType { NamedKind::ClusterType } else { NamedKind::Cluster };
     let mut edited = Edited::new(files);
     edited.rename(object, new, &[earlier_name(object, new)])?;
     edited.follow(&[NewName { named, old: old.into(), new: new.into() }])?;
@@ -63,12 +63,12 @@ pub fn rename(files: &BranchFiles<'_>, kind: Kind, (old, new): (&str, &str)) -> 
 ///
 /// # Errors
 /// There is no such workload in these files.
-pub fn names_of_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Vec<NewName>, Refusal> {
+pub fn names_of_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Vec<NewName>, EditRefusal> {
     let object = targets::find(files, old)?;
-    let own = NewName { named: Named::Workload, old: old.into(), new: new.into() };
+    let own = NewName { named: NamedKind::Workload, old: old.into(), new: new.into() };
     let names: BTreeSet<_> = targets::names(object).into_iter().collect();
     let of_target = |name: &str| NewName {
-        named: Named::Target,
+        named: NamedKind::Target,
         old: format!("{old}-{name}").into(),
         new: format!("{new}-{name}").into(),
     };
@@ -79,7 +79,7 @@ pub fn names_of_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> R
 ///
 /// # Errors
 /// There is no such workload, the new name is taken, or a file can't be edited. Nothing is renamed then.
-pub fn rename_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
+pub fn rename_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Result<Renaming, EditRefusal> {
     let object = targets::find(files, old)?;
     refuse_taken(files, [Kind::Workload, Kind::WorkloadRegistration], new)?;
     let names = names_of_workload(files, (old, new))?;
@@ -93,16 +93,20 @@ pub fn rename_workload(files: &BranchFiles<'_>, (old, new): (&str, &str)) -> Res
 ///
 /// # Errors
 /// There is no such workload or target, it has a target with the new name, or a file can't be edited. Nothing is renamed then.
-pub fn rename_target(files: &BranchFiles<'_>, workload: &str, (old, new): (&str, &str)) -> Result<Renaming, Refusal> {
+pub fn rename_target(
+    files: &BranchFiles<'_>,
+    workload: &str,
+    (old, new): (&str, &str),
+) -> Result<Renaming, EditRefusal> {
     let object = targets::find(files, workload)?;
     let positions = targets::positions(files, object, old)?;
     targets::refuse_taken(files, object, new)?;
     let name = |position: usize| FieldPath::from(TARGETS).index(position).key("name");
     let mut changes: Vec<_> =
-        positions.into_iter().map(|position| Change::Set(name(position), Value::text(new))).collect();
+        positions.into_iter().map(|position| Change::Set(name(position), NewValue::text(new))).collect();
     let path = annotation(RENAMED_TARGETS);
     let before = object.text(&["metadata", "annotations", RENAMED_TARGETS]);
-    changes.push(Change::Set(path, Value::text(earlier_names::target_renamed(before, (old, new)))));
+    changes.push(Change::Set(path, NewValue::text(earlier_names::target_renamed(before, (old, new)))));
     let mut edited = Edited::new(files);
     edited.change(object, &changes)?;
     edited.renaming.object.push(PlacedObject { name: Arc::clone(&object.name), ..placed(object) });
@@ -112,7 +116,11 @@ pub fn rename_target(files: &BranchFiles<'_>, workload: &str, (old, new): (&str,
 
 /// The whole name of a target that changes.
 pub fn name_of_target(workload: &str, (old, new): (&str, &str)) -> NewName {
-    NewName { named: Named::Target, old: format!("{workload}-{old}").into(), new: format!("{workload}-{new}").into() }
+    NewName {
+        named: NamedKind::Target,
+        old: format!("{workload}-{old}").into(),
+        new: format!("{workload}-{new}").into(),
+    }
 }
 
 /// Replaces names in a branch that does not have the renamed objects. The registration of a workload, and the pin of its promoted release, get its new name. An
@@ -120,7 +128,7 @@ pub fn name_of_target(workload: &str, (old, new): (&str, &str)) -> NewName {
 ///
 /// # Errors
 /// The new name is taken by a registration, or a file can't be edited. Nothing is changed then.
-pub fn follow(files: &BranchFiles<'_>, names: &[NewName]) -> Result<Renaming, Refusal> {
+pub fn follow(files: &BranchFiles<'_>, names: &[NewName]) -> Result<Renaming, EditRefusal> {
     let mut edited = Edited::new(files);
     edited.follow(names)?;
     Ok(edited.renaming)
@@ -140,8 +148,8 @@ impl<'f, 'b> Edited<'f, 'b> {
     }
 
     /// Gives an object another name, with more changes. Its file follows.
-    fn rename(&mut self, object: &FoundObject, new: &str, more: &[Change]) -> Result<(), Refusal> {
-        let name = Change::Set(FieldPath::from(NAME), Value::text(new));
+    fn rename(&mut self, object: &FoundObject, new: &str, more: &[Change]) -> Result<(), EditRefusal> {
+        let name = Change::Set(FieldPath::from(NAME), NewValue::text(new));
         let changes: Vec<_> = [name].into_iter().chain(more.iter().cloned()).collect();
         self.change(object, &changes)?;
         let path = self.move_file(object, (&object.name, new));
@@ -150,7 +158,7 @@ impl<'f, 'b> Edited<'f, 'b> {
     }
 
     /// Changes an object.
-    fn change(&mut self, object: &FoundObject, changes: &[Change]) -> Result<(), Refusal> {
+    fn change(&mut self, object: &FoundObject, changes: &[Change]) -> Result<(), EditRefusal> {
         self.edit(&object.path, changes.iter().map(|change| (object.at, change)))
     }
 
@@ -158,7 +166,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         &mut self,
         path: &Arc<str>,
         mut changes: impl Iterator<Item = (ObjectPosition, &'c Change)>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), EditRefusal> {
         let content = self.contents.get(path).map(|content| content.to_vec()).unwrap_or_default();
         let changed = changes.try_fold(content, |content, (at, change)| edit(&content, at, change));
         let content = changed.map_err(|error| self.files.not_editable(path, &error))?;
@@ -181,7 +189,7 @@ impl<'f, 'b> Edited<'f, 'b> {
     }
 
     /// Replaces names in all objects.
-    fn follow(&mut self, names: &[NewName]) -> Result<(), Refusal> {
+    fn follow(&mut self, names: &[NewName]) -> Result<(), EditRefusal> {
         for name in names {
             self.follow_one(name)?;
         }
@@ -190,7 +198,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         Ok(())
     }
 
-    fn follow_one(&mut self, NewName { named, old, new }: &NewName) -> Result<(), Refusal> {
+    fn follow_one(&mut self, NewName { named, old, new }: &NewName) -> Result<(), EditRefusal> {
         let contents = self.contents.clone();
         let files = self.files.with_contents(&contents);
         let mut changes: BTreeMap<&Arc<str>, Vec<(ObjectPosition, Change)>> = BTreeMap::new();
@@ -202,7 +210,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         for (path, changes) in changes {
             self.edit(path, changes.iter().map(|(at, change)| (*at, change)))?;
         }
-        if *named != Named::Workload {
+        if *named != NamedKind::Workload {
             return Ok(());
         }
         // The names of these objects are that of the workload.
@@ -214,7 +222,7 @@ impl<'f, 'b> Edited<'f, 'b> {
         if let Some(pin) = files.find(Kind::ReleasePin, &promoted(old))
             && files.find(Kind::ReleasePin, &promoted(new)).is_none()
         {
-            self.change(pin, &[Change::Set(FieldPath::from(NAME), Value::text(promoted(new)))])?;
+            self.change(pin, &[Change::Set(FieldPath::from(NAME), NewValue::text(promoted(new)))])?;
             // A promotion writes a file with the name of the workload.
             let path = match self.move_file(pin, (old, new)) {
                 path if path == pin.path => self.move_file(pin, (&pin.name, &promoted(new))),
@@ -229,7 +237,7 @@ impl<'f, 'b> Edited<'f, 'b> {
 /// The change of the annotation that has the earlier names of an object.
 fn earlier_name(object: &FoundObject, new: &str) -> Change {
     let before = object.text(&["metadata", "annotations", RENAMED_FROM]);
-    Change::Set(annotation(RENAMED_FROM), Value::text(earlier_names::renamed(before, (&object.name, new))))
+    Change::Set(annotation(RENAMED_FROM), NewValue::text(earlier_names::renamed(before, (&object.name, new))))
 }
 
 fn annotation(key: &str) -> FieldPath {
@@ -237,7 +245,7 @@ fn annotation(key: &str) -> FieldPath {
 }
 
 /// The refusal of a name that a key can't contain.
-fn no_key(files: &BranchFiles<'_>, reference: &Reference<'_>, name: &str) -> Refusal {
+fn no_key(files: &BranchFiles<'_>, reference: &Reference<'_>, name: &str) -> EditRefusal {
     let mut places = files.places();
     let origin = Origin::Span(places.file(files, &reference.object.path), reference.node.span);
     let message = format!("a key of ConfigMap `{}` names it, and can't contain `{name}`", reference.object.name);
@@ -250,7 +258,7 @@ fn placed(object: &FoundObject) -> PlacedObject {
 }
 
 /// Refuses a name that an object of these kinds has. Cluster types and clusters share their names, because each has a folder of its name.
-fn refuse_taken(files: &BranchFiles<'_>, kinds: impl IntoIterator<Item = Kind>, name: &str) -> Result<(), Refusal> {
+fn refuse_taken(files: &BranchFiles<'_>, kinds: impl IntoIterator<Item = Kind>, name: &str) -> Result<(), EditRefusal> {
     let taken = kinds.into_iter().find_map(|kind| files.find(kind, name));
     let Some(taken) = taken else { return Ok(()) };
     let mut places = files.places();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::yaml::{self, Node, Options, Resolved, ScalarStyle, resolve_plain};
+use model::yaml::{self, Node, Resolved, ScalarStyle, YamlOptions, resolve_plain};
 
 use crate::style::Quote;
 
@@ -80,7 +80,7 @@ fn is_read_back(text: &str, context: Context) -> bool {
         Context::Block => (format!("k: {text}\n"), 1),
         Context::Flow => (format!("k: [{text}, z]\n"), 2),
     };
-    let reading = yaml::read(&line, &Options::OBJECTS);
+    let reading = yaml::read(&line, &YamlOptions::OBJECTS);
     let [document] = reading.documents.as_slice() else { return false };
     let is_same = |node: &Node| {
         node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Plain && &*scalar.text == text)
@@ -172,7 +172,7 @@ mod tests {
         fn every_text_is_read_back(text in "\\PC{0,12}|[ -~\\t\\n\\r]{0,12}|[-+.:0-9eExob_ynoTZ~]{0,6}", single in any::<bool>()) {
             let quote = if single { Quote::Single } else { Quote::Double };
             let line = format!("{}: {}\nf: [{}, 1]\n", written_key(&text, quote), written(&text, Context::Block, quote), written(&text, Context::Flow, quote));
-            let reading = yaml::read(&line, &Options::OBJECTS);
+            let reading = yaml::read(&line, &YamlOptions::OBJECTS);
             let resolved = |node: &Node| node.as_scalar().map(|scalar| scalar.resolve() == Resolved::Text(text.as_str().into()));
             if text == "f" {
                 return Ok(());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::yaml::{self, Node, NodeValue, Options, ScalarStyle};
+use model::yaml::{self, Node, NodeValue, ScalarStyle, YamlOptions};
 
 /// How a file is written. The default is the style of Kalypso's own examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Style {
     /// The style of a text. What the text does not show is as in the default.
     pub fn from_text(text: &str) -> Self {
         let mut seen = Seen::default();
-        for document in yaml::read(text, &Options::OBJECTS).documents {
+        for document in yaml::read(text, &YamlOptions::OBJECTS).documents {
             seen.look(text, &document.root);
         }
         let default = Self::default();

@@ -10,13 +10,13 @@ use model::name::{EnvironmentName, WorkloadName};
 use model::yaml::{Node, NodeValue};
 
 use crate::additions::PlacedObject;
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::edit::{Change, edit};
 use crate::field_changes::{ChangedObjects, ObjectChanges, PairChanges, change_object};
 use crate::file_edits::FileEdits;
 use crate::new_object::NewObject;
 use crate::objects::LabelList;
-use crate::value::{Entry, Value};
+use crate::value::{MappingEntry, NewValue};
 
 /// The path of the list of targets.
 pub(crate) const TARGETS: [&str; 2] = ["spec", "deploymentTargets"];
@@ -58,7 +58,7 @@ pub struct TargetChange {
 /// A workload with targets, for the file with which an application begins.
 pub fn workload(name: &WorkloadName, targets: &[NewTarget], labels: LabelList) -> NewObject {
     let targets = targets.iter().map(|target| value(target, None)).collect();
-    let spec = Value::mapping([(TARGETS[1], Value::List(targets))]);
+    let spec = NewValue::mapping([(TARGETS[1], NewValue::List(targets))]);
     NewObject::new(Kind::Workload, Arc::clone(name.as_arc()), spec).labelled(labels)
 }
 
@@ -66,7 +66,7 @@ pub fn workload(name: &WorkloadName, targets: &[NewTarget], labels: LabelList) -
 ///
 /// # Errors
 /// There is no such workload, it has this target, or the file can't be edited.
-pub fn add(files: &BranchFiles<'_>, workload: &str, target: &NewTarget) -> Result<TargetChange, Refusal> {
+pub fn add(files: &BranchFiles<'_>, workload: &str, target: &NewTarget) -> Result<TargetChange, EditRefusal> {
     let found = find(files, workload)?;
     let known = targets(found);
     if let Some(existing) = known.iter().find(|known| known.is(&target.name, &target.environment)) {
@@ -91,7 +91,7 @@ pub fn add(files: &BranchFiles<'_>, workload: &str, target: &NewTarget) -> Resul
 ///
 /// # Errors
 /// There is no such workload or target, or the file can't be edited.
-pub fn remove(files: &BranchFiles<'_>, key: TargetKey<'_>) -> Result<TargetChange, Refusal> {
+pub fn remove(files: &BranchFiles<'_>, key: TargetKey<'_>) -> Result<TargetChange, EditRefusal> {
     let found = find(files, key.workload)?;
     let position = position(files, found, key)?;
     changed(files, found, &Change::Remove(FieldPath::from(TARGETS).index(position)))
@@ -106,7 +106,7 @@ pub fn set(
     key: TargetKey<'_>,
     labels: PairChanges,
     manifests: PairChanges,
-) -> Result<TargetChange, Refusal> {
+) -> Result<TargetChange, EditRefusal> {
     let found = find(files, key.workload)?;
     let position = position(files, found, key)?;
     let at = |key: &str| FieldPath::from(TARGETS).index(position).key(key);
@@ -117,7 +117,7 @@ pub fn set(
 }
 
 /// The position of a target in the list of its workload.
-fn position(files: &BranchFiles<'_>, found: &FoundObject, key: TargetKey<'_>) -> Result<usize, Refusal> {
+fn position(files: &BranchFiles<'_>, found: &FoundObject, key: TargetKey<'_>) -> Result<usize, EditRefusal> {
     let TargetKey { workload, target, environment } = key;
     let known = targets(found);
     known.iter().position(|known| known.is(target, environment)).ok_or_else(|| {
@@ -136,7 +136,7 @@ fn position(files: &BranchFiles<'_>, found: &FoundObject, key: TargetKey<'_>) ->
     })
 }
 
-fn changed(files: &BranchFiles<'_>, workload: &FoundObject, change: &Change) -> Result<TargetChange, Refusal> {
+fn changed(files: &BranchFiles<'_>, workload: &FoundObject, change: &Change) -> Result<TargetChange, EditRefusal> {
     let mut edits = FileEdits::default();
     if let Some(content) = files.content(&workload.path) {
         let bytes = edit(content, workload.at, change).map_err(|error| files.not_editable(&workload.path, &error))?;
@@ -146,7 +146,7 @@ fn changed(files: &BranchFiles<'_>, workload: &FoundObject, change: &Change) -> 
     Ok(TargetChange { edits, object: Some(PlacedObject { kind: Kind::Workload, name, path }) })
 }
 
-pub(crate) fn find<'f>(files: &'f BranchFiles<'_>, workload: &str) -> Result<&'f FoundObject, Refusal> {
+pub(crate) fn find<'f>(files: &'f BranchFiles<'_>, workload: &str) -> Result<&'f FoundObject, EditRefusal> {
     let missing = || files.places().refusal(vec![files.missing(Kind::Workload, workload)]);
     files.find(Kind::Workload, workload).ok_or_else(missing)
 }
@@ -157,7 +157,11 @@ pub(crate) fn names(workload: &FoundObject) -> Vec<&str> {
 }
 
 /// The positions of the targets with a name, one for each environment.
-pub(crate) fn positions(files: &BranchFiles<'_>, workload: &FoundObject, name: &str) -> Result<Vec<usize>, Refusal> {
+pub(crate) fn positions(
+    files: &BranchFiles<'_>,
+    workload: &FoundObject,
+    name: &str,
+) -> Result<Vec<usize>, EditRefusal> {
     let known = names(workload);
     let found: Vec<_> = (0..known.len()).filter(|position| known.get(*position) == Some(&name)).collect();
     if !found.is_empty() {
@@ -177,7 +181,7 @@ pub(crate) fn positions(files: &BranchFiles<'_>, workload: &FoundObject, name: &
 }
 
 /// Refuses the name of a target that a workload has.
-pub(crate) fn refuse_taken(files: &BranchFiles<'_>, workload: &FoundObject, name: &str) -> Result<(), Refusal> {
+pub(crate) fn refuse_taken(files: &BranchFiles<'_>, workload: &FoundObject, name: &str) -> Result<(), EditRefusal> {
     let known = targets(workload);
     let Some(taken) = known.iter().find(|known| known.name == name) else { return Ok(()) };
     let mut places = files.places();
@@ -213,34 +217,35 @@ fn text_of<'n>(node: &'n Node, key: &str) -> &'n str {
 }
 
 /// The target as an item of the list. What it does not say is as in `same_name`, with the name of the environment instead of the other's.
-fn value(target: &NewTarget, same_name: Option<&KnownTarget<'_>>) -> Value {
+fn value(target: &NewTarget, same_name: Option<&KnownTarget<'_>>) -> NewValue {
     let copied = |key: &str| {
         let other = same_name?;
         copy(other.node.get(key)?, (other.environment, target.environment.as_str()))
     };
     let labels = target.labels.as_deref().map(texts).or_else(|| copied("labels"));
     let manifests = target.manifests.as_deref().map(texts).or_else(|| copied("manifests"));
-    let mut entries: Vec<Entry> = vec![("name".into(), Value::Text(Arc::clone(&target.name)))];
-    entries
-        .extend(labels.filter(|labels| *labels != Value::Mapping(Vec::new())).map(|labels| ("labels".into(), labels)));
-    entries.push(("environment".into(), Value::text(target.environment.as_str())));
-    entries.push(("manifests".into(), manifests.unwrap_or(Value::Mapping(Vec::new()))));
-    Value::Mapping(entries)
+    let mut entries: Vec<MappingEntry> = vec![("name".into(), NewValue::Text(Arc::clone(&target.name)))];
+    entries.extend(
+        labels.filter(|labels| *labels != NewValue::Mapping(Vec::new())).map(|labels| ("labels".into(), labels)),
+    );
+    entries.push(("environment".into(), NewValue::text(target.environment.as_str())));
+    entries.push(("manifests".into(), manifests.unwrap_or(NewValue::Mapping(Vec::new()))));
+    NewValue::Mapping(entries)
 }
 
-fn texts(pairs: &[(Arc<str>, Arc<str>)]) -> Value {
-    Value::texts(pairs.iter().map(|(key, value)| (key, value)))
+fn texts(pairs: &[(Arc<str>, Arc<str>)]) -> NewValue {
+    NewValue::texts(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// A mapping of texts, with one name instead of another where a text, or a part of a path, is this name. None if it has another shape.
-fn copy(node: &Node, (from, to): (&str, &str)) -> Option<Value> {
+fn copy(node: &Node, (from, to): (&str, &str)) -> Option<NewValue> {
     let NodeValue::Mapping(entries) = &node.value else { return None };
     let replaced =
         |text: &str| text.split('/').map(|part| if part == from { to } else { part }).collect::<Vec<_>>().join("/");
     let entry = |(key, value): &(Node, Node)| {
-        Some((Arc::clone(&key.as_scalar()?.text), Value::text(replaced(&value.as_scalar()?.text))))
+        Some((Arc::clone(&key.as_scalar()?.text), NewValue::text(replaced(&value.as_scalar()?.text))))
     };
-    entries.iter().map(entry).collect::<Option<_>>().map(Value::Mapping)
+    entries.iter().map(entry).collect::<Option<_>>().map(NewValue::Mapping)
 }
 
 #[cfg(test)]

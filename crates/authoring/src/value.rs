@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// A value to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum NewValue {
     /// A text. It gets quotes if it would be another type without them, and is a block if it has several lines.
     Text(Arc<str>),
     /// A boolean.
@@ -16,13 +16,13 @@ pub enum Value {
     /// A list of texts on one line: `[large, huge]`.
     ShortList(Vec<Arc<str>>),
     /// Keys with their values, in the order in which they are written.
-    Mapping(Vec<Entry>),
+    Mapping(Vec<MappingEntry>),
 }
 
 /// An entry of a mapping.
-pub type Entry = (Arc<str>, Value);
+pub type MappingEntry = (Arc<str>, NewValue);
 
-impl Value {
+impl NewValue {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self::Text(text.into())

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use authoring::documents;
 use authoring::edit::{Change, EditError, ObjectPosition, Reason, edit};
-use authoring::value::Value;
+use authoring::value::NewValue;
 use model::field_path::FieldPath;
-use model::yaml::{Node, NodeValue, Options, read};
+use model::yaml::{Node, NodeValue, YamlOptions, read};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -194,7 +194,7 @@ fn fields(node: &Node, path: &FieldPath, found: &mut Vec<Field>) {
 
 /// All fields of all documents. None if the text has an error.
 fn read_fields(text: &str) -> Option<Vec<Vec<Field>>> {
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     let all = |node| {
         let mut found = Vec::new();
         fields(node, &FieldPath::default(), &mut found);
@@ -240,7 +240,7 @@ proptest! {
     fn an_added_entry_can_be_removed_again(text in file(), index in any::<Index>(), value in "[ -~]{0,8}|[a-z\\n ]{0,9}") {
         let Some((at, mapping)) = pick(&text, "mapping", index) else { return Ok(()) };
         let path = mapping.key("added");
-        let change = Change::Set(path.clone(), Value::text(value.as_str()));
+        let change = Change::Set(path.clone(), NewValue::text(value.as_str()));
         let result = made(edit(text.as_bytes(), at, &change), &text)?;
         let added = String::from_utf8(result).unwrap();
         let mut expected = read_fields(&text).unwrap();
@@ -257,7 +257,7 @@ proptest! {
     fn an_appended_item_can_be_removed_again(text in file(), index in any::<Index>(), is_mapping in any::<bool>()) {
         let Some((at, list)) = pick(&text, "list", index) else { return Ok(()) };
         let count = read_fields(&text).unwrap()[at.document].iter().filter(|field| field.0.steps().len() == list.steps().len() + 1 && field.0.is_at_or_below(&list)).count();
-        let value = if is_mapping { Value::mapping([("name", Value::text("7")), ("on", Value::text("b"))]) } else { Value::text("new") };
+        let value = if is_mapping { NewValue::mapping([("name", NewValue::text("7")), ("on", NewValue::text("b"))]) } else { NewValue::text("new") };
         let result = made(edit(text.as_bytes(), at, &Change::Append(list.clone(), value)), &text)?;
         let added = String::from_utf8(result).unwrap();
         prop_assert!(count == 0 || in_common(text.as_bytes(), added.as_bytes()) == text.len(), "{text:?} {added:?}");
@@ -268,7 +268,7 @@ proptest! {
     #[test]
     fn a_changed_scalar_changes_only_its_range(text in file(), index in any::<Index>(), value in "[ -~]{0,8}|[a-z\\n ]{0,9}") {
         let Some((at, path)) = pick(&text, "scalar", index) else { return Ok(()) };
-        let change = Change::Set(path.clone(), Value::text(value.as_str()));
+        let change = Change::Set(path.clone(), NewValue::text(value.as_str()));
         let result = made(edit(text.as_bytes(), at, &change), &text)?;
         let changed = String::from_utf8(result).unwrap();
         let mut expected = read_fields(&text).unwrap();
@@ -312,11 +312,11 @@ proptest! {
     #[test]
     fn no_text_makes_an_edit_panic(words in prop::collection::vec(select(WORDS), 0..20), path in select(PATHS), which in 0..4) {
         let text = words.concat();
-        let path: FieldPath = path.iter().map(|key| model::field_path::Step::Key((*key).into())).collect();
+        let path: FieldPath = path.iter().map(|key| model::field_path::FieldStep::Key((*key).into())).collect();
         let change = match which {
-            0 => Change::Set(path, Value::text("new")),
-            1 => Change::Append(path, Value::text("new")),
-            2 => Change::Set(path, Value::mapping([("a", Value::text("new"))])),
+            0 => Change::Set(path, NewValue::text("new")),
+            1 => Change::Append(path, NewValue::text("new")),
+            2 => Change::Set(path, NewValue::mapping([("a", NewValue::text("new"))])),
             _ => Change::Remove(path),
         };
         let _ = edit(text.as_bytes(), ObjectPosition::default(), &change);

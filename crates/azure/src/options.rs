@@ -78,7 +78,7 @@ pub struct OptionsError {
 
 /// A checked source.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct AzureSource {
     pub(crate) tenant: String,
     pub(crate) subscriptions: Vec<String>,
     pub(crate) interval: Duration,
@@ -111,7 +111,11 @@ impl AzureOptions {
     ///
     /// # Errors
     /// If a value is missing or not valid.
-    pub fn resolve(self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Source, OptionsError> {
+    pub fn resolve(
+        self,
+        base: &Path,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<AzureSource, OptionsError> {
         let interval = Duration::from_secs(self.interval_seconds);
         if !(HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(&interval) {
             let (min, max) = (HEARTBEAT_MIN.as_secs(), HEARTBEAT_MAX.as_secs());
@@ -138,7 +142,7 @@ impl AzureOptions {
                 secret: secret(secret_env, secret_file.map(|file| base.join(file)), environment)?,
             },
         };
-        Ok(Source {
+        Ok(AzureSource {
             tenant: self.tenant,
             subscriptions: self.subscriptions,
             interval,

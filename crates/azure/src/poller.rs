@@ -13,13 +13,13 @@ use crate::collect::{Collected, Collector, Observation};
 use crate::credential::Tokens;
 use crate::graph::Azure;
 use crate::hosts::HostNames;
-use crate::options::Source;
+use crate::options::AzureSource;
 use crate::problem::PollProblem;
 use crate::report_cache::ReportCache;
 
 /// Polls one source, and caches its last reports.
 pub struct Poller {
-    source: Source,
+    source: AzureSource,
     azure: Azure,
     hosts: HostNames,
     cache: ReportCache,
@@ -41,7 +41,7 @@ impl Poller {
     ///
     /// # Errors
     /// If TLS can't be initialized.
-    pub fn new(source: Source, hosts: HostNames) -> Result<Self, String> {
+    pub fn new(source: AzureSource, hosts: HostNames) -> Result<Self, String> {
         Self::with_pause(source, hosts, Arc::new(|duration| tokio::time::sleep(duration).boxed()))
     }
 
@@ -49,7 +49,7 @@ impl Poller {
     ///
     /// # Errors
     /// If TLS can't be initialized.
-    pub fn with_pause(source: Source, hosts: HostNames, pause: Pause) -> Result<Self, String> {
+    pub fn with_pause(source: AzureSource, hosts: HostNames, pause: Pause) -> Result<Self, String> {
         let client = Client::new(pause).map_err(|failure| failure.to_string())?;
         let tokens = Tokens::new(source.credential.clone(), &source.management);
         let azure = Azure::new(client, tokens, &source.management);

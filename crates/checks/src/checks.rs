@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
-use engine::promotion::evidence::{CheckResult, Outcome};
+use engine::promotion::evidence::{CheckOutcome, CheckResult};
 use model::object::promotion::Check;
 
 use crate::cache::{Cache, CheckQuestion, Kept};
@@ -105,7 +105,7 @@ impl Checks {
     }
 
     fn unknown(&self, text: &str) -> CheckResult {
-        CheckResult { at: (self.runtime.now)(), outcome: Outcome::Unknown, text: text.into() }
+        CheckResult { at: (self.runtime.now)(), outcome: CheckOutcome::Unknown, text: text.into() }
     }
 }
 

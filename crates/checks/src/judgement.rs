@@ -1,6 +1,6 @@
 //! Compares a measurement with what a gate expects.
 
-use engine::promotion::evidence::Outcome;
+use engine::promotion::evidence::CheckOutcome;
 use model::object::promotion::Expectation;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::text::shown;
 const NO_ANSWER: &[u16] = &[401, 403, 407, 408, 429, 502, 503, 504];
 
 /// The outcome, and what was seen.
-pub(crate) type Judgement = (Outcome, String);
+pub(crate) type Judgement = (CheckOutcome, String);
 
 /// Whether a check measures what a gate expects.
 pub(crate) fn fits(kind: &CheckKind, expected: &Expectation) -> bool {
@@ -51,7 +51,7 @@ pub(crate) fn judge(measured: &Measured, expected: &Expectation) -> Judgement {
 }
 
 fn unknown(text: impl Into<String>) -> Judgement {
-    (Outcome::Unknown, text.into())
+    (CheckOutcome::Unknown, text.into())
 }
 
 fn http(answer: &HttpAnswer, expected: Option<u16>, json: Option<(&str, &str)>) -> Judgement {
@@ -62,11 +62,11 @@ fn http(answer: &HttpAnswer, expected: Option<u16>, json: Option<(&str, &str)>) 
         return match status {
             300..400 => unknown(format!("the server redirects ({status}); redirects are not followed")),
             status if NO_ANSWER.contains(&status) => unknown(format!("the server answers {status}")),
-            status => (Outcome::Failed, format!("the server answers {status}, not {wanted}")),
+            status => (CheckOutcome::Failed, format!("the server answers {status}, not {wanted}")),
         };
     }
     match json {
-        None => (Outcome::Passed, format!("the server answers {status}")),
+        None => (CheckOutcome::Passed, format!("the server answers {status}")),
         Some(json) => value_at(answer, json).unwrap_or_else(unknown),
     }
 }
@@ -88,8 +88,8 @@ fn value_at(answer: &HttpAnswer, (path, expected): (&str, &str)) -> Result<Judge
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let Some(first) = texts.first() else { return Err(format!("no value at `{place}`")) };
     Ok(match texts.iter().find(|text| *text != expected) {
-        None => (Outcome::Passed, format!("`{place}` is `{}`", shown(first))),
-        Some(other) => (Outcome::Failed, format!("`{place}` is `{}`, not `{}`", shown(other), shown(expected))),
+        None => (CheckOutcome::Passed, format!("`{place}` is `{}`", shown(first))),
+        Some(other) => (CheckOutcome::Failed, format!("`{place}` is `{}`, not `{}`", shown(other), shown(expected))),
     })
 }
 
@@ -107,11 +107,11 @@ fn prometheus(values: &[f64], (min, max): (Option<&str>, Option<&str>)) -> Judge
     let of = if values.len() == 1 { String::new() } else { format!(" ({bad} of {} series)", values.len()) };
     let (low, high) = extremes(values);
     match (min.filter(|min| low < *min), max.filter(|max| high > *max)) {
-        (Some(min), _) => (Outcome::Failed, format!("{low} is less than {min}{of}")),
-        (None, Some(max)) => (Outcome::Failed, format!("{high} is more than {max}{of}")),
+        (Some(min), _) => (CheckOutcome::Failed, format!("{low} is less than {min}{of}")),
+        (None, Some(max)) => (CheckOutcome::Failed, format!("{high} is more than {max}{of}")),
         (None, None) if values.iter().any(|value| value.is_nan()) => unknown("the value of the query is not a number"),
-        (None, None) if values.len() == 1 => (Outcome::Passed, low.to_string()),
-        (None, None) => (Outcome::Passed, format!("{low} to {high} in {} series", values.len())),
+        (None, None) if values.len() == 1 => (CheckOutcome::Passed, low.to_string()),
+        (None, None) => (CheckOutcome::Passed, format!("{low} to {high} in {} series", values.len())),
     }
 }
 
@@ -129,10 +129,10 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 
 fn command(ended: &Ended) -> Judgement {
     let (outcome, end) = match ended.end {
-        CommandEnd::Exit(0) => (Outcome::Passed, None),
-        CommandEnd::Exit(status) => (Outcome::Failed, Some(format!("exit status {status}"))),
-        CommandEnd::Signal(Some(signal)) => (Outcome::Failed, Some(format!("ended by signal {signal}"))),
-        CommandEnd::Signal(None) => (Outcome::Failed, Some("ended by a signal".to_owned())),
+        CommandEnd::Exit(0) => (CheckOutcome::Passed, None),
+        CommandEnd::Exit(status) => (CheckOutcome::Failed, Some(format!("exit status {status}"))),
+        CommandEnd::Signal(Some(signal)) => (CheckOutcome::Failed, Some(format!("ended by signal {signal}"))),
+        CommandEnd::Signal(None) => (CheckOutcome::Failed, Some("ended by a signal".to_owned())),
     };
     let text = match (end, ended.line.is_empty()) {
         (None, true) => "exit status 0".to_owned(),
@@ -161,11 +161,11 @@ mod tests {
     }
 
     fn passed(text: &str) -> Judgement {
-        (Outcome::Passed, text.to_owned())
+        (CheckOutcome::Passed, text.to_owned())
     }
 
     fn failed(text: &str) -> Judgement {
-        (Outcome::Failed, text.to_owned())
+        (CheckOutcome::Failed, text.to_owned())
     }
 
     #[test]

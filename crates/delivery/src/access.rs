@@ -18,7 +18,7 @@ use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 
-use crate::access::acknowledgement::Entry;
+use crate::access::acknowledgement::AcknowledgedWarning;
 use crate::access::memo_file::MemoFile;
 use crate::access::state_anchors::StateAnchors;
 use crate::error::DestinationError;
@@ -54,7 +54,7 @@ pub struct ControlPlaneSettings {
     /// The settings for access to repositories, and for local copies of them.
     pub git: git::Settings,
     /// The acknowledgements of the configuration file.
-    pub acknowledgements: Arc<[Entry]>,
+    pub acknowledgements: Arc<[AcknowledgedWarning]>,
     /// The keys that sign the commits with states.
     pub state_keys: StateKeys,
 }

@@ -79,7 +79,7 @@ pub fn from_directory(directory: Directory<'_>, name: Option<&EnvironmentName>) 
 }
 
 /// Adds an error if a directory declares environments, and not this one: its output would be empty. Without any declaration, the name is that of the directory.
-fn declared_in(mut read: git::load::Loaded, name: &EnvironmentName) -> git::load::Loaded {
+fn declared_in(mut read: git::load::LoadedFiles, name: &EnvironmentName) -> git::load::LoadedFiles {
     let declared = &read.declarations.environments;
     if !declared.is_empty() && declared.iter().all(|object| object.name != *name) {
         read.diagnostics.push(unknown_environment(name, declared.iter().map(|object| &object.name)));
@@ -88,12 +88,12 @@ fn declared_in(mut read: git::load::Loaded, name: &EnvironmentName) -> git::load
     read
 }
 
-fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<git::load::Loaded, ReadError> {
+fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<git::load::LoadedFiles, ReadError> {
     git::load::read_directory(directory, name).map_err(ReadError::Directory)
 }
 
 /// Loads all environments of a plain directory. Its files are read only once.
-fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, ReadError> {
+fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::LoadedFiles>, ReadError> {
     let Ok(any) = EnvironmentName::new(ALL) else { return Ok(Vec::new()) };
     let read = read_directory(directory, &any)?;
     let mut names: Vec<_> = names_in(directory, &read)?.into_iter().collect();
@@ -111,7 +111,7 @@ fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, R
 }
 
 /// The environments of a plain directory: the declared ones, or if there are none, the environments of its targets.
-fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeSet<EnvironmentName>, ReadError> {
+fn names_in(directory: Directory<'_>, read: &git::load::LoadedFiles) -> Result<BTreeSet<EnvironmentName>, ReadError> {
     let objects = || read.input.contents.iter().flat_map(|file| &file.objects.objects);
     let declared: BTreeSet<_> = objects()
         .filter_map(|object| match object {
@@ -262,7 +262,10 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
 }
 
 /// The names of environments in the order of promotion.
-pub fn in_promotion_order(environments: &git::load::Environments, access: &RepositoryAccess) -> Vec<EnvironmentName> {
+pub fn in_promotion_order(
+    environments: &git::load::DeclaredEnvironments,
+    access: &RepositoryAccess,
+) -> Vec<EnvironmentName> {
     let (graph, _) = graph_of(&environments.declarations, Some(access));
     let mut names = environments.names.clone();
     names.sort_by(|one, other| access.compare(&graph, (one, other)));
@@ -294,11 +297,11 @@ fn promotion_graph_in(access: &RepositoryAccess, repositories: &dyn Repositories
     let (graph, found) = graph_of(&environments.declarations, Some(access));
     let mut diagnostics = environments.diagnostics;
     diagnostics.extend(found);
-    let git::load::Environments { declarations, files, .. } = environments;
+    let git::load::DeclaredEnvironments { declarations, files, .. } = environments;
     PromotionGraph { graph, declarations, files, diagnostics: model::diagnostic::merged(diagnostics) }
 }
 
-fn no_environments(environments: git::load::Environments, access: &RepositoryAccess) -> ReadError {
+fn no_environments(environments: git::load::DeclaredEnvironments, access: &RepositoryAccess) -> ReadError {
     match environments.diagnostics.into_iter().find(Diagnostic::is_error) {
         Some(first) => ReadError::Declarations(Box::new(first)),
         None => ReadError::NoEnvironments { url: access.settings.repo.clone(), branch: access.settings.branch.clone() },

@@ -11,7 +11,7 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use roaring::RoaringBitmap;
 
 use crate::compose::container::{Container, Containers, hidden_paths};
@@ -116,7 +116,7 @@ impl Prepared {
     /// Prepares a fleet, and reports progress.
     pub fn with_progress(fleet: &Arc<Fleet>, progress: &Progress) -> Self {
         let mut prepared = Self::empty(Arc::clone(fleet));
-        prepared.read(fleet, None, progress.begin(Phase::Preparing));
+        prepared.read(fleet, None, progress.begin(ProgressPhase::Preparing));
         prepared
     }
 
@@ -142,7 +142,7 @@ impl Prepared {
     /// Updates to another fleet of the same environment. Returns the differences.
     pub(crate) fn update(&mut self, fleet: &Arc<Fleet>, progress: &Progress) -> Delta {
         let before = std::mem::replace(&mut self.fleet, Arc::clone(fleet));
-        self.read(fleet, Some(&before), progress.begin(Phase::Preparing))
+        self.read(fleet, Some(&before), progress.begin(ProgressPhase::Preparing))
     }
 
     /// Diagnostics about deployment targets. They are preliminary: files that could not be read may contain objects that they report as missing.

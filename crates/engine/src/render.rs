@@ -49,7 +49,7 @@ use crate::schedule::target::Target;
 use crate::settings::LongNames;
 
 /// The rendered files of an assignment by name.
-pub type Files = BTreeMap<Arc<str>, Arc<[u8]>>;
+pub type RenderedFiles = BTreeMap<Arc<str>, Arc<[u8]>>;
 
 /// The templates of a cluster type.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ impl Rendered {
     ///
     /// # Errors
     /// Diagnostics if it can't be rendered.
-    pub(crate) fn into_files(self) -> Result<Files, Vec<Diagnostic>> {
+    pub(crate) fn into_files(self) -> Result<RenderedFiles, Vec<Diagnostic>> {
         let with_bytes = |(name, content)| match content {
             Content::Bytes(bytes) => Some((name, bytes.into())),
             Content::Shared(_) => None,

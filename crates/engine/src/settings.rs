@@ -1,6 +1,6 @@
 //! Settings in annotations.
 
-use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldOrigin, FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::label::Labels;
 use model::object::{config_map, environment, gitops_repo, template};
@@ -176,6 +176,6 @@ fn choice<T: Copy>(
 
 fn refused(object: &ObjectKey, annotation: &str, message: String) -> Diagnostic {
     let path = FieldPath::from(["metadata", "annotations", annotation]);
-    let origin = Origin::Field(FieldOrigin { object: object.clone(), path, part: Part::Value });
+    let origin = Origin::Field(FieldOrigin { object: object.clone(), path, part: FieldPart::Value });
     Diagnostic::error(Code::InvalidAnnotation, message).at(origin, "").about(object)
 }

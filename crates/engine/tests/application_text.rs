@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use model::yaml::{Node, NodeValue, Options, read};
+use model::yaml::{Node, NodeValue, YamlOptions, read};
 use proptest::prelude::*;
 use testkit::suite::{self, Case, run_with};
 
@@ -122,7 +122,7 @@ fn made(template: &str, annotation: &str, [x, y, l]: [&str; 3]) -> Option<String
 
 /// The structure of a text's documents: kinds, collections and keys. A key with the text of a label is shown as `?`.
 fn structure(text: &str) -> Result<Vec<String>, String> {
-    let reading = read(text, &Options::VALUES);
+    let reading = read(text, &YamlOptions::VALUES);
     if !reading.problems.is_empty() {
         return Err(format!("{:?}", reading.problems));
     }

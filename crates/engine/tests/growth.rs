@@ -5,7 +5,7 @@ use std::io::Result;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, Work};
-use model::fleet::{Role, Scope, Sources, sources};
+use model::fleet::{AuthorRole, FileScope, Sources, sources};
 use model::git_id::GitId;
 use model::source::{File, Source};
 use testkit::generator::change::GeneratedChange;
@@ -142,9 +142,9 @@ fn work_of(size: Size, change: &GeneratedChange) -> Result<(usize, Work)> {
     let mut compiled = Compiled::new(sources.fleet());
     let (source, path) = (Arc::new(Source::directory()), change.path.as_str().into());
     let file = File { source, path, id: GitId::of_blob(&text), content: text.into() };
-    let written = sources::FileChange::Written {
-        role: Role::Platform,
-        scope: Scope::Everything,
+    let written = sources::SourceFileChange::Written {
+        role: AuthorRole::Platform,
+        scope: FileScope::Everything,
         limits: model::fleet::Limits::default(),
         file,
     };

@@ -13,7 +13,7 @@ use testkit::suite::{self, Case, run_with};
 /// The number of mutated repositories in a usual run.
 const COUNT: u64 = 2_000;
 
-type Files = Vec<(String, Vec<u8>)>;
+type RenderedFiles = Vec<(String, Vec<u8>)>;
 
 /// The first case of `shop.md`: a small shop.
 fn shop() -> Case {
@@ -89,7 +89,7 @@ spec:
 ";
 
 /// The shop with two more teams.
-fn company() -> Files {
+fn company() -> RenderedFiles {
     let mut files = shop().files();
     files.push(("registrations.yaml".to_owned(), REGISTRATIONS.into()));
     files.push(("checkout@main:workload.yaml".to_owned(), CHECKOUT.into()));
@@ -98,7 +98,7 @@ fn company() -> Files {
 }
 
 /// The files in folders of targets whose names begin with none of these prefixes.
-fn others(case: &Case, files: &Files, names: &[&str]) -> BTreeMap<String, Vec<u8>> {
+fn others(case: &Case, files: &RenderedFiles, names: &[&str]) -> BTreeMap<String, Vec<u8>> {
     let tree = run_with(case, files).unwrap().tree;
     let files = tree.files(&closed).map(Result::unwrap);
     let is_of =

@@ -6,7 +6,7 @@ use std::io::{self, Result};
 use engine::compile::{CompileOptions, Compiled};
 use engine::output::{Destination, assemble};
 use engine::plan::{
-    AssignmentChange, Cause, ChangeKind, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, PlannedId, plan,
+    AssignmentChange, Cause, ChangeKind, ChangeReason, LabelOf, Plan, PlanDestination, PlanInput, PlannedId, plan,
 };
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
@@ -63,7 +63,7 @@ fn planned(old: &Compiled, new: &Compiled) -> std::result::Result<Plan, OpenErro
     let previous = assemble(old, &Tree::default(), &destination, &open)?.tree;
     let output = assemble(new, &previous, &destination, &open)?;
     let (previous, output, folder, old) = (&previous, &output, &destination.folder, Some(old));
-    plan(&Comparison { previous, is_published: true, output, folder, new, old, open: &open, content })
+    plan(&PlanInput { previous, is_published: true, output, folder, new, old, open: &open, content })
 }
 
 /// Compares the reason of an assignment's removal when the objects `removed` are removed.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use engine::compile::{CompileOptions, Compiled, Prepared};
 use engine::output::{Destination, assemble};
-use engine::plan::{Comparison, plan};
+use engine::plan::{PlanInput, plan};
 use model::fleet::Fleet;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::change::GeneratedChange;
 use testkit::generator::{self, ENVIRONMENT, Size};
@@ -33,7 +33,7 @@ fn compiled(change: Option<&GeneratedChange>, is_earlier: bool) -> Result<(Compi
 }
 
 /// Checks that the last phase reached its total, and that the total is `count`.
-fn check(progress: &Progress, phase: Phase, count: usize) {
+fn check(progress: &Progress, phase: ProgressPhase, count: usize) {
     let seen = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
     assert_eq!(seen, Some((phase, count as u64, count as u64)));
 }
@@ -42,7 +42,7 @@ fn check(progress: &Progress, phase: Phase, count: usize) {
 fn every_place_is_counted() -> Result<()> {
     let (fleet, progress) = (fleet(None)?, Progress::watched());
     Prepared::with_progress(&fleet, &progress);
-    check(&progress, Phase::Preparing, SIZE.cluster_types);
+    check(&progress, ProgressPhase::Preparing, SIZE.cluster_types);
     Ok(())
 }
 
@@ -50,16 +50,16 @@ fn every_place_is_counted() -> Result<()> {
 fn every_set_of_values_is_counted_while_it_is_composed() -> Result<()> {
     let (_, progress) = compiled(None, false)?;
     // Rendering began later. Select the composing phase again: it has reached its total, too.
-    progress.begin(Phase::Composing);
+    progress.begin(ProgressPhase::Composing);
     let seen = progress.seen().map(|seen| (seen.phase, seen.done == seen.total, seen.total > 0));
-    assert_eq!(seen, Some((Phase::Composing, true, true)));
+    assert_eq!(seen, Some((ProgressPhase::Composing, true, true)));
     Ok(())
 }
 
 #[test]
 fn every_assignment_is_counted() -> Result<()> {
     let (compiled, progress) = compiled(None, false)?;
-    check(&progress, Phase::Compiling, compiled.len());
+    check(&progress, ProgressPhase::Compiling, compiled.len());
     Ok(())
 }
 
@@ -74,7 +74,7 @@ fn folders_that_differ_are_counted() -> Result<()> {
         let output = tree(&new, &before)?;
         let folder = &Destination::default().folder;
         let (content, old) = (&|_| None, Some(&old));
-        plan(&Comparison {
+        plan(&PlanInput {
             previous: &before,
             is_published: true,
             output: &output,
@@ -90,6 +90,6 @@ fn folders_that_differ_are_counted() -> Result<()> {
     // The folders of the root and of the place changed, too.
     assert_eq!((planned.changes.len(), planned.new_folders()), (change.reached, change.reached + 2));
     // Two steps for the place: its folder is found, and compared. One step for the reasons of each assignment.
-    check(&progress, Phase::Comparing, 2 + change.reached);
+    check(&progress, ProgressPhase::Comparing, 2 + change.reached);
     Ok(())
 }

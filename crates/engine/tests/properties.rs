@@ -7,7 +7,7 @@ use std::path::Path;
 use model::tree::{Blob, closed};
 use testkit::suite::{self, Case, CaseOutcome, run, run_with};
 
-type Files = Vec<(String, Vec<u8>)>;
+type RenderedFiles = Vec<(String, Vec<u8>)>;
 
 fn cases() -> Vec<Case> {
     let cases = suite::all(Path::new(suite::FOLDER)).unwrap();
@@ -16,7 +16,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Runs every case before and after `change` of its files, and compares the results of `extract`.
-fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, extract: impl Fn(&CaseOutcome) -> T) {
+fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> RenderedFiles, extract: impl Fn(&CaseOutcome) -> T) {
     for case in cases() {
         let (before, after) = (run(&case).unwrap(), run_with(&case, &change(&case)).unwrap());
         assert_eq!(extract(&before), extract(&after), "{}", case.title);
@@ -44,7 +44,7 @@ fn contents(outcome: &CaseOutcome) -> Vec<(String, String)> {
 }
 
 /// Changes the text of every file of a case.
-fn with_texts(case: &Case, change: impl Fn(&str) -> String) -> Files {
+fn with_texts(case: &Case, change: impl Fn(&str) -> String) -> RenderedFiles {
     case.input.iter().map(|(path, text)| (path.clone(), change(text).into_bytes())).collect()
 }
 
@@ -97,7 +97,7 @@ fn comments_do_not_matter() {
 fn the_order_of_keys_does_not_matter() {
     let reversed = |document: &str| top_level_parts(document).into_iter().rev().collect();
     // In a file with errors, the first one depends on the order.
-    let is_good = |text: &str| model::yaml::read(text, &model::yaml::Options::OBJECTS).problems.is_empty();
+    let is_good = |text: &str| model::yaml::read(text, &model::yaml::YamlOptions::OBJECTS).problems.is_empty();
     let change = |text: &str| if is_good(text) { each_document(text, reversed) } else { text.to_owned() };
     check(|case| with_texts(case, change), without_places);
 }

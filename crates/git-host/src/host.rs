@@ -7,7 +7,7 @@ use model::secret::Secret;
 
 use crate::calls::CallCounts;
 use crate::error::HostError;
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
@@ -16,7 +16,7 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
-use crate::review::Approval;
+use crate::review::ReviewApproval;
 use crate::status::{CommitStatus, ReportedStatus};
 
 /// The maximum lengths of texts on a host, in characters.
@@ -177,7 +177,7 @@ pub trait Reviews {
     ///
     /// # Errors
     /// As in [`GitHost::account`], if the pull request does not exist, and if the host has no reviews.
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError>;
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<ReviewApproval>, HostError>;
 
     /// The comments of a pull request, oldest first, without those of the host itself.
     ///
@@ -238,5 +238,5 @@ pub trait Issues {
     ///
     /// # Errors
     /// As in [`GitHost::account`].
-    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError>;
+    fn ensure_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<(), HostError>;
 }

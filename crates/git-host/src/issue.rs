@@ -43,7 +43,7 @@ pub struct IssueChanges {
 
 /// A label of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
+pub struct IssueLabel {
     /// The name.
     pub name: String,
     /// Six hexadecimal digits.
@@ -52,7 +52,7 @@ pub struct Label {
     pub description: String,
 }
 
-impl Label {
+impl IssueLabel {
     /// A label that was not described: it gets a gray color.
     pub(crate) fn undescribed(name: &str) -> Self {
         Self { name: name.to_owned(), color: "ededed".to_owned(), description: String::new() }

@@ -7,7 +7,7 @@ use model::git_id::GitId;
 
 /// An approval of a pull request by an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approval {
+pub struct ReviewApproval {
     /// The name of the account. On Azure DevOps, the id of an identity.
     pub account: String,
     /// When the account approved. None if the host does not say it, such as Azure DevOps.
@@ -41,14 +41,14 @@ pub(crate) struct Review {
 }
 
 /// The approvals among reviews, by account. Only the latest verdict of each account counts, and only if it is about the head of the source branch.
-pub(crate) fn approvals(mut reviews: Vec<Review>, head: Option<GitId>) -> Vec<Approval> {
+pub(crate) fn approvals(mut reviews: Vec<Review>, head: Option<GitId>) -> Vec<ReviewApproval> {
     // The order of the host stays among reviews of the same time.
     reviews.sort_by_key(|review| review.at);
     let verdicts = reviews.into_iter().filter(|review| review.verdict != ReviewVerdict::Commented);
     let latest: BTreeMap<String, Review> = verdicts.map(|review| (review.account.clone(), review)).collect();
     let approved = latest.into_values().filter(|review| review.verdict == ReviewVerdict::Approved);
     let current = approved.filter(|review| review.commit.is_some() && review.commit == head);
-    current.map(|Review { account, at, commit, .. }| Approval { account, at, commit }).collect()
+    current.map(|Review { account, at, commit, .. }| ReviewApproval { account, at, commit }).collect()
 }
 
 /// The time in a host's answer. None if there is none.

@@ -27,8 +27,8 @@ pub use key::{CacheKey, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
 pub use lock_file::LockFile;
 pub use repositories::{
-    Commit, CommitInfo, Content, EntryKind, FolderEntry, GitOperation, GitRepositories, KnownTree, MemoryRepositories,
-    NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener,
+    Commit, CommitInfo, EntryKind, FileContent, FolderEntry, GitOperation, GitRepositories, KnownTree,
+    MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener,
 };
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;

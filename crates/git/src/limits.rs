@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Maximum size of a YAML file, in bytes. Larger files are reported, not loaded. The YAML reader has the same limit.
-pub const FILE_BYTES_MAX: u64 = model::yaml::Limits::DEFAULT.text_bytes as u64;
+pub const FILE_BYTES_MAX: u64 = model::yaml::YamlLimits::DEFAULT.text_bytes as u64;
 
 /// Limits for reading one place. They count work instead of time, so that the same commits give the same result on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use crate::url::host_and_path;
 pub const SOURCE: &str = "Kalypso-Source";
 
 /// The URL of a repository, and a branch or tag. If the object names a commit instead, the second part is the id of that commit.
-pub type SourceName = (String, String);
+pub type SourceBranch = (String, String);
 
 /// The trailer that names a kept object: `<URL> <revision> <commit> <kind> <name>`. The object is still rendered, although no file that can be read
 /// contains it. For a deployment target of a `Workload`, the name is `<workload>/<target>`.
@@ -108,13 +108,13 @@ pub struct PublishedSource {
 
 /// One commit that Kalypso published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Publication {
+pub struct PublishedCommit {
     /// The commit in the GitOps repository.
     pub commit: GitId,
     /// The commits of its sources.
-    pub sources: BTreeMap<SourceName, GitId>,
+    pub sources: BTreeMap<SourceBranch, GitId>,
     /// The kept objects, by source.
-    pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
+    pub kept: BTreeMap<SourceBranch, BTreeSet<KeptObject>>,
     /// The values of the `Kalypso-Held` trailers, not parsed.
     pub held: Vec<Box<str>>,
     /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
@@ -133,7 +133,7 @@ pub struct Publication {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Publications {
     /// The publications within the searched generations, newest first.
-    pub publications: Vec<Publication>,
+    pub publications: Vec<PublishedCommit>,
 }
 
 impl Publications {
@@ -161,34 +161,34 @@ impl Publications {
         let ancestry = repositories.ancestry(head, reach)?;
         let publication = |(commit, info): (GitId, crate::repositories::CommitInfo)| {
             let is_ours = trailer::trailers(&info.message, trailer::ENVIRONMENT).contains(&environment.as_str());
-            is_ours.then(|| Publication::from_message(commit, &info.message))
+            is_ours.then(|| PublishedCommit::from_message(commit, &info.message))
         };
         Ok(Self { publications: ancestry.into_iter().filter_map(publication).collect() })
     }
 
     /// The newest publication.
-    pub fn newest(&self) -> Option<&Publication> {
+    pub fn newest(&self) -> Option<&PublishedCommit> {
         self.publications.first()
     }
 
     /// The last published commit of a source, with its kept objects. It finds the source by the rules of [`Self::commits`]. The name of a pinned
     /// source is its commit, and changes with each new pin. Therefore, a pinned source is also found under its previous pin, if that publication has
     /// exactly one pinned source at this URL.
-    pub fn last(&self, name: &SourceName) -> Option<PublishedSource> {
+    pub fn last(&self, name: &SourceBranch) -> Option<PublishedSource> {
         self.publications.iter().find_map(|publication| publication.last(name))
     }
 
     /// The published commits of a source, oldest first. Consecutive equal commits are listed once. The notation of the URL does not matter: if a
     /// registration changes from `https://` to `ssh://`, it still names the same branch.
-    pub fn commits(&self, name: &SourceName) -> Vec<GitId> {
-        let commit = |publication: &Publication| publication.source(name).map(|(_, commit)| *commit);
+    pub fn commits(&self, name: &SourceBranch) -> Vec<GitId> {
+        let commit = |publication: &PublishedCommit| publication.source(name).map(|(_, commit)| *commit);
         let mut commits: Vec<_> = self.publications.iter().rev().filter_map(commit).collect();
         commits.dedup();
         commits
     }
 }
 
-impl Publication {
+impl PublishedCommit {
     /// The newest publication of an environment at the head of a branch. The history is read only if the head itself is none.
     ///
     /// # Errors
@@ -229,10 +229,10 @@ impl Publication {
     }
 
     /// Finds a source by its name, or by another notation of its URL.
-    fn source(&self, name: &SourceName) -> Option<(&SourceName, &GitId)> {
+    fn source(&self, name: &SourceBranch) -> Option<(&SourceBranch, &GitId)> {
         let (url, revision) = name;
         let repository = repository_key(url);
-        let is_same = |(other, of): &SourceName| of == revision && repository_key(other) == repository;
+        let is_same = |(other, of): &SourceBranch| of == revision && repository_key(other) == repository;
         let same = || self.sources.iter().find(|(other, _)| is_same(other));
         self.sources.get_key_value(name).or_else(same)
     }
@@ -240,7 +240,7 @@ impl Publication {
     /// The commit of a branch of a repository, from the head of the branch or pinned. None: the output was not rendered from it, or from several commits.
     pub fn branch_commit(&self, url: &str, branch: &str) -> Option<GitId> {
         let repository = repository_key(url);
-        let is_of_branch = |(found, revision): &SourceName| {
+        let is_of_branch = |(found, revision): &SourceBranch| {
             (revision == branch || GitId::from_hex(revision).is_some()) && repository_key(found) == repository
         };
         let mut commits = self.sources.iter().filter(|(name, _)| is_of_branch(name)).map(|(_, commit)| *commit);
@@ -251,16 +251,16 @@ impl Publication {
     /// which the `Environment` objects are read: that is not what was published.
     pub fn has_pinned_source(&self, url: &str, commit: GitId) -> bool {
         let repository = repository_key(url);
-        let is_it = |(found, revision): &SourceName, id: &GitId| {
+        let is_it = |(found, revision): &SourceBranch, id: &GitId| {
             *id == commit && *revision == commit.to_string() && repository_key(found) == repository
         };
         self.promoted == Some(commit) || self.sources.iter().any(|(name, id)| is_it(name, id))
     }
 
-    fn last(&self, name: &SourceName) -> Option<PublishedSource> {
+    fn last(&self, name: &SourceBranch) -> Option<PublishedSource> {
         let pinned = || {
             let repository = repository_key(&name.0);
-            let is_pinned = |(_, revision): &SourceName| GitId::from_hex(revision).is_some();
+            let is_pinned = |(_, revision): &SourceBranch| GitId::from_hex(revision).is_some();
             let mut all =
                 self.sources.iter().filter(|(found, _)| is_pinned(found) && repository_key(&found.0) == repository);
             all.next().filter(|_| is_pinned(name) && all.next().is_none())
@@ -286,7 +286,7 @@ fn repository_key(url: &str) -> String {
 }
 
 /// The value of the `Kalypso-Kept` trailer for an object of a source.
-pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
+pub fn kept_trailer((url, revision): &SourceBranch, kept: &KeptObject) -> String {
     let KeptObject { commit, key } = kept;
     let ObjectKey { kind, name, .. } = &key.object;
     let target = key.target.as_ref().map_or_else(String::new, |target| format!("/{target}"));
@@ -307,7 +307,7 @@ pub fn held_trailers(held: &BTreeMap<AssignmentId, GitId>) -> Vec<String> {
 }
 
 /// Parses the `Kalypso-Kept` trailers of a message.
-fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
+fn kept(message: &str) -> BTreeMap<SourceBranch, BTreeSet<KeptObject>> {
     let kept = |value: &str| {
         let mut words = value.rsplitn(5, ' ');
         let (name, kind, commit) = (words.next()?, words.next()?, GitId::from_hex(words.next()?)?);
@@ -325,12 +325,12 @@ fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
 }
 
 /// The value of the `Kalypso-Source` trailer for a source.
-pub fn source_trailer((url, revision): &SourceName, commit: GitId) -> String {
+pub fn source_trailer((url, revision): &SourceBranch, commit: GitId) -> String {
     format!("{url} {revision} {commit}")
 }
 
 /// Parses the `Kalypso-Source` trailers of a message.
-fn sources(message: &str) -> BTreeMap<SourceName, GitId> {
+fn sources(message: &str) -> BTreeMap<SourceBranch, GitId> {
     let source = |value: &str| {
         let mut words = value.rsplitn(3, ' ');
         let (commit, revision, url) = (words.next()?, words.next()?, words.next()?);
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(trailers.len(), 5);
         let lines: String = trailers.iter().map(|value| format!("{HELD}: {value}\n")).collect();
         let publication =
-            Publication::from_message(one, &format!("x\n\n{lines}{HELD}: nonsense\n{HELD}: {one} ../x y\n"));
+            PublishedCommit::from_message(one, &format!("x\n\n{lines}{HELD}: nonsense\n{HELD}: {one} ../x y\n"));
         assert_eq!(publication.held(), held);
     }
 
@@ -395,7 +395,7 @@ mod tests {
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
-            let publication = Publication { sources, ..Publication::from_message(one, "") };
+            let publication = PublishedCommit { sources, ..PublishedCommit::from_message(one, "") };
             let published = Publications { publications: vec![publication] };
             assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
@@ -411,9 +411,9 @@ mod tests {
     fn the_commits_of_a_source_are_in_the_order_of_their_publication() {
         let name = ("u".to_owned(), "main".to_owned());
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
-        let publication = |source: Option<GitId>| Publication {
+        let publication = |source: Option<GitId>| PublishedCommit {
             sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
-            ..Publication::from_message(one, "")
+            ..PublishedCommit::from_message(one, "")
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
         assert_eq!(Publications { publications: published.into() }.commits(&name), [two, one, two]);
@@ -424,8 +424,9 @@ mod tests {
         let main = |url: &str| (url.to_owned(), "main".to_owned());
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
-        let published =
-            Publications { publications: vec![Publication { sources, ..Publication::from_message(commit, "") }] };
+        let published = Publications {
+            publications: vec![PublishedCommit { sources, ..PublishedCommit::from_message(commit, "") }],
+        };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
     }

@@ -22,7 +22,7 @@ pub const AUTHOR_EMAIL: &str = "kalypso@kalypso.invalid";
 
 /// The branch that a tree is published to.
 #[derive(Clone, Copy, Debug)]
-pub struct Destination<'a> {
+pub struct DestinationBranch<'a> {
     /// The GitOps repository.
     pub url: &'a RepositoryUrl,
     /// The branch that clusters pull from. It must exist.
@@ -151,8 +151,8 @@ pub struct Heads {
 ///
 /// # Errors
 /// If the repository can't be read, or the base branch does not exist.
-pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Heads, PublishError> {
-    let Destination { url, base: name, .. } = *destination;
+pub fn heads(repositories: &dyn Repositories, destination: &DestinationBranch<'_>) -> Result<Heads, PublishError> {
+    let DestinationBranch { url, base: name, .. } = *destination;
     let no_base = |is_empty| PublishError::NoBase { url: url.clone(), branch: name.to_owned(), is_empty };
     let base = match repositories.resolve(url, &Revision::branch(name)) {
         Err(RepositoryError::NoRevision { .. }) => return Err(no_base(false)),
@@ -172,7 +172,7 @@ pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> 
 /// If the repository can't be read. If the proposing branch contains a commit of a person, and it is to be kept: see [`check_commits`].
 pub fn state_at(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
     heads: Heads,
     foreign: ForeignCommits,
 ) -> Result<DestinationState, PublishError> {
@@ -191,7 +191,7 @@ pub fn state_at(
 /// If the repository can't be read, the base branch does not exist, or the proposing branch contains a commit of a person.
 pub fn current_state(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
 ) -> Result<DestinationState, PublishError> {
     state_at(repositories, destination, heads(repositories, destination)?, ForeignCommits::Keep)
 }
@@ -206,7 +206,7 @@ pub fn current_state(
 /// If the repository can't be reached, or refuses the push.
 pub fn publish(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
     state: &DestinationState,
     change: &BranchChange<'_>,
 ) -> Result<PushOutcome, PublishError> {
@@ -250,7 +250,7 @@ pub fn publish(
 /// If the repository can't be reached, or refuses the push.
 pub fn create_base(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
     seconds: i64,
     progress: &Progress,
 ) -> Result<PushOutcome, PublishError> {
@@ -277,7 +277,7 @@ pub fn create_base(
 /// If the repository can't be reached, or refuses the push.
 pub fn withdraw(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
     state: &DestinationState,
     progress: &Progress,
 ) -> Result<PushOutcome, PublishError> {

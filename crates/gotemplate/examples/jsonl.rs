@@ -5,7 +5,7 @@ mod decode;
 
 use std::io::{BufRead as _, Write as _};
 
-use gotemplate::{Limits, Template};
+use gotemplate::{RenderLimits, Template};
 
 fn main() -> std::io::Result<()> {
     let mut output = std::io::stdout().lock();
@@ -22,6 +22,6 @@ fn main() -> std::io::Result<()> {
 fn answer(line: &str) -> Result<String, Box<dyn std::error::Error>> {
     let case: serde_json::Value = serde_json::from_str(line)?;
     let template = Template::parse("template", case["template"].as_str().unwrap_or_default())?;
-    let text = template.render_nested(&decode::decode(&case["data"]), &Limits::default())?;
+    let text = template.render_nested(&decode::decode(&case["data"]), &RenderLimits::default())?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

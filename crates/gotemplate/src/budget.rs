@@ -2,7 +2,7 @@
 
 /// The limits of one rendering, for all its passes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RenderLimits {
     /// Evaluated nodes, function calls and loop iterations, and the work that functions charge for (about one step per item or per 64 bytes).
     pub steps: u64,
     /// Bytes of the output, and bytes of texts that functions return.
@@ -13,16 +13,16 @@ pub struct Limits {
     pub passes: u32,
 }
 
-impl Default for Limits {
+impl Default for RenderLimits {
     fn default() -> Self {
         Self { steps: 1_000_000, output_bytes: 16 * 1024 * 1024, depth: 400, passes: 8 }
     }
 }
 
-/// The part of the [`Limits`] that is left.
+/// The part of the [`RenderLimits`] that is left.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    limits: Limits,
+    limits: RenderLimits,
     steps: u64,
     output_bytes: u64,
 }
@@ -30,24 +30,24 @@ pub struct Budget {
 /// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exhausted {
-    /// [`Limits::steps`]
+    /// [`RenderLimits::steps`]
     Steps(u64),
-    /// [`Limits::output_bytes`]
+    /// [`RenderLimits::output_bytes`]
     OutputBytes(u64),
-    /// [`Limits::depth`]
+    /// [`RenderLimits::depth`]
     Depth(u32),
-    /// [`Limits::passes`]
+    /// [`RenderLimits::passes`]
     Passes(u32),
 }
 
 impl Budget {
     /// Nothing is spent yet.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: RenderLimits) -> Self {
         Self { limits, steps: limits.steps, output_bytes: limits.output_bytes }
     }
 
     /// The limits at the start of the rendering.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &RenderLimits {
         &self.limits
     }
 

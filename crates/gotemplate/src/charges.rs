@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::function::{Function, Type};
-use crate::{ErrorKind, Limits, Template, Value, builtins, kalypso, sprig};
+use crate::{ErrorKind, RenderLimits, Template, Value, builtins, kalypso, sprig};
 
 /// Functions whose work does not depend on the items of a list or map.
 const READS_NO_ITEM: &[&str] = &[
@@ -94,7 +94,7 @@ fn data() -> Value {
 /// The length of the output of an action, rendered with a limit of so many steps.
 fn render(data: &Value, action: &str, steps: u64) -> Result<usize, ErrorKind> {
     let template = Template::parse("t", &format!("{{{{ {action} }}}}")).map_err(|error| error.kind)?;
-    let rendered = template.render(data, &Limits { steps, ..Limits::default() });
+    let rendered = template.render(data, &RenderLimits { steps, ..RenderLimits::default() });
     rendered.map(|bytes| bytes.len()).map_err(|error| error.kind)
 }
 
@@ -140,7 +140,7 @@ fn multiplying_functions_reach_a_limit() {
         r"$t := .text }}{{ range until 100 }}{{ $t = cat $t $t }}{{ end",
         r#"range until 100 }}{{ pick $.map "a" "b" "c" "d" "e" "f" "g" "h" }}{{ end"#,
     ] {
-        assert_eq!(render(&data, action, Limits::default().steps), Err(ErrorKind::Limit), "{action}");
+        assert_eq!(render(&data, action, RenderLimits::default().steps), Err(ErrorKind::Limit), "{action}");
     }
 }
 

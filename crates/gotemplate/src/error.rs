@@ -22,7 +22,7 @@ pub struct TemplateError {
     /// The actions in tainted text that were not evaluated, each once. Only for [`ErrorKind::Tainted`].
     pub refused: Vec<String>,
     /// The field whose last key does not exist, as the template writes it, such as `.Manifests.branch`. Only if the template requires keys
-    /// (`Options::requires_keys`), and one is missing.
+    /// (`RenderOptions::requires_keys`), and one is missing.
     pub missing_field: Option<String>,
 }
 

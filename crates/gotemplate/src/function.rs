@@ -20,7 +20,7 @@ pub struct Function {
     /// at all levels. Functions that return or change maps get the map itself.
     pub reads_deeply: bool,
     /// The implementation.
-    pub body: fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>,
+    pub body: fn(&mut Call<'_>, &[Value]) -> Result<Value, FunctionError>,
 }
 
 /// The Go type of a parameter.
@@ -59,21 +59,21 @@ pub struct Call<'a> {
 
 /// The reason why a function returned no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum FunctionError {
     /// Go's function would return an error or panic. The text is the reason.
     Error(String),
     /// A limit is reached. The whole rendering ends.
     Exhausted(crate::budget::Exhausted),
 }
 
-impl Failure {
+impl FunctionError {
     /// An error with this text.
     pub fn error(text: impl Into<String>) -> Self {
         Self::Error(text.into())
     }
 }
 
-impl From<crate::budget::Exhausted> for Failure {
+impl From<crate::budget::Exhausted> for FunctionError {
     fn from(exhausted: crate::budget::Exhausted) -> Self {
         Self::Exhausted(exhausted)
     }

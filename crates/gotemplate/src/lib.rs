@@ -52,12 +52,12 @@ pub mod yaml;
 #[cfg(test)]
 mod reference_page;
 
-pub use budget::Limits;
+pub use budget::RenderLimits;
 pub use error::{ErrorKind, TemplateError};
 pub use kalypso::short_label;
 pub use part_cache::PartCache;
 pub use reads::Reads;
 pub use taint::{SharedPart, Taint, TaintedRange};
-pub use template::{MissingField, Options, Rendered, Template};
+pub use template::{MissingField, RenderOptions, Rendered, Template};
 pub use text::Text;
 pub use value::Value;

@@ -1,7 +1,7 @@
 //! Reads values at all levels, within the limits.
 
 use crate::budget::{Budget, Exhausted};
-use crate::function::Failure;
+use crate::function::FunctionError;
 use crate::map_changes::MapChanges;
 use crate::value::Value;
 
@@ -10,13 +10,13 @@ const VALUE_DEPTH_MAX: u32 = 200;
 
 /// Returns a copy of `value` that includes all changes of this rendering.
 /// Charges for every item at every level, each time it occurs: lists that contain the same list several times can be far larger than their memory.
-pub(crate) fn resolve(value: &Value, changes: &MapChanges, budget: &mut Budget) -> Result<Value, Failure> {
+pub(crate) fn resolve(value: &Value, changes: &MapChanges, budget: &mut Budget) -> Result<Value, FunctionError> {
     if let Some(cache) = changes.cache_of(value) {
         cache.charge(budget, |budget| charge(value, changes, budget, 0))?;
         return Ok(value.clone());
     }
     charge(value, changes, budget, 0)?;
-    changes.resolve(value).ok_or(Failure::Exhausted(Exhausted::Depth(VALUE_DEPTH_MAX)))
+    changes.resolve(value).ok_or(FunctionError::Exhausted(Exhausted::Depth(VALUE_DEPTH_MAX)))
 }
 
 fn charge(value: &Value, changes: &MapChanges, budget: &mut Budget, depth: u32) -> Result<(), Exhausted> {

@@ -1,6 +1,6 @@
 //! Checks the page `docs/reference/template-functions.md` against the functions.
 
-use crate::{Limits, Template, Value, names};
+use crate::{RenderLimits, Template, Value, names};
 
 const PAGE: &str = include_str!("../../../docs/reference/template-functions.md");
 
@@ -17,8 +17,8 @@ fn example(line: &'static str) -> Option<(&'static str, &'static str)> {
 
 /// The output in the format of the page.
 fn shown(template: &str) -> String {
-    let rendered =
-        Template::parse("example", template).and_then(|template| template.render(&Value::Nil, &Limits::default()));
+    let rendered = Template::parse("example", template)
+        .and_then(|template| template.render(&Value::Nil, &RenderLimits::default()));
     match rendered {
         Ok(output) => format!("`{}`", String::from_utf8_lossy(&output).replace('\n', "⏎")),
         Err(_) => "an error".to_owned(),

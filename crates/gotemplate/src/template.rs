@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::budget::{Budget, Exhausted, Limits};
+use crate::budget::{Budget, Exhausted, RenderLimits};
 use crate::error::{ErrorKind, ErrorPlace, TemplateError};
 use crate::exec::Run;
-use crate::function::{Failure, Function};
+use crate::function::{Function, FunctionError};
 use crate::map_changes::MapChanges;
 use crate::parse::{self, ParseError, tree::Program};
 use crate::part_cache::PartCache;
@@ -25,9 +25,9 @@ pub struct Template {
 
 /// The options of a rendering.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
+pub struct RenderOptions<'a> {
     /// The limits of all passes together.
-    pub limits: Limits,
+    pub limits: RenderLimits,
     /// Whether output that contains `{{` stays as it is. Otherwise it is rendered again.
     pub is_literal: bool,
     /// A cache for renderings whose data have the same map in one field. Parts of the template that read only this field are rendered once for all.
@@ -125,8 +125,8 @@ impl Template {
     ///
     /// # Errors
     /// Returns an error if an action fails or a limit is reached.
-    pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        let options = Options { limits: *limits, is_literal: true, ..Options::default() };
+    pub fn render(&self, dot: &Value, limits: &RenderLimits) -> Result<Vec<u8>, TemplateError> {
+        let options = RenderOptions { limits: *limits, is_literal: true, ..RenderOptions::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
@@ -134,9 +134,9 @@ impl Template {
     /// Changes that one pass makes to maps are visible in the next pass. The limits apply to all passes together. Tainted texts are data in every pass.
     ///
     /// # Errors
-    /// Returns the errors of [`Template::render`], for each pass, and an error if [`Limits::passes`] is reached.
-    pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        let options = Options { limits: *limits, ..Options::default() };
+    /// Returns the errors of [`Template::render`], for each pass, and an error if [`RenderLimits::passes`] is reached.
+    pub fn render_nested(&self, dot: &Value, limits: &RenderLimits) -> Result<Vec<u8>, TemplateError> {
+        let options = RenderOptions { limits: *limits, ..RenderOptions::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
@@ -144,7 +144,7 @@ impl Template {
     ///
     /// # Errors
     /// Returns the errors of these functions. [`TemplateError::pass`] is the pass that failed.
-    pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
+    pub fn render_with(&self, dot: &Value, options: &RenderOptions<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
         let mut rendering = Rendering {
             dot,
@@ -179,7 +179,7 @@ impl Template {
 
     /// Returns the places in the template that write these bytes of the first pass's output: line and column, both from 1.
     /// For literal text this is the place of the byte itself, otherwise the place of the action. None where the output has no such byte.
-    pub fn source_positions(&self, bytes: &[usize], dot: &Value, limits: &Limits) -> Vec<Option<(usize, usize)>> {
+    pub fn source_positions(&self, bytes: &[usize], dot: &Value, limits: &RenderLimits) -> Vec<Option<(usize, usize)>> {
         let (mut changes, mut budget) = (MapChanges::default(), Budget::new(*limits));
         let positions = Run::new(&self.program, dot, &mut changes, &mut budget).source_positions(bytes);
         let place = |at| ErrorPlace { template: &self.name, source: &self.program.source, at, pass: 0 };
@@ -225,11 +225,11 @@ fn execute(name: &str, program: &Program, rendering: &mut Rendering<'_>) -> Resu
         let missing = stop.0.missing.map(|at| MissingField::from_place(place(at)));
         let place = place(stop.0.at);
         match stop.0.failure {
-            Failure::Error(message) => {
+            FunctionError::Error(message) => {
                 let missing_field = missing.map(|missing| missing.field);
                 TemplateError { missing_field, ..TemplateError::new(place, ErrorKind::Execute, message) }
             }
-            Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
+            FunctionError::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
         }
     })?;
     rendering.missing.extend(executed.missing.into_iter().map(|at| MissingField::from_place(place(at))));
@@ -239,7 +239,7 @@ fn execute(name: &str, program: &Program, rendering: &mut Rendering<'_>) -> Resu
 /// The state that all passes of one rendering share.
 struct Rendering<'a> {
     dot: &'a Value,
-    options: &'a Options<'a>,
+    options: &'a RenderOptions<'a>,
     changes: MapChanges,
     budget: Budget,
     pass: u32,

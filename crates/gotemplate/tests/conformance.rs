@@ -7,7 +7,7 @@ mod decode;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use gotemplate::{Limits, Template};
+use gotemplate::{RenderLimits, Template};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Cases that intentionally differ from Go. The test fails if one of them does not differ.
@@ -67,7 +67,7 @@ fn check(case: &serde_json::Value) -> Result<(), String> {
 fn difference(case: &serde_json::Value) -> Option<String> {
     let expected = case.get("output").and_then(serde_json::Value::as_str);
     let rendered = Template::parse("template", &text(case, "template"))
-        .and_then(|template| template.render_nested(&decode::decode(&case["data"]), &Limits::default()));
+        .and_then(|template| template.render_nested(&decode::decode(&case["data"]), &RenderLimits::default()));
     match (expected, rendered) {
         (Some(expected), Ok(output)) if output == expected.as_bytes() => None,
         (Some(expected), Ok(output)) => Some(format!("  expected {expected:?}\n  got    {:?}", shown(&output))),
@@ -92,7 +92,8 @@ fn unread_fields_do_not_matter(folder: &Path) -> Result<(), Failed> {
             *value = serde_json::json!("nobody reads this");
             changed_fields += 1;
         }
-        let render = |data| template.render(&decode::decode(&serde_json::Value::Object(data)), &Limits::default());
+        let render =
+            |data| template.render(&decode::decode(&serde_json::Value::Object(data)), &RenderLimits::default());
         if render(data.clone()) != render(other) {
             return Err(format!("{} reads more than {:?}", text(&case, "name"), template.reads()).into());
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gotemplate::value::Struct;
-use gotemplate::{Limits, Template, Value};
+use gotemplate::{RenderLimits, Template, Value};
 use proptest::prelude::*;
 
 const FIELDS: [&str; 3] = ["A", "B", "C"];
@@ -83,7 +83,7 @@ proptest! {
         let (first, others): (Vec<_>, Vec<_>) = values.into_iter().unzip();
         let other = |(name, (old, new)): (&str, (Value, Value))| if template.reads().field(name) { old } else { new };
         let second = FIELDS.into_iter().zip(first.iter().cloned().zip(others)).map(other).collect();
-        let limits = Limits { steps: 2_000, depth: 30, ..Limits::default() };
+        let limits = RenderLimits { steps: 2_000, depth: 30, ..RenderLimits::default() };
         let render = |values| template.render(&data(values, is_struct), &limits);
         prop_assert_eq!(render(first), render(second));
     }

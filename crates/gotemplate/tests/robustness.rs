@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use gotemplate::{ErrorKind, Limits, Template, Value};
+use gotemplate::{ErrorKind, RenderLimits, Template, Value};
 use proptest::prelude::*;
 
 /// Renders with the default stack size of threads.
 fn render(text: String) -> Result<Vec<u8>, ErrorKind> {
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
         let template = Template::parse("t", &text).map_err(|error| error.kind)?;
-        template.render_nested(&data(), &Limits::default()).map_err(|error| error.kind)
+        template.render_nested(&data(), &RenderLimits::default()).map_err(|error| error.kind)
     });
     thread.unwrap().join().unwrap()
 }
@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_text_is_rendered_or_refused(text in fragment()) {
-        let limits = Limits { steps: 10_000, ..Limits::default() };
+        let limits = RenderLimits { steps: 10_000, ..RenderLimits::default() };
         if let Ok(template) = Template::parse("t", &text) {
             let output = template.render_nested(&data(), &limits);
             prop_assert_eq!(&output, &template.render_nested(&data(), &limits));
@@ -99,20 +99,20 @@ proptest! {
 
     #[test]
     fn any_action_is_rendered_or_refused(inner in fragment()) {
-        let limits = Limits { steps: 10_000, ..Limits::default() };
+        let limits = RenderLimits { steps: 10_000, ..RenderLimits::default() };
         let _ = Template::parse("t", &format!("a {{{{ {inner} }}}} b")).and_then(|template| template.render(&data(), &limits));
     }
 
     #[test]
     fn any_format_can_be_printed(format in "[%a-zA-Z0-9\\[\\].*+# -]{0,20}") {
         let text = format!("{{{{ printf {format:?} .n .s .l .m 2.5 nil true 1i }}}}");
-        let output = Template::parse("t", &text).and_then(|template| template.render(&data(), &Limits::default()));
+        let output = Template::parse("t", &text).and_then(|template| template.render(&data(), &RenderLimits::default()));
         prop_assert!(output.is_ok() || output.is_err_and(|error| error.kind == ErrorKind::Limit));
     }
 
     #[test]
     fn text_without_actions_is_unchanged(text in "[^{]{0,200}") {
-        let output = Template::parse("t", &text).and_then(|template| template.render(&data(), &Limits::default()));
+        let output = Template::parse("t", &text).and_then(|template| template.render(&data(), &RenderLimits::default()));
         prop_assert_eq!(output.map(String::from_utf8), Ok(Ok(text)));
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use gotemplate::value::{Key, MapKind, Struct};
-use gotemplate::{ErrorKind, Limits, Options, Rendered, Taint, Template, TemplateError, Text, Value};
+use gotemplate::{ErrorKind, RenderLimits, RenderOptions, Rendered, Taint, Template, TemplateError, Text, Value};
 use proptest::prelude::*;
 
 const REFERENCES: &[&str] = &["Type", "Env"];
@@ -32,7 +32,7 @@ fn data(theirs: &[(&str, &str)], taint: Taint) -> Value {
 }
 
 fn render(template: &str, dot: &Value, is_literal: bool) -> Result<Rendered, TemplateError> {
-    let options = Options { is_literal, references: REFERENCES, ..Options::default() };
+    let options = RenderOptions { is_literal, references: REFERENCES, ..RenderOptions::default() };
     Template::parse("t", template)?.render_with(dot, &options)
 }
 
@@ -252,9 +252,9 @@ fn a_reference_that_refers_to_itself_ends() {
     let dot = Value::Struct(Arc::new(Struct { type_name: "data", fields }));
     assert_eq!(render("{{ .Type }}", &dot, false).unwrap_err().kind, ErrorKind::Limit);
     let many = "{{ .Type }}".repeat(10_000);
-    let limits = Limits { output_bytes: 200_000, ..Limits::default() };
+    let limits = RenderLimits { output_bytes: 200_000, ..RenderLimits::default() };
     let template = Template::parse("t", "{{ .Theirs.x }}").unwrap();
-    let options = Options { limits, references: REFERENCES, ..Options::default() };
+    let options = RenderOptions { limits, references: REFERENCES, ..RenderOptions::default() };
     let found = template.render_with(&data(&[("x", &many)], Taint::Raw), &options);
     assert_eq!(found.map(|rendered| rendered.bytes.len()).map_err(|error| error.kind), Ok(50_000));
 }

@@ -86,7 +86,7 @@ impl TokenText {
     }
 
     /// The key for signatures of its owner.
-    pub fn signing_key(&self) -> SigningKey {
+    pub fn signing_key(&self) -> HmacKey {
         self.digest().signing_key(&self.id)
     }
 }
@@ -146,11 +146,11 @@ impl SecretDigest {
     /// The hub needs the key to check signatures. It does not store the key, but derives it from the digest. A person who can read the
     /// table of tokens could also derive it and sign reports, but could not send the token itself. So signatures are accepted only for
     /// tokens that were created for it (`signs`).
-    pub fn signing_key(&self, id: &str) -> SigningKey {
+    pub fn signing_key(&self, id: &str) -> HmacKey {
         let mut mac = keyed(&self.0);
         mac.update(SIGNING);
         mac.update(id.as_bytes());
-        SigningKey(HEXLOWER.encode(&mac.finalize().into_bytes()))
+        HmacKey(HEXLOWER.encode(&mac.finalize().into_bytes()))
     }
 }
 
@@ -162,9 +162,9 @@ impl fmt::Debug for SecretDigest {
 
 /// A key for signatures with HMAC-SHA256. It is the token of Flux' provider `generic-hmac`.
 #[derive(Clone)]
-pub struct SigningKey(String);
+pub struct HmacKey(String);
 
-impl SigningKey {
+impl HmacKey {
     /// The key, for its owner.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -187,7 +187,7 @@ impl SigningKey {
     }
 }
 
-impl fmt::Debug for SigningKey {
+impl fmt::Debug for HmacKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("SigningKey(…)")
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use hub::report_formats::argocd;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
-use model::yaml::{Node, Options, read};
+use model::yaml::{Node, YamlOptions, read};
 use serde_json::{Value, json};
 
 const CONFIG_MAP: &str = include_str!("../../../deploy/argocd/notifications.yaml");
@@ -29,7 +29,7 @@ struct Engine {
 
 impl Engine {
     fn new() -> Self {
-        let document = |yaml: &str| read(yaml, &Options::OBJECTS).documents.remove(0).root;
+        let document = |yaml: &str| read(yaml, &YamlOptions::OBJECTS).documents.remove(0).root;
         let text =
             |node: &Node, key: &str| node.get(key).and_then(Node::as_scalar).map(|scalar| scalar.text.to_string());
         let config_map = document(CONFIG_MAP);

@@ -8,7 +8,7 @@ use delivery::output::compilation::KnownResults;
 use delivery::sources::loaded::Loaded;
 use engine::compile::{Compiled, FolderStore};
 use model::progress::Progress;
-use workbench::branch::Comparison;
+use workbench::branch::EditComparison;
 use workbench::change::EnvironmentChange;
 
 use crate::folder_file::FolderFile;
@@ -44,8 +44,8 @@ pub(crate) fn compile_both(earlier: &Loaded, later: &Loaded, progress: &Progress
 }
 
 /// Compiles and compares an environment before and after edits.
-pub(crate) fn compare<'a>(change: &'a EnvironmentChange, watch: &Watch) -> anyhow::Result<Comparison<'a>> {
-    Ok(Comparison::new(change, KnownResults::new(file_of(&change.new)), watch.progress())?)
+pub(crate) fn compare<'a>(change: &'a EnvironmentChange, watch: &Watch) -> anyhow::Result<EditComparison<'a>> {
+    Ok(EditComparison::new(change, KnownResults::new(file_of(&change.new)), watch.progress())?)
 }
 
 /// A temporary file on the disk of the cache. None if there is no usable cache: then folders are rendered again.

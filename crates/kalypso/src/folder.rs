@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use model::git_id::GitId;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Child, Entry, Open, Sealed, Tree, closed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -79,7 +79,7 @@ impl Target<'_> {
     /// Writes the files of a tree. The path of each file is added to the list of the run before the file is written.
     fn write_files(&self, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
         let mut list = contained_files::append(self.folder, RUNNING).map_err(|error| self.failed(RUNNING, error))?;
-        let writing = options.progress.begin(Phase::Writing);
+        let writing = options.progress.begin(ProgressPhase::Writing);
         writing.expect(options.assignments);
         let open = |sealed: &Sealed| {
             let opened = (options.open)(sealed)?;
@@ -213,7 +213,7 @@ mod tests {
         let progress = Progress::watched();
         let written = write(folder.path(), &tree(), &options(&open, &progress)).unwrap();
         let counted = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
-        assert_eq!(counted, Some((Phase::Writing, 2, 2)));
+        assert_eq!(counted, Some((ProgressPhase::Writing, 2, 2)));
         assert_eq!(written.keys().collect::<Vec<_>>(), ["east/a.yaml", "west/b.yaml"]);
         assert_eq!(
             read(folder.path()).unwrap(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use azure::{HostNames, Poller, Source};
+use azure::{AzureSource, HostNames, Poller};
 use git::GitRepositories;
 use hub::server::Server;
 use hub::server::leases::Holder;
@@ -16,7 +16,7 @@ use watch::{Resources, WatchSettings};
 use crate::exit::Failure;
 
 /// Adds the polling of sources in Azure to a server.
-pub(crate) fn poll_azure(server: Server, sources: Vec<Source>) -> Result<Server, Failure> {
+pub(crate) fn poll_azure(server: Server, sources: Vec<AzureSource>) -> Result<Server, Failure> {
     let hosts = HostNames::default();
     let pollers = sources.into_iter().map(|source| Poller::new(source, hosts.clone())).collect::<Result<_, _>>();
     let pollers = pollers.map_err(|error| Failure::outside(format!("Azure can't be queried: {error}")))?;

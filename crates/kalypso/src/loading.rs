@@ -10,19 +10,19 @@ use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::progress::Progress;
 use workbench::source::{PlainFolder, environment_name};
-use workbench::{Failure, Source};
+use workbench::{EnvironmentSource, Failure};
 
 use crate::arguments::SourceOptions;
 use crate::configuration::{self, Settings};
 use crate::progress::Watch;
 
 /// What the arguments read environments from.
-pub(crate) fn source(options: &SourceOptions, progress: &Progress) -> anyhow::Result<Source> {
+pub(crate) fn source(options: &SourceOptions, progress: &Progress) -> anyhow::Result<EnvironmentSource> {
     let Some(path) = &options.from else {
-        return Ok(Source::ControlPlane(access(options.config.as_deref(), progress)?));
+        return Ok(EnvironmentSource::ControlPlane(access(options.config.as_deref(), progress)?));
     };
     let acknowledgements = configuration::acknowledgements_in(path)?.into();
-    Ok(Source::Folder(PlainFolder { path: path.clone(), acknowledgements, progress: progress.clone() }))
+    Ok(EnvironmentSource::Folder(PlainFolder { path: path.clone(), acknowledgements, progress: progress.clone() }))
 }
 
 /// Reads one environment. Fails if the environment is incomplete.

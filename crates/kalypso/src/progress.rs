@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::progress::{Phase, Progress, Seen};
+use model::progress::{Progress, ProgressPhase, Seen};
 
 use crate::terminal::{count, thousands};
 use crate::visible::message;
@@ -77,7 +77,7 @@ struct Pace {
     every: Duration,
     shown: Option<Duration>,
     /// The phase, the time of its first observation, and the work done until then.
-    begun: Option<(Phase, Duration, u64)>,
+    begun: Option<(ProgressPhase, Duration, u64)>,
 }
 
 /// The progress that is shown at one time.
@@ -140,15 +140,15 @@ fn words(seen: &Seen, per_second: f64) -> String {
     parts.join("  ")
 }
 
-fn verb(phase: Phase) -> &'static str {
+fn verb(phase: ProgressPhase) -> &'static str {
     match phase {
-        Phase::Fetching => "fetching",
-        Phase::Reading => "reading",
-        Phase::Preparing => "preparing",
-        Phase::Composing => "composing",
-        Phase::Compiling => "compiling",
-        Phase::Comparing => "comparing",
-        Phase::Writing => "writing",
+        ProgressPhase::Fetching => "fetching",
+        ProgressPhase::Reading => "reading",
+        ProgressPhase::Preparing => "preparing",
+        ProgressPhase::Composing => "composing",
+        ProgressPhase::Compiling => "compiling",
+        ProgressPhase::Comparing => "comparing",
+        ProgressPhase::Writing => "writing",
     }
 }
 
@@ -215,7 +215,7 @@ impl Screen {
 mod tests {
     use super::*;
 
-    fn seen(phase: Phase, done: u64, total: u64) -> Seen {
+    fn seen(phase: ProgressPhase, done: u64, total: u64) -> Seen {
         Seen { phase, done, total, under_way: Vec::new() }
     }
 
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn terminal_shows_phases_longer_than_half_a_second() {
-        let at = |now| (now, seen(Phase::Compiling, now * 52, 1_000_000));
+        let at = |now| (now, seen(ProgressPhase::Compiling, now * 52, 1_000_000));
         check(DRAW_EVERY, &[at(0), at(100), at(400)], &[]);
         check(
             DRAW_EVERY,
@@ -245,17 +245,18 @@ mod tests {
 
     #[test]
     fn a_log_gets_a_line_every_few_seconds() {
-        let at = |now| (now, seen(Phase::Reading, now / 10, 0));
+        let at = |now| (now, seen(ProgressPhase::Reading, now / 10, 0));
         let times: Vec<_> = (0..=80).map(|step| at(step * 100)).collect();
         check(LOG_EVERY, &times, &[(3000, "reading  300  100/s"), (6000, "reading  600  100/s")]);
     }
 
     #[test]
     fn each_phase_has_a_speed_of_its_own() {
-        let (reading, compiling) = (seen(Phase::Reading, 9_000, 18_000), |done| seen(Phase::Compiling, done, 100));
+        let (reading, compiling) =
+            (seen(ProgressPhase::Reading, 9_000, 18_000), |done| seen(ProgressPhase::Compiling, done, 100));
         check(
             DRAW_EVERY,
-            &[(0, seen(Phase::Reading, 0, 0)), (900, reading), (1000, compiling(0)), (3000, compiling(10))],
+            &[(0, seen(ProgressPhase::Reading, 0, 0)), (900, reading), (1000, compiling(0)), (3000, compiling(10))],
             &[
                 (900, "reading  9,000/18,000  10,000/s  1 s left"),
                 (1000, "compiling  0/100"),
@@ -266,21 +267,21 @@ mod tests {
 
     #[test]
     fn finished_phases_have_no_speed() {
-        let reading = |done| seen(Phase::Reading, done, 9_000);
+        let reading = |done| seen(ProgressPhase::Reading, done, 9_000);
         check(DRAW_EVERY, &[(0, reading(0)), (4000, reading(9_000))], &[(4000, "reading  9,000/9,000")]);
     }
 
     #[test]
     fn running_fetches_are_named() {
         let under_way = ["shop (branch `main`)".into(), "bank (tag `1`)".into()].to_vec();
-        let fetching = Seen { under_way, ..seen(Phase::Fetching, 3, 5) };
+        let fetching = Seen { under_way, ..seen(ProgressPhase::Fetching, 3, 5) };
         check(DRAW_EVERY, &[(700, fetching)], &[(700, "fetching  3/5  shop (branch `main`), bank (tag `1`)")]);
     }
 
     #[test]
     fn push_is_shown_after_the_written_count() {
         let under_way = vec!["push to gitops".into()];
-        let pushing = Seen { under_way, ..seen(Phase::Writing, 2_000, 2_001) };
+        let pushing = Seen { under_way, ..seen(ProgressPhase::Writing, 2_000, 2_001) };
         check(DRAW_EVERY, &[(700, pushing)], &[(700, "writing  2,000/2,001  push to gitops")]);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::promotion::controller::error::ControllerError;
 use delivery::promotion::controller::evidence::Evidence;
-use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::published::PublicationFacts;
 use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::publication::publish::{End, Outcome};
 use delivery::pull_requests::GitHosts;
@@ -92,7 +92,7 @@ impl<'a> Steps<'a> {
         memory: &mut Memory,
     ) -> anyhow::Result<StepOutcome> {
         self.check_hub(environment)?;
-        let published = Published::from_outcome(output);
+        let published = PublicationFacts::from_outcome(output);
         let request = StepRequest { published: Some(&published), output: Some(output), ..self.request(environment) };
         self.step(&request, memory)
     }

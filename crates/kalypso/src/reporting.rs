@@ -9,7 +9,7 @@ use delivery::sources::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
-use workbench::branch::Comparison;
+use workbench::branch::EditComparison;
 
 use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, ReportFormat};
 
@@ -42,7 +42,7 @@ pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -
 }
 
 /// Adds the errors that exist only after edits.
-pub(crate) fn add_new_errors<'a>(report: &mut DiagnosticReport<'a>, comparison: &Comparison<'a>) {
+pub(crate) fn add_new_errors<'a>(report: &mut DiagnosticReport<'a>, comparison: &EditComparison<'a>) {
     let batch = batch(comparison.new_errors(), comparison.compiled());
     add_all(
         report,
@@ -52,7 +52,7 @@ pub(crate) fn add_new_errors<'a>(report: &mut DiagnosticReport<'a>, comparison: 
 }
 
 /// Adds the warnings that exist only after edits. Warnings about objects that other environments may use are left out.
-pub(crate) fn add_new_warnings<'a>(report: &mut DiagnosticReport<'a>, comparison: &Comparison<'a>) {
+pub(crate) fn add_new_warnings<'a>(report: &mut DiagnosticReport<'a>, comparison: &EditComparison<'a>) {
     let batch = batch(comparison.new_warnings(), comparison.compiled());
     add(report, comparison.loaded(), DiagnosticBatch { sensitive: Some(comparison.planned().sensitive()), ..batch });
 }

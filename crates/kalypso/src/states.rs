@@ -12,7 +12,7 @@ use workbench::Failure;
 use workbench::change::{PATCH_BYTES_MAX, PatchText};
 use workbench::checkout_paths::CheckoutPaths;
 use workbench::source::environment_name;
-use workbench::states::{self, Note, State};
+use workbench::states::{self, ControlPlaneState, Note};
 use workbench::working_trees::WorkingTrees;
 
 use crate::arguments::{SourceOptions, StateOptions};
@@ -51,9 +51,9 @@ pub(crate) fn read(request: &StatesRequest<'_>, watch: &Watch) -> anyhow::Result
     }
     let patch = state.patch.as_deref().map(PatchFile::read).transpose()?;
     let state = match (&state.commit, &patch) {
-        (Some(text), _) => State::Commit(text),
-        (None, Some(patch)) => State::Patch(patch.text()),
-        (None, None) => State::Current(at),
+        (Some(text), _) => ControlPlaneState::Commit(text),
+        (None, Some(patch)) => ControlPlaneState::Patch(patch.text()),
+        (None, None) => ControlPlaneState::Current(at),
     };
     let source = loading::source(source, watch.progress())?;
     Ok(ReadStates { environments: states::read(&source, state, environment.as_ref())?, checkouts: Vec::new() })

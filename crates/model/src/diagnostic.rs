@@ -70,12 +70,12 @@ pub struct FieldOrigin {
     /// The field, from the document's root.
     pub path: FieldPath,
     /// The part of the field.
-    pub part: Part,
+    pub part: FieldPart,
 }
 
 /// A part of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum FieldPart {
     /// The value of the field.
     #[default]
     Value,
@@ -97,11 +97,11 @@ pub enum Part {
 impl Origin {
     /// The origin of a field's value.
     pub fn field(object: &ObjectKey, path: FieldPath) -> Self {
-        Self::part(object, path, Part::Value)
+        Self::part(object, path, FieldPart::Value)
     }
 
     /// The origin of a part of a field.
-    pub fn part(object: &ObjectKey, path: FieldPath, part: Part) -> Self {
+    pub fn part(object: &ObjectKey, path: FieldPath, part: FieldPart) -> Self {
         Self::Field(FieldOrigin { object: object.clone(), path, part })
     }
 }

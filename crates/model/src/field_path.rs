@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 /// A path such as `spec.manifests[1]`. The empty path stands for the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FieldPath(Vec<Step>);
+pub struct FieldPath(Vec<FieldStep>);
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum FieldStep {
     /// To the value of a key in a mapping.
     Key(Arc<str>),
     /// To an item of a sequence, counted from 0.
@@ -18,37 +18,37 @@ pub enum Step {
 
 impl FieldPath {
     /// The steps, from the root on.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[FieldStep] {
         &self.0
     }
 
     /// The path of a field below this one.
     #[must_use]
     pub fn key(&self, key: impl Into<Arc<str>>) -> Self {
-        self.then(Step::Key(key.into()))
+        self.then(FieldStep::Key(key.into()))
     }
 
     /// The path of an item below this one.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
-        self.then(Step::Index(index))
+        self.then(FieldStep::Index(index))
     }
 
     /// The path with one more step.
     #[must_use]
-    pub fn then(&self, step: Step) -> Self {
+    pub fn then(&self, step: FieldStep) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
     }
 
     /// Appends a step.
-    pub fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: FieldStep) {
         self.0.push(step);
     }
 
     /// Removes the last step, and returns it. None if the path is empty.
-    pub fn pop(&mut self) -> Option<Step> {
+    pub fn pop(&mut self) -> Option<FieldStep> {
         self.0.pop()
     }
 
@@ -60,12 +60,12 @@ impl FieldPath {
 
 impl<const N: usize> From<[&str; N]> for FieldPath {
     fn from(keys: [&str; N]) -> Self {
-        Self(keys.into_iter().map(|key| Step::Key(key.into())).collect())
+        Self(keys.into_iter().map(|key| FieldStep::Key(key.into())).collect())
     }
 }
 
-impl FromIterator<Step> for FieldPath {
-    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+impl FromIterator<FieldStep> for FieldPath {
+    fn from_iter<I: IntoIterator<Item = FieldStep>>(steps: I) -> Self {
         Self(steps.into_iter().collect())
     }
 }
@@ -74,9 +74,9 @@ impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if position == 0 => write!(f, "{key}")?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                FieldStep::Key(key) if position == 0 => write!(f, "{key}")?,
+                FieldStep::Key(key) => write!(f, ".{key}")?,
+                FieldStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

@@ -121,14 +121,14 @@ impl RegisteredWorkload {
 
 /// The team that wrote a file. It decides which kinds the file may contain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum AuthorRole {
     /// The platform team: all kinds.
     Platform,
     /// The application team of this registration: its workloads, and schemas for them.
     Application(RegistrationName),
 }
 
-impl Role {
+impl AuthorRole {
     /// The identity of an object in a file of this team. Each application repository has its own names of `ConfigSchema`s.
     pub fn key_of(&self, object: &AnyObject) -> ObjectKey {
         match (self, object) {
@@ -142,7 +142,7 @@ impl Role {
 
 /// The objects of a file that are part of the fleet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
+pub enum FileScope {
     /// All objects.
     #[default]
     Everything,
@@ -156,7 +156,7 @@ pub enum Scope {
     NoDeclarations,
 }
 
-impl Scope {
+impl FileScope {
     /// Whether objects of a kind are part of the fleet.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
@@ -183,9 +183,9 @@ pub struct UnreadPart {
 #[derive(Clone, Debug)]
 pub struct FleetFile {
     /// The team that wrote the file.
-    pub role: Role,
+    pub role: AuthorRole,
     /// Which objects of the file are part of the fleet. `objects` contains only these.
-    pub scope: Scope,
+    pub scope: FileScope,
     /// What the file may bring.
     pub limits: Limits,
     /// The file. Objects in it may come from an earlier version of the file.
@@ -196,7 +196,7 @@ pub struct FleetFile {
 
 impl FleetFile {
     /// Reads a file whose objects are all part of the fleet.
-    pub fn read(role: Role, file: FileId, files: &Files) -> Self {
+    pub fn read(role: AuthorRole, file: FileId, files: &Files) -> Self {
         let File { path, content, .. } = files.get(file);
         let (scope, limits) = Default::default();
         Self { role, scope, limits, file, objects: read_file(file, path, content) }
@@ -204,7 +204,8 @@ impl FleetFile {
 
     /// The parts of the file that could not be read, if it is a file of the platform team.
     fn unread(&self) -> impl Iterator<Item = UnreadPart> {
-        let errors = self.objects.diagnostics.iter().filter(|found| self.role == Role::Platform && found.is_error());
+        let errors =
+            self.objects.diagnostics.iter().filter(|found| self.role == AuthorRole::Platform && found.is_error());
         errors.filter_map(|found| {
             let origin = found.labels.first()?.origin.clone();
             Some(UnreadPart { file: self.file, origin, object: found.object.clone() })
@@ -212,9 +213,9 @@ impl FleetFile {
     }
 
     /// Removes the objects that are not in `scope`. Reports `Promotion`s that have no effect in their file.
-    pub fn keep(&mut self, scope: Scope) {
+    pub fn keep(&mut self, scope: FileScope) {
         self.scope = scope;
-        if matches!(scope, Scope::AllButEnvironments | Scope::AllButPromotions) {
+        if matches!(scope, FileScope::AllButEnvironments | FileScope::AllButPromotions) {
             let misplaced = self.objects.objects.iter().filter(|object| object.kind() == Kind::Promotion);
             self.objects.diagnostics.extend(misplaced.map(misplaced_promotion));
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{FieldOrigin, Origin, Part};
-use crate::field_path::{FieldPath, Step};
+use crate::diagnostic::{FieldOrigin, FieldPart, Origin};
+use crate::field_path::{FieldPath, FieldStep};
 use crate::fleet::Fleet;
 use crate::object_key::ObjectKey;
 use crate::source::{Address, File, FileId, Files, Position, Positions};
@@ -55,7 +55,7 @@ impl<'a> Locator<'a> {
         match origin {
             Origin::Span(file, span) => Some(place(*file, *span)),
             Origin::File(file) => Some(Location { file: *file, bytes: 0..0 }),
-            Origin::At(address, path) => self.field(*address, path, &Part::Value),
+            Origin::At(address, path) => self.field(*address, path, &FieldPart::Value),
             Origin::Field(FieldOrigin { object, path, part }) => self.field(self.fleet?.address(object)?, path, part),
         }
     }
@@ -96,8 +96,8 @@ impl<'a> Locator<'a> {
         let mut node = crate::read::node_at(documents, address);
         for step in path.steps() {
             node = node.and_then(|node| match step {
-                Step::Key(key) => node.get(key),
-                Step::Index(index) => node.index(*index),
+                FieldStep::Key(key) => node.get(key),
+                FieldStep::Index(index) => node.index(*index),
             });
         }
         node.and_then(Node::as_mapping).map_or(0, <[_]>::len)
@@ -112,29 +112,31 @@ impl<'a> Locator<'a> {
         self.opened.entry(file).or_insert_with(open)
     }
 
-    fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Location> {
+    fn field(&mut self, address: Address, path: &FieldPath, part: &FieldPart) -> Option<Location> {
         self.open(address.file);
         let Opened { text, documents } = self.opened.get(&address.file)?;
         let root = crate::read::node_at(documents, address)?;
         let found = walk(root, path);
         let span = match part {
-            Part::Key => found.key.unwrap_or(found.node.span),
-            Part::Text { line, column } => {
+            FieldPart::Key => found.key.unwrap_or(found.node.span),
+            FieldPart::Text { line, column } => {
                 let scalar = found.node.as_scalar()?;
                 let offset = offset_of(&scalar.text, Position { line: *line, column: *column });
                 Span::at(yaml::source_offset(text, found.node, offset))
             }
-            Part::Inside(below) | Part::KeyInside(below) => {
+            FieldPart::Inside(below) | FieldPart::KeyInside(below) => {
                 let of_text = || structure_of(found.node);
                 let structure = self.texts.entry((address, path.clone())).or_insert_with(of_text).as_ref();
                 let field = structure.map(|structure| walk(structure, below));
                 match (part, field) {
-                    (Part::KeyInside(_), Some(field)) => inside(text, found.node, field.key.unwrap_or(field.node.span)),
+                    (FieldPart::KeyInside(_), Some(field)) => {
+                        inside(text, found.node, field.key.unwrap_or(field.node.span))
+                    }
                     (_, Some(field)) if !below.steps().is_empty() => inside(text, found.node, field.node.span),
                     _ => found.node.span,
                 }
             }
-            Part::Value => found.node.span,
+            FieldPart::Value => found.node.span,
         };
         Some(place(address.file, span))
     }
@@ -149,7 +151,7 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn new(content: &'a [u8]) -> Self {
-        let documents = yaml::read_bytes(content, &yaml::Options::OBJECTS).documents;
+        let documents = yaml::read_bytes(content, &yaml::YamlOptions::OBJECTS).documents;
         Self { text: String::from_utf8_lossy(content), documents }
     }
 }
@@ -168,8 +170,8 @@ fn walk<'a>(root: &'a Node, path: &FieldPath) -> FoundNode<'a> {
     let mut found = FoundNode { node: root, key: None };
     for step in path.steps() {
         let (next, key) = match step {
-            Step::Key(key) => (found.node.get(key), found.node.key_span(key)),
-            Step::Index(index) => (found.node.index(*index), None),
+            FieldStep::Key(key) => (found.node.get(key), found.node.key_span(key)),
+            FieldStep::Index(index) => (found.node.index(*index), None),
         };
         let Some(node) = next else { break };
         found = FoundNode { node, key };
@@ -179,7 +181,7 @@ fn walk<'a>(root: &'a Node, path: &FieldPath) -> FoundNode<'a> {
 
 /// The first document in the text of a scalar, read as YAML or JSON. None if there is none.
 fn structure_of(node: &Node) -> Option<Node> {
-    let reading = yaml::read(&node.as_scalar()?.text, &yaml::Options::JSON);
+    let reading = yaml::read(&node.as_scalar()?.text, &yaml::YamlOptions::JSON);
     Some(reading.documents.into_iter().next()?.root)
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A phase of the work, roughly in the order in which phases follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Phase {
+pub enum ProgressPhase {
     /// Repositories are listed and fetched. Counted in revisions.
     Fetching,
     /// Files are read. Counted in files.
@@ -22,7 +22,7 @@ pub enum Phase {
     Writing,
 }
 
-impl Phase {
+impl ProgressPhase {
     /// All phases.
     pub const ALL: [Self; 7] = [
         Self::Fetching,
@@ -45,7 +45,7 @@ pub struct Progress(Option<Arc<Board>>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The phase that began last.
-    pub phase: Phase,
+    pub phase: ProgressPhase,
     /// The work of the phase that is done.
     pub done: u64,
     /// The known work of the phase, done or not. 0 if it is not known.
@@ -61,7 +61,7 @@ impl Progress {
     }
 
     /// Begins or resumes a phase, and returns its counter.
-    pub fn begin(&self, phase: Phase) -> Counter<'_> {
+    pub fn begin(&self, phase: ProgressPhase) -> Counter<'_> {
         let board = self.0.as_deref();
         if let Some(board) = board {
             board.phase.store(phase as u8 + 1, Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Progress {
     /// The progress of the phase that began last. None before the first phase, and if nothing is counted.
     pub fn seen(&self) -> Option<Seen> {
         let board = self.0.as_deref()?;
-        let phase = *Phase::ALL.get(usize::from(board.phase.load(Ordering::Relaxed)).checked_sub(1)?)?;
+        let phase = *ProgressPhase::ALL.get(usize::from(board.phase.load(Ordering::Relaxed)).checked_sub(1)?)?;
         let count = &board.counts[phase as usize];
         let [done, total] = [&count.done, &count.total].map(|number| number.load(Ordering::Relaxed));
         let names = board.under_way.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Progress {
 #[derive(Clone, Copy, Debug)]
 pub struct Counter<'a> {
     board: Option<&'a Board>,
-    phase: Phase,
+    phase: ProgressPhase,
 }
 
 impl<'a> Counter<'a> {
@@ -105,14 +105,14 @@ impl<'a> Counter<'a> {
 
     /// Shows an item by its name until the returned value is dropped. The item counts as one. It takes a lock, so use it for few and slow items only.
     #[must_use]
-    pub fn named(self, name: impl FnOnce() -> Arc<str>) -> Named<'a> {
+    pub fn named(self, name: impl FnOnce() -> Arc<str>) -> NamedItem<'a> {
         self.expect(1);
         let name = self.board.map(|board| {
             let name = name();
             board.under_way.lock().unwrap_or_else(PoisonError::into_inner).push((self.phase, Arc::clone(&name)));
             name
         });
-        Named { counter: self, name }
+        NamedItem { counter: self, name }
     }
 
     fn count(self) -> Option<&'a Count> {
@@ -122,12 +122,12 @@ impl<'a> Counter<'a> {
 
 /// An item that is shown by its name.
 #[derive(Debug)]
-pub struct Named<'a> {
+pub struct NamedItem<'a> {
     counter: Counter<'a>,
     name: Option<Arc<str>>,
 }
 
-impl Drop for Named<'_> {
+impl Drop for NamedItem<'_> {
     fn drop(&mut self) {
         self.counter.advance(1);
         let (Some(board), Some(name)) = (self.counter.board, &self.name) else { return };
@@ -143,8 +143,8 @@ impl Drop for Named<'_> {
 struct Board {
     /// The phase that began last, counted from 1. 0 before the first phase.
     phase: AtomicU8,
-    counts: [Count; Phase::ALL.len()],
-    under_way: Mutex<Vec<(Phase, Arc<str>)>>,
+    counts: [Count; ProgressPhase::ALL.len()],
+    under_way: Mutex<Vec<(ProgressPhase, Arc<str>)>>,
 }
 
 #[derive(Debug, Default)]
@@ -157,7 +157,7 @@ struct Count {
 mod tests {
     use super::*;
 
-    fn check(progress: &Progress, expected: Option<(Phase, u64, u64, &[&str])>) {
+    fn check(progress: &Progress, expected: Option<(ProgressPhase, u64, u64, &[&str])>) {
         let expected = expected.map(|(phase, done, total, names)| {
             let under_way = names.iter().map(|name| Arc::from(*name)).collect();
             Seen { phase, done, total, under_way }
@@ -169,42 +169,42 @@ mod tests {
     fn concurrent_threads_share_one_counter() {
         let progress = Progress::watched();
         check(&progress, None);
-        let counter = progress.begin(Phase::Compiling);
+        let counter = progress.begin(ProgressPhase::Compiling);
         counter.expect(4000);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..1000).for_each(|_| counter.advance(1)));
             }
         });
-        check(&progress, Some((Phase::Compiling, 4000, 4000, &[])));
+        check(&progress, Some((ProgressPhase::Compiling, 4000, 4000, &[])));
     }
 
     #[test]
     fn restarted_phases_keep_their_count() {
         let progress = Progress::watched();
-        progress.begin(Phase::Reading).advance(2);
-        progress.begin(Phase::Compiling).expect(7);
-        check(&progress.clone(), Some((Phase::Compiling, 0, 7, &[])));
-        progress.begin(Phase::Reading).advance(1);
-        check(&progress, Some((Phase::Reading, 3, 0, &[])));
+        progress.begin(ProgressPhase::Reading).advance(2);
+        progress.begin(ProgressPhase::Compiling).expect(7);
+        check(&progress.clone(), Some((ProgressPhase::Compiling, 0, 7, &[])));
+        progress.begin(ProgressPhase::Reading).advance(1);
+        check(&progress, Some((ProgressPhase::Reading, 3, 0, &[])));
     }
 
     #[test]
     fn running_tasks_are_named() {
         let progress = Progress::watched();
-        let first = progress.begin(Phase::Fetching).named(|| "a".into());
-        let second = progress.begin(Phase::Fetching).named(|| "b".into());
-        check(&progress, Some((Phase::Fetching, 0, 2, &["a", "b"])));
+        let first = progress.begin(ProgressPhase::Fetching).named(|| "a".into());
+        let second = progress.begin(ProgressPhase::Fetching).named(|| "b".into());
+        check(&progress, Some((ProgressPhase::Fetching, 0, 2, &["a", "b"])));
         drop(first);
-        check(&progress, Some((Phase::Fetching, 1, 2, &["b"])));
+        check(&progress, Some((ProgressPhase::Fetching, 1, 2, &["b"])));
         drop(second);
-        check(&progress, Some((Phase::Fetching, 2, 2, &[])));
+        check(&progress, Some((ProgressPhase::Fetching, 2, 2, &[])));
     }
 
     #[test]
     fn unwatched_progress_is_not_counted() {
         let progress = Progress::default();
-        drop(progress.begin(Phase::Fetching).named(|| unreachable!("the name is not shown")));
+        drop(progress.begin(ProgressPhase::Fetching).named(|| unreachable!("the name is not shown")));
         check(&progress, None);
     }
 }

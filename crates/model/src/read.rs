@@ -71,7 +71,7 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
         let address = Address { file: id, document: documents.next().unwrap_or_default(), item: None };
         read_object(&document.root, address, only, &mut result);
     };
-    let problems = yaml::read_bytes_each(content, &yaml::Options::OBJECTS, read);
+    let problems = yaml::read_bytes_each(content, &yaml::YamlOptions::OBJECTS, read);
     let is_enough = result.diagnostics.len() >= FILE_PROBLEMS_MAX;
     result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {

@@ -1,6 +1,6 @@
 //! Promotions as the API of the hub sees them: where changes stand, and decisions of people.
 
-use delivery::promotion::controller::command::{CommandError, PersonDecision, decide};
+use delivery::promotion::controller::command::{CommandError, DecisionCommand, decide};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
 use git::Person;
@@ -73,13 +73,13 @@ fn carry_out(
     environment: &Environment,
     command: &PromotionCommand,
     by: &str,
-) -> Result<delivery::promotion::controller::command::Receipt, PromotionRefusal> {
+) -> Result<delivery::promotion::controller::command::StoredDecision, PromotionRefusal> {
     let reason = command.reason.as_deref().unwrap_or_default().into();
     let kind = kind(command).ok_or_else(|| PromotionRefusal::NotPossible("the command is not complete".to_owned()))?;
     let decided = Command { kind, by: by.into(), at: Timestamp::now(), reason };
     let author = Person { name: by.to_owned(), email: AUTHOR_EMAIL.to_owned() };
     let revision = command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote);
-    let decision = PersonDecision {
+    let decision = DecisionCommand {
         environment: &environment.name,
         subject: command.subject.as_deref(),
         command: &decided,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use delivery::promotion::controller::error::ControllerError;
-use delivery::promotion::controller::evidence::{CheckResults, CheckSubject, Evidence};
+use delivery::promotion::controller::evidence::{CheckRequest, CheckResults, Evidence};
 use delivery::promotion::controller::plane::Plane;
-use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::published::PublicationFacts;
 use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::publication::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
@@ -44,7 +44,7 @@ impl fmt::Debug for PromotionHub {
 pub struct ConfiguredChecks<'a>(pub &'a checks::Checks);
 
 impl CheckResults for ConfiguredChecks<'_> {
-    fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
+    fn result(&self, check: &Check, subject: CheckRequest<'_>) -> Option<CheckResult> {
         let subject = checks::CheckSubject {
             environment: subject.environment.into(),
             workload: subject.workload.map(Arc::from),
@@ -59,7 +59,7 @@ impl CheckResults for ConfiguredChecks<'_> {
 #[derive(Default)]
 pub(crate) struct PromotionSteps {
     memory: Memory,
-    published: Option<Published>,
+    published: Option<PublicationFacts>,
     logged: Logged,
     /// When the next step is due. None: the environment is in no promotion.
     next: Option<Instant>,
@@ -74,13 +74,13 @@ impl PromotionSteps {
     }
 
     /// Notes the result of a publication.
-    pub(crate) fn note(&mut self, published: Option<Published>) {
+    pub(crate) fn note(&mut self, published: Option<PublicationFacts>) {
         self.published = published;
     }
 
     /// Whether the next step needs a sync right before: rollouts compare what is compiled with what is published.
     pub(crate) fn needs_sync(&self) -> bool {
-        self.published.as_ref().is_none_or(Published::has_rings)
+        self.published.as_ref().is_none_or(PublicationFacts::has_rings)
     }
 
     /// Makes a step.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use delivery::output::changes::markdown::PlanText;
 use delivery::output::compilation::{Reuse, reuse};
 use delivery::output::refusal::Refusal;
-use delivery::publication::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationError};
+use delivery::publication::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationFailure};
 use delivery::pull_requests::Proposal;
 use delivery::sources::loaded::Loaded;
 use engine::plan::ChangeKind;
@@ -34,7 +34,7 @@ pub(crate) struct SyncReport {
 }
 
 impl Failure {
-    pub(crate) fn from_error(error: &PublicationError) -> Self {
+    pub(crate) fn from_error(error: &PublicationFailure) -> Self {
         Self(error.to_string())
     }
 

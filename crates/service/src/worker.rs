@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use delivery::output::compilation::KnownResults;
 use delivery::promotion::controller::command::{Confirmed, note_confirmation};
-use delivery::promotion::controller::published::Published;
-use delivery::publication::hub_publication::{Receiver, send_branch};
-use delivery::publication::publish::{Options, Outcome, PublicationError, Request, publish_again};
+use delivery::promotion::controller::published::PublicationFacts;
+use delivery::publication::hub_publication::{HubReceiver, send_branch};
+use delivery::publication::publish::{Outcome, PublicationFailure, PublishOptions, Request, publish_again};
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{SyncDestination, SyncResult};
 use hub_api::timestamp::Timestamp;
@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
             self.environment.lock().unnoted.extend(Confirmed::by_labels(outcome, jiff::Timestamp::now()));
             self.note_confirmations();
         }
-        self.promotion.note(outcome.as_ref().ok().map(Published::from_outcome));
+        self.promotion.note(outcome.as_ref().ok().map(PublicationFacts::from_outcome));
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
         self.log(&report, started.elapsed());
         self.shared.metrics.sync(&self.environment.shown, &report, started.elapsed());
@@ -141,7 +141,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {
+    fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationFailure> {
         let settings = &self.shared.settings;
         let hosts = (!self.shared.hosts.is_empty()).then_some(&self.shared.hosts);
         let (promotion, problems) = {
@@ -153,8 +153,15 @@ impl<'a> Worker<'a> {
         let request = Request {
             environment: &self.environment.name,
             gitops_repo: None,
-            options: Options { confirmed, hosts, lease, waits: &waits, problems: &problems, ..Options::default() },
-            hub: settings.hub.as_deref().map(|hub| Receiver { hub, environments: &settings.environments }),
+            options: PublishOptions {
+                confirmed,
+                hosts,
+                lease,
+                waits: &waits,
+                problems: &problems,
+                ..PublishOptions::default()
+            },
+            hub: settings.hub.as_deref().map(|hub| HubReceiver { hub, environments: &settings.environments }),
             is_hub_only: false,
         };
         publish_again(&self.shared.access(), &request, &mut self.known, &|_, _| {})
@@ -173,7 +180,7 @@ impl<'a> Worker<'a> {
             if self.environment.lease.writes.check().is_err() {
                 return;
             }
-            let receiver = Receiver { hub, environments: &settings.environments };
+            let receiver = HubReceiver { hub, environments: &settings.environments };
             match send_branch(receiver, &place.loaded, &place.planned) {
                 Ok(_) => drop(self.sent.insert(name, commit)),
                 Err(error) => place.hub = Some(Err(error)),

@@ -1,7 +1,7 @@
 //! Renders notifications of Argo CD with the template in `deploy/argocd`, in the same way as Argo CD.
 
-use gotemplate::{Limits, Template, Value};
-use model::yaml::{Node, Options, read};
+use gotemplate::{RenderLimits, Template, Value};
+use model::yaml::{Node, YamlOptions, read};
 use serde_json::Value as Json;
 
 /// The `ConfigMap` with the template.
@@ -21,12 +21,12 @@ pub fn notification(application: &Json, cluster: &str) -> Result<String, String>
         ("serviceType", Value::text("kalypso")),
     ]);
     let template = Template::parse("body", &body).map_err(|error| error.to_string())?;
-    let body = template.render(&data, &Limits::default()).map_err(|error| error.to_string())?;
+    let body = template.render(&data, &RenderLimits::default()).map_err(|error| error.to_string())?;
     String::from_utf8(body).map_err(|error| error.to_string())
 }
 
 fn document(yaml: &str) -> Result<Node, String> {
-    let reading = read(yaml, &Options::OBJECTS);
+    let reading = read(yaml, &YamlOptions::OBJECTS);
     if let Some(problem) = reading.problems.first() {
         return Err(format!("{problem:?}"));
     }

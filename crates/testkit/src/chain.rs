@@ -96,8 +96,8 @@ impl MemoryChain {
         let tree = self.repositories.tree(&head).ok()?;
         let entry = tree.file(path, &git::opener(&*self.repositories, &head)).ok()??;
         match self.repositories.content(&head, entry.blob.id(), 1 << 20).ok()? {
-            git::Content::Bytes(bytes) => String::from_utf8(bytes.to_vec()).ok(),
-            git::Content::TooLarge(_) => None,
+            git::FileContent::Bytes(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+            git::FileContent::TooLarge(_) => None,
         }
     }
 

@@ -207,8 +207,8 @@ impl MemoryCompany {
         let file = tree.file(path, &git::opener(&*self.repositories, &head)).expect("it is in memory")?;
         let content = self.repositories.content(&head, file.blob.id(), u64::MAX).expect("it is in memory");
         match content {
-            git::Content::Bytes(bytes) => Some(String::from_utf8(bytes.to_vec()).expect("it is text")),
-            git::Content::TooLarge(_) => None,
+            git::FileContent::Bytes(bytes) => Some(String::from_utf8(bytes.to_vec()).expect("it is text")),
+            git::FileContent::TooLarge(_) => None,
         }
     }
 

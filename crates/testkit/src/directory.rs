@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
-use model::fleet::{Fleet, FleetFile, FleetInput, Limits, Role};
+use model::fleet::{AuthorRole, Fleet, FleetFile, FleetInput, Limits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::read::is_read;
@@ -35,7 +35,7 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
 /// # Errors
 /// Returns an error if the environment name is not valid.
 pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<FleetInput> {
-    input_by(texts, environment, |_| (Role::Platform, Limits::default()))
+    input_by(texts, environment, |_| (AuthorRole::Platform, Limits::default()))
 }
 
 /// Creates the input of a fleet from these files. `author` returns the role of the author of a file, and its limits, from its path.
@@ -45,7 +45,7 @@ pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
 pub(crate) fn input_by(
     texts: Vec<(String, Vec<u8>)>,
     environment: &str,
-    author: impl Fn(&str) -> (Role, Limits),
+    author: impl Fn(&str) -> (AuthorRole, Limits),
 ) -> std::io::Result<FleetInput> {
     let source = Arc::new(Source::directory());
     let mut files = Files::default();

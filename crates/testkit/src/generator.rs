@@ -22,7 +22,7 @@ use labels::Spread;
 pub const ENVIRONMENT: &str = "prod";
 
 /// A file: its path and its text.
-pub type File = (String, String);
+pub type GeneratedFile = (String, String);
 
 /// The size of a fleet. Every target is assigned to every cluster type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ fn files(size: Size, spread: Spread, seed: u64) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
-pub fn write(directory: &Path, files: impl IntoIterator<Item = File>) -> io::Result<()> {
+pub fn write(directory: &Path, files: impl IntoIterator<Item = GeneratedFile>) -> io::Result<()> {
     for (path, text) in files {
         let path = directory.join(path);
         if let Some(folder) = path.parent() {

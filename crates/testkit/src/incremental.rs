@@ -11,8 +11,8 @@ use std::sync::Arc;
 use engine::compile::memo::Memo;
 use engine::compile::{CompileOptions, Compiled};
 use model::diagnostic::AssignmentId;
-use model::fleet::sources::FileChange;
-use model::fleet::{Fleet, FleetInput, Role, Scope, Sources};
+use model::fleet::sources::SourceFileChange;
+use model::fleet::{AuthorRole, FileScope, Fleet, FleetInput, Sources};
 use model::git_id::GitId;
 use model::name::RegistrationName;
 use model::source::{File, Source};
@@ -279,20 +279,25 @@ fn input(files: &BTreeMap<String, String>) -> Result<FleetInput, String> {
 }
 
 /// The role of the author of a file: `applications/NAME/…` is in the repository of the registration `NAME`.
-fn role_of(path: &str) -> Role {
+fn role_of(path: &str) -> AuthorRole {
     let name = path.strip_prefix("applications/").and_then(|rest| rest.split_once('/')).map(|(name, _)| name);
     let registration = name.and_then(|name| RegistrationName::new(name).ok());
-    registration.map_or(Role::Platform, Role::Application)
+    registration.map_or(AuthorRole::Platform, AuthorRole::Application)
 }
 
-fn change_of((path, text): (&String, &Option<String>)) -> FileChange {
+fn change_of((path, text): (&String, &Option<String>)) -> SourceFileChange {
     let (role, source, path) = (role_of(path), Arc::new(Source::directory()), path.as_str().into());
     match text {
-        None => FileChange::Removed { role, source, path },
+        None => SourceFileChange::Removed { role, source, path },
         Some(text) => {
             let (id, content) = (GitId::of_blob(text.as_bytes()), text.as_bytes().into());
             let limits = limited::limits_of(&path);
-            FileChange::Written { role, scope: Scope::Everything, limits, file: File { source, path, id, content } }
+            SourceFileChange::Written {
+                role,
+                scope: FileScope::Everything,
+                limits,
+                file: File { source, path, id, content },
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
-use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::fleet::{AuthorRole, Fleet, FleetFile, FleetInput};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::source::{File, Files, Source};
@@ -24,8 +24,8 @@ fn company() -> PathBuf {
 fn fleet(environment: &str) -> Fleet {
     let mut files = Files::default();
     let mut contents = Vec::new();
-    let platform = ["main", environment].map(|branch| (format!("control-plane/{branch}"), Role::Platform));
-    let application = |name| (String::from(name), Role::Application(RegistrationName::new(name).unwrap()));
+    let platform = ["main", environment].map(|branch| (format!("control-plane/{branch}"), AuthorRole::Platform));
+    let application = |name| (String::from(name), AuthorRole::Application(RegistrationName::new(name).unwrap()));
     for (folder, role) in platform.into_iter().chain(APPLICATIONS.map(application)) {
         let source = Arc::new(Source { url: folder.as_str().into(), ..Source::directory() });
         for file in testkit::directory::tree(&company().join(&folder)).unwrap().files(&model::tree::closed) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::plan::FolderChanges;
-use git::{Commit, Content, Repositories, RepositoryError};
+use git::{Commit, FileContent, Repositories, RepositoryError};
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredTarget, DesiredVersion};
 use hub_api::watches::WatchProblem;
@@ -126,9 +126,9 @@ impl DescriptorFiles {
         Ok(())
     }
 
-    fn read_file(&mut self, path: String, content: Content) {
+    fn read_file(&mut self, path: String, content: FileContent) {
         let content = match content {
-            Content::Bytes(content) if memmem::find(&content, b"DeploymentDescriptor").is_some() => content,
+            FileContent::Bytes(content) if memmem::find(&content, b"DeploymentDescriptor").is_some() => content,
             // Large files are bundles of manifests. Descriptors are small.
             _ => {
                 self.by_path.remove(&path);

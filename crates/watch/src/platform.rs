@@ -3,7 +3,7 @@
 use engine::layout::Folder;
 use engine::layout::own_files::OWNER_FILE;
 use engine::plan::{FolderChanges, PlaceFolder};
-use git::{Content, Repositories, RepositoryError};
+use git::{FileContent, Repositories, RepositoryError};
 use hub_api::publication::{DesiredPlace, Role};
 use model::tree::{Open, OpenError, Tree};
 
@@ -67,7 +67,7 @@ pub(crate) fn environment(
     let open = git::opener(repositories, &opened.commit);
     let owner = opened.tree.file(&branch.folder.join(OWNER_FILE), &open).ok().flatten();
     if let Some(owner) = owner
-        && let Content::Bytes(text) = repositories.content(&opened.commit, owner.blob.id(), OWNER_BYTES_MAX)?
+        && let FileContent::Bytes(text) = repositories.content(&opened.commit, owner.blob.id(), OWNER_BYTES_MAX)?
     {
         let text = String::from_utf8_lossy(&text);
         if let Some(name) = text.lines().find_map(|line| line.strip_prefix("environment:")) {

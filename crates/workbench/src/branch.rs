@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::reading;
-use git::load::{Environments, Snapshot};
+use git::load::{DeclaredEnvironments, Snapshot};
 use git::{Commit, RepositoryError, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
 
 pub use self::changes::Changes;
-pub use self::comparison::Comparison;
-pub use self::proposal::{NewProposal, Proposed, author, decider, propose};
+pub use self::comparison::EditComparison;
+pub use self::proposal::{NewProposal, ProposalResult, author, decider, propose};
 pub use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::commit_range::Branches;
 use crate::edited_repositories::EditedRepositories;
 use crate::source::unknown_environment;
-use crate::working_trees::{BranchName, WorkingBranch, WorkingTrees};
+use crate::working_trees::{RemoteBranch, WorkingBranch, WorkingTrees};
 use crate::{Error, Failure};
 
 /// The branch that is edited.
@@ -41,7 +41,7 @@ pub enum BranchOf<'a> {
     /// The branch that a `BaseRepo` of an environment names: the name of the `BaseRepo`, or the URL of its repository.
     Source(&'a EnvironmentName, &'a str),
     /// A branch of the repository of an application, with the folder of its objects.
-    Application(&'a BranchName, &'a str),
+    Application(&'a RemoteBranch, &'a str),
 }
 
 /// Where the branch is edited.
@@ -63,7 +63,7 @@ pub struct ControlPlaneBranch {
     /// The folder of the environment in the branch. Empty for the root.
     folder: String,
     trees: WorkingTrees,
-    environments: Environments,
+    environments: DeclaredEnvironments,
     files: BTreeMap<Arc<str>, Arc<[u8]>>,
     /// Other files, as they were when they were read.
     other_files: RefCell<BTreeMap<String, Option<Arc<[u8]>>>>,
@@ -164,7 +164,7 @@ impl ControlPlaneBranch {
     }
 
     /// The environments that the main branch declares, with their repositories, branches and paths.
-    pub fn environments(&self) -> &Environments {
+    pub fn environments(&self) -> &DeclaredEnvironments {
         &self.environments
     }
 
@@ -245,7 +245,7 @@ impl ControlPlaneBranch {
 fn place_of(
     access: &RepositoryAccess,
     of: BranchOf<'_>,
-    environments: &Environments,
+    environments: &DeclaredEnvironments,
 ) -> Result<(RepositoryUrl, String, String), Error> {
     let BranchOf::Environment(name) = of else {
         return Ok((access.settings.repo.clone(), access.settings.branch.clone(), String::new()));

@@ -13,7 +13,7 @@ use delivery::sources::loaded::Loaded;
 use delivery::sources::pinned_repositories::PinnedRepositories;
 use engine::promotion::origin::for_origin;
 use git::load::{Directory, Read, ReadRole, Snapshot};
-use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};
+use git::{Commit, Edits, FileContent, Repositories, RepositoryError, Revision};
 use model::count::count;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -21,14 +21,14 @@ use model::object::promotion::ChangeOrigin;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use self::earlier::{EarlierState, EarlierStates, Heads, source_name};
+pub use self::earlier::{BranchHeads, EarlierState, EarlierStates, source_name};
 use crate::commit_range::{Branches, Of, Range};
 use crate::edited_repositories::{EditedRepositories, Next};
 pub use crate::patch::PATCH_BYTES_MAX;
 use crate::patch::{Patch, ReadFile};
 use crate::source::no_commits;
 use crate::working_trees::{WorkingBranch, WorkingTrees};
-use crate::{Error, Failure, Source};
+use crate::{EnvironmentSource, Error, Failure};
 
 /// The name of the `BaseRepo` that brings the promoted commit of the main branch.
 const MAIN: &str = "main";
@@ -48,7 +48,7 @@ pub struct EnvironmentChange {
     to: String,
     /// The description of the commit that is the same in both states.
     stays: Option<String>,
-    compared: Compared,
+    compared: ComparedStates,
     /// Where the change comes from.
     origins: Vec<ChangeOrigin>,
 }
@@ -56,7 +56,7 @@ pub struct EnvironmentChange {
 /// What was compared, for programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Compared {
+pub struct ComparedStates {
     /// The branch that changes; `null` for a plain directory and for working trees.
     pub branch: Option<String>,
     /// Its commit before; `null` for a plain directory and for working trees.
@@ -92,7 +92,8 @@ impl EnvironmentChange {
         let EditedStates { old, new, branch, from } = states;
         let paths: Vec<_> = edits.paths().map(ToString::to_string).collect();
         let to = format!("{from} + {}", named_files(&paths));
-        let compared = Compared { branch: Some(branch.to_owned()), files: Some(paths), ..Compared::default() };
+        let compared =
+            ComparedStates { branch: Some(branch.to_owned()), files: Some(paths), ..ComparedStates::default() };
         Self { old, new, from, to, stays: None, compared, origins: Vec::new() }
     }
 
@@ -119,7 +120,7 @@ impl EnvironmentChange {
     }
 
     /// What was compared, for programs.
-    pub fn compared(&self) -> &Compared {
+    pub fn compared(&self) -> &ComparedStates {
         &self.compared
     }
 }
@@ -148,7 +149,11 @@ pub enum Side {
 ///
 /// # Errors
 /// If the environment can't be read, or if there are no such commits.
-pub fn of_commits(source: &Source, (environment, side): (&str, Side), text: &str) -> Result<EnvironmentChange, Error> {
+pub fn of_commits(
+    source: &EnvironmentSource,
+    (environment, side): (&str, Side),
+    text: &str,
+) -> Result<EnvironmentChange, Error> {
     let now = Now::read(source, environment)?;
     let repositories = &*now.access.repositories;
     let main = now.main_head()?;
@@ -165,11 +170,11 @@ pub fn of_commits(source: &Source, (environment, side): (&str, Side), text: &str
     let old = now.at(of, from);
     let new = if to == from { Arc::clone(&old) } else { now.at(of, to) };
     let name = now.name(of);
-    let compared = Compared {
+    let compared = ComparedStates {
         branch: Some(name.clone()),
         from: Some(from.to_string()),
         to: Some(to.to_string()),
-        ..Compared::default()
+        ..ComparedStates::default()
     };
     let at = |id: GitId| format!("{name}@{}", id.short());
     let (from, to, stays, origins) = (at(from), at(to), now.stays(of), vec![of.origin()]);
@@ -192,7 +197,7 @@ pub struct PatchText<'a> {
 /// # Errors
 /// If the environment can't be read, or if the patch can't be applied to its branch or to the main branch.
 pub fn of_patch(
-    source: &Source,
+    source: &EnvironmentSource,
     (environment, side): (&str, Side),
     patch: PatchText<'_>,
 ) -> Result<EnvironmentChange, Error> {
@@ -204,15 +209,15 @@ pub fn of_patch(
     let patch = Patch::parse(text).map_err(named)?;
     let apply = |read: &ReadFile<'_>| patch.apply(read).map_err(named);
     let paths = patch.paths();
-    let compared = |branch: Option<&str>, from: Option<GitId>| Compared {
+    let compared = |branch: Option<&str>, from: Option<GitId>| ComparedStates {
         branch: branch.map(ToOwned::to_owned),
         from: from.map(|id| id.to_string()),
         patch: Some(file.to_owned()),
         files: Some(paths.clone()),
-        ..Compared::default()
+        ..ComparedStates::default()
     };
     let with = |state: &str| format!("{state} + {shown} ({})", named_files(&paths));
-    if let Source::Folder(folder) = source {
+    if let EnvironmentSource::Folder(folder) = source {
         let old = source.environment(environment, ReadAt::Heads)?;
         let edits = apply(&|path| file_of(&folder.path, path))?;
         let directory = Directory { path: &folder.path, edits: &edits, progress: &folder.progress };
@@ -241,7 +246,11 @@ pub fn of_patch(
 ///
 /// # Errors
 /// If the environment can't be read.
-pub fn of_working_trees(source: &Source, environment: &str, trees: &WorkingTrees) -> Result<EnvironmentChange, Error> {
+pub fn of_working_trees(
+    source: &EnvironmentSource,
+    environment: &str,
+    trees: &WorkingTrees,
+) -> Result<EnvironmentChange, Error> {
     let now = Now::read(source, environment)?;
     let new = now.after(trees.next());
     let branches: Vec<_> = trees.branches().iter().filter(|branch| now.reads(&branch.head, None)).collect();
@@ -260,7 +269,7 @@ pub fn of_working_trees(source: &Source, environment: &str, trees: &WorkingTrees
     };
     // The environment uses a fixed commit of a branch with uncommitted changes.
     let stays = if unread.is_empty() { None } else { now.stays(Of::Own) };
-    let compared = Compared { working_trees: Some(folders), files: Some(paths), ..Compared::default() };
+    let compared = ComparedStates { working_trees: Some(folders), files: Some(paths), ..ComparedStates::default() };
     let is_of = |of: Of| branches.iter().any(|branch| *branch.head.revision.name() == *now.name(of));
     let origins = [Of::Main, Of::Own].into_iter().filter(|of| is_of(*of)).map(Of::origin).collect();
     Ok(EnvironmentChange { old: now.loaded, new, from, to, stays, compared, origins })
@@ -290,7 +299,7 @@ fn file_of(directory: &Path, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
 type Apply<'a> = dyn Fn(&ReadFile<'_>) -> Result<Edits, Failure> + 'a;
 
 impl Now {
-    fn read(source: &Source, environment: &str) -> Result<Self, Error> {
+    fn read(source: &EnvironmentSource, environment: &str) -> Result<Self, Error> {
         let loaded = source.environment(environment, ReadAt::Heads)?;
         let Some(access) = loaded.access.clone() else { return Err(no_commits().into()) };
         let commit = |read: &Read| Commit {
@@ -395,7 +404,7 @@ impl Now {
     /// The environment as it is, twice: a change of the main branch does not affect it.
     fn unchanged(self) -> EnvironmentChange {
         let title = self.loaded.title();
-        let (old, new, compared) = (Arc::clone(&self.loaded), self.loaded, Compared::default());
+        let (old, new, compared) = (Arc::clone(&self.loaded), self.loaded, ComparedStates::default());
         EnvironmentChange { old, new, from: title.clone(), to: title, stays: None, compared, origins: Vec::new() }
     }
 
@@ -453,7 +462,7 @@ pub fn file_of_commit(
         return Ok(None);
     };
     match repositories.content(commit, item.id, FILE_BYTES_MAX).map_err(failed)? {
-        Content::Bytes(bytes) => Ok(Some(bytes)),
-        Content::TooLarge(size) => Err(Failure::refused(format!("`{path}` has {size} bytes, which is too much"))),
+        FileContent::Bytes(bytes) => Ok(Some(bytes)),
+        FileContent::TooLarge(size) => Err(Failure::refused(format!("`{path}` has {size} bytes, which is too much"))),
     }
 }

@@ -10,11 +10,11 @@ use model::source::File;
 /// By default, the checkout is a plain directory that is equal to the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckoutPaths {
-    /// The URL of the repository, as in [`Source::url`](model::source::Source::url).
+    /// The URL of the repository, as in [`EnvironmentSource::url`](model::source::Source::url).
     pub url: Arc<str>,
-    /// The branch, as in [`Source::revision`](model::source::Source::revision).
+    /// The branch, as in [`EnvironmentSource::revision`](model::source::Source::revision).
     pub revision: Arc<str>,
-    /// The commit, as in [`Source::commit`](model::source::Source::commit), if it is a working tree whose content was read as this commit. None: all files
+    /// The commit, as in [`EnvironmentSource::commit`](model::source::Source::commit), if it is a working tree whose content was read as this commit. None: all files
     /// of the branch are in it.
     pub commit: Option<GitId>,
     /// The root folder of the repository, relative to the working directory. May be empty.

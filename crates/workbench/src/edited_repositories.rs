@@ -1,9 +1,9 @@
 //! Repositories with additional commits that exist only in memory: existing commits with some files changed.
 
 use delivery::access::SharedRepositories;
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::{
-    Commit, CommitInfo, Content, Edit, Edits, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
+    Commit, CommitInfo, Edit, Edits, FileContent, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
     RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
@@ -63,7 +63,7 @@ impl Next {
     }
 
     /// The branch that leads to the commit, pinned at the commit before, if only the branch does.
-    pub fn pin(&self) -> Option<(SourceName, GitId)> {
+    pub fn pin(&self) -> Option<(SourceBranch, GitId)> {
         let name = (self.before.url.as_str().to_owned(), self.before.revision.name().to_string());
         self.of_branch.as_ref().map(|_| (name, self.before.id))
     }
@@ -143,11 +143,11 @@ impl Repositories for EditedRepositories<'_> {
         if edits.is_some() { self.folder(commit, path) } else { self.below().known_folder(&made, path, tree) }
     }
 
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError> {
         let (made, edits) = self.made(commit);
         match edits.and_then(|edits| edits.blob(blob)) {
-            Some(bytes) if bytes.len() as u64 > limit => Ok(Content::TooLarge(bytes.len() as u64)),
-            Some(bytes) => Ok(Content::Bytes(bytes.clone())),
+            Some(bytes) if bytes.len() as u64 > limit => Ok(FileContent::TooLarge(bytes.len() as u64)),
+            Some(bytes) => Ok(FileContent::Bytes(bytes.clone())),
             None => self.below().content(&made, blob, limit),
         }
     }
@@ -220,9 +220,9 @@ mod tests {
             edited.content(commit, items[0].id, 100).unwrap()
         };
         assert_eq!(edited.history(&next, 5).unwrap(), [next.clone(), made.clone()]);
-        assert_eq!(text(&next), Content::Bytes(b"new"[..].into()));
-        assert_eq!(text(&made), Content::Bytes(b"old"[..].into()));
-        assert_eq!(edited.content(&next, GitId::of_blob(b"new"), 2), Ok(Content::TooLarge(3)));
+        assert_eq!(text(&next), FileContent::Bytes(b"new"[..].into()));
+        assert_eq!(text(&made), FileContent::Bytes(b"old"[..].into()));
+        assert_eq!(edited.content(&next, GitId::of_blob(b"new"), 2), Ok(FileContent::TooLarge(3)));
     }
 
     #[test]

@@ -19,4 +19,4 @@ pub mod states;
 pub mod working_trees;
 
 pub use self::error::{Error, Failure, FailureKind, destination_failure};
-pub use self::source::Source;
+pub use self::source::EnvironmentSource;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::access::acknowledgement::Entry;
+use delivery::access::acknowledgement::AcknowledgedWarning;
 use delivery::reading::{self, ReadAt};
 use delivery::sources::loaded::{Loaded, there_are};
 use git::Edits;
@@ -17,7 +17,7 @@ use crate::{Error, Failure};
 
 /// What environments are read from.
 #[derive(Clone)]
-pub enum Source {
+pub enum EnvironmentSource {
     /// A control plane in git.
     ControlPlane(Arc<RepositoryAccess>),
     /// A folder with the files of one environment.
@@ -30,12 +30,12 @@ pub struct PlainFolder {
     /// The path of the folder.
     pub path: PathBuf,
     /// The acknowledged warnings.
-    pub acknowledgements: Arc<[Entry]>,
+    pub acknowledgements: Arc<[AcknowledgedWarning]>,
     /// The progress of reading.
     pub progress: Progress,
 }
 
-impl Source {
+impl EnvironmentSource {
     /// Reads one environment.
     ///
     /// # Errors

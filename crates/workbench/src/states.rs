@@ -11,11 +11,11 @@ use model::name::EnvironmentName;
 use crate::change::{self, PatchText, Side};
 use crate::checkout_paths::CheckoutPaths;
 use crate::working_trees::WorkingTrees;
-use crate::{Error, Failure, Source, branch};
+use crate::{EnvironmentSource, Error, Failure, branch};
 
 /// A state of the control plane.
 #[derive(Clone, Copy, Debug)]
-pub enum State<'a> {
+pub enum ControlPlaneState<'a> {
     /// The current one.
     Current(ReadAt),
     /// A commit of the environment's branch or, without one environment, of the main branch.
@@ -29,19 +29,19 @@ pub enum State<'a> {
 /// # Errors
 /// If the state can't be read: a commit does not exist, or a patch does not apply.
 pub fn read(
-    source: &Source,
-    state: State<'_>,
+    source: &EnvironmentSource,
+    state: ControlPlaneState<'_>,
     environment: Option<&EnvironmentName>,
 ) -> Result<Vec<Arc<Loaded>>, Error> {
-    if let State::Current(at) = state {
+    if let ControlPlaneState::Current(at) = state {
         return Ok(source.environments(environment, at)?.into_iter().map(Arc::new).collect());
     }
     let side = if environment.is_some() { Side::Any } else { Side::Main };
     let names = environment.map_or_else(|| source.environment_names(), |name| Ok(vec![name.clone()]))?;
     let read = |name: &EnvironmentName| match state {
-        State::Commit(text) => Ok(change::of_commits(source, (name.as_str(), side), text)?.new),
-        State::Patch(patch) => Ok(change::of_patch(source, (name.as_str(), side), patch)?.new),
-        State::Current(at) => Ok(Arc::new(source.environment(name.as_str(), at)?)),
+        ControlPlaneState::Commit(text) => Ok(change::of_commits(source, (name.as_str(), side), text)?.new),
+        ControlPlaneState::Patch(patch) => Ok(change::of_patch(source, (name.as_str(), side), patch)?.new),
+        ControlPlaneState::Current(at) => Ok(Arc::new(source.environment(name.as_str(), at)?)),
     };
     names.iter().map(read).collect()
 }

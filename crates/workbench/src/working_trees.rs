@@ -43,7 +43,7 @@ pub struct WorkingBranch {
 }
 
 /// The name of a branch with the URL of its repository.
-pub type BranchName = (RepositoryUrl, String);
+pub type RemoteBranch = (RepositoryUrl, String);
 
 impl WorkingTrees {
     /// Finds the working trees, and reads them. `named` is a folder in a working tree; its repository comes first.
@@ -61,7 +61,7 @@ impl WorkingTrees {
     pub fn open_with(
         access: &RepositoryAccess,
         named: Option<&Path>,
-        more: Option<&BranchName>,
+        more: Option<&RemoteBranch>,
     ) -> Result<Self, Error> {
         let mut search = Search { access, folders: folders(access, named)?, trees: Self::none(access) };
         let settings = &access.settings;
@@ -206,7 +206,7 @@ impl Search<'_> {
     }
 
     /// Reads the working trees of the environments' branches. Returns all branches, `main` among them.
-    fn read_environments(&mut self, main: &BranchName) -> Result<Vec<BranchName>, Failure> {
+    fn read_environments(&mut self, main: &RemoteBranch) -> Result<Vec<RemoteBranch>, Failure> {
         let edited = EditedRepositories::new(&*self.access.repositories, self.trees.next());
         let environments = Snapshot::new(&edited, self.access.control_plane()).environments();
         let mut all = BTreeSet::from([main.clone()]);
@@ -222,14 +222,14 @@ impl Search<'_> {
     }
 
     /// Reads the working tree of a branch, if there is one.
-    fn read(&mut self, branch: &BranchName) -> Result<(), Failure> {
+    fn read(&mut self, branch: &RemoteBranch) -> Result<(), Failure> {
         let has_branch = |checkout: &&Checkout| checkout.branch() == Some(&branch.1);
         let checkout = self.trees.of_repository(&branch.0).find(has_branch).cloned();
         checkout.map_or(Ok(()), |checkout| self.read_as(branch, checkout, None))
     }
 
     /// Reads working trees with topic branches. Each stands for the branch that it left last, if that branch is checked out nowhere.
-    fn read_topics(&mut self, all: &[BranchName]) -> Result<(), Failure> {
+    fn read_topics(&mut self, all: &[RemoteBranch]) -> Result<(), Failure> {
         if all.iter().all(|(url, branch)| self.trees.branch(url, branch).is_some()) {
             return Ok(());
         }
@@ -259,7 +259,7 @@ impl Search<'_> {
 
     fn read_as(
         &mut self,
-        (url, branch): &BranchName,
+        (url, branch): &RemoteBranch,
         checkout: Checkout,
         topic: Option<Arc<str>>,
     ) -> Result<(), Failure> {

@@ -14,14 +14,14 @@ use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 use model::tree::Tree;
 use serde_json::json;
-use workbench::branch::{BranchOf, Comparison, ControlPlaneBranch, EditPlace, NewProposal};
-use workbench::listing::filter::{Filter, FilterOptions};
+use workbench::branch::{BranchOf, ControlPlaneBranch, EditComparison, EditPlace, NewProposal};
+use workbench::listing::filter::{FilterOptions, ListConditions};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::objects;
 use workbench::listing::rows::{columns_of, row};
 use workbench::listing::view::View;
-use workbench::states::{self, State};
-use workbench::{Failure, Source};
+use workbench::states::{self, ControlPlaneState};
+use workbench::{EnvironmentSource, Failure};
 
 const URL: &str = "https://git.example/acme/control-plane";
 
@@ -97,8 +97,8 @@ impl ControlPlane {
         Self { repositories, access }
     }
 
-    fn source(&self) -> Source {
-        Source::ControlPlane(Arc::clone(&self.access))
+    fn source(&self) -> EnvironmentSource {
+        EnvironmentSource::ControlPlane(Arc::clone(&self.access))
     }
 
     fn dev(&self) -> ControlPlaneBranch {
@@ -154,7 +154,7 @@ fn unknown_names_of_a_filter_get_a_suggestion() {
     let loaded = plane.source().environment("dev", ReadAt::Heads).unwrap();
     let prepared = Prepared::new(&loaded.fleet);
     let options = FilterOptions { of: Some("shopp".to_owned()), ..FilterOptions::default() };
-    let filter = Filter::new(options, ListedKind::Assignment).unwrap();
+    let filter = ListConditions::new(options, ListedKind::Assignment).unwrap();
     let Failure { message, help, .. } = filter.unknown(&[View::new(&loaded, &prepared)]).unwrap();
     assert_eq!(message, "dev has no workload or deployment target `shopp`");
     assert_eq!(help.unwrap(), "did you mean `shop`?");
@@ -165,7 +165,7 @@ fn edits_are_compared_and_proposed_without_a_working_tree() {
     let plane = ControlPlane::new();
     let (dev, edits) = (plane.dev(), config("common", "{COLOR: red}"));
     let changes = dev.changes(&edits);
-    let comparison = Comparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
+    let comparison = EditComparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
     assert_eq!(comparison.new_errors(), []);
     assert_eq!(comparison.planned().plan.changes.len(), 1);
     let before = plane.head("dev").id;
@@ -181,7 +181,7 @@ fn edits_are_compared_and_proposed_without_a_working_tree() {
     assert_eq!(head.id, proposed.change.commit);
     // The proposal is a state that can be read, before it is merged.
     let dev = EnvironmentName::new("dev").unwrap();
-    let read = states::read(&plane.source(), State::Commit("add/config-common"), Some(&dev)).unwrap();
+    let read = states::read(&plane.source(), ControlPlaneState::Commit("add/config-common"), Some(&dev)).unwrap();
     assert!(read[0].fleet.config_maps.contains_key("common"));
 }
 
@@ -189,7 +189,7 @@ fn edits_are_compared_and_proposed_without_a_working_tree() {
 fn edits_with_errors_name_them_before_anything_is_pushed() {
     let plane = ControlPlane::new();
     let changes = plane.dev().changes(&config("common", "{COLOR: [}"));
-    let comparison = Comparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
+    let comparison = EditComparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
     let codes: Vec<_> = comparison.new_errors().iter().map(|error| error.code.id()).collect();
     assert_eq!(codes, ["K0101"]);
 }

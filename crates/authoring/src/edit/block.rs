@@ -6,12 +6,12 @@ use model::yaml::{Node, NodeValue, Span};
 
 use super::{Found, Scene, Splice, children};
 use crate::style::column;
-use crate::value::{Entry, Value};
+use crate::value::{MappingEntry, NewValue};
 use crate::{emit, lines};
 
 impl Scene<'_> {
     /// The ways to add an entry at the end of a mapping.
-    pub(super) fn block_entry_added(&self, mapping: &Node, entry: &Entry) -> Vec<Splice> {
+    pub(super) fn block_entry_added(&self, mapping: &Node, entry: &MappingEntry) -> Vec<Splice> {
         let first = children(mapping).into_iter().flatten().next();
         let column = column(self.text, first.map_or(mapping.span.start, |first| first.start) as usize);
         let text = emit::entries(std::slice::from_ref(entry), column, self.style());
@@ -22,7 +22,7 @@ impl Scene<'_> {
     }
 
     /// The ways to add an item at the end of a list.
-    pub(super) fn block_item_added(&self, list: &Node, value: &Value) -> Vec<Splice> {
+    pub(super) fn block_item_added(&self, list: &Node, value: &NewValue) -> Vec<Splice> {
         let first = children(list).into_iter().flatten().next();
         let Some(dash) = first.and_then(|first| self.dash(first)) else { return Vec::new() };
         let column = column(self.text, dash);

@@ -9,14 +9,14 @@ mod replace;
 
 use std::sync::Arc;
 
-use model::field_path::{FieldPath, Step};
-use model::yaml::{self, Node, NodeValue, Options, ScalarStyle, Span};
+use model::field_path::{FieldPath, FieldStep};
+use model::yaml::{self, Node, NodeValue, ScalarStyle, Span, YamlOptions};
 
 pub use error::{EditError, Reason};
 
 use crate::meaning::Meaning;
 use crate::style::Style;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The position of an object in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,11 +31,11 @@ pub struct ObjectPosition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Sets a field. If there is none, it is added, with the mappings above it.
-    Set(FieldPath, Value),
+    Set(FieldPath, NewValue),
     /// Removes an entry of a mapping, or an item of a list. The comment above it goes too. A mapping or list without entries stays, empty.
     Remove(FieldPath),
     /// Appends an item to a list. If there is none, it is added, with the mappings above it.
-    Append(FieldPath, Value),
+    Append(FieldPath, NewValue),
     /// Gives an entry of a mapping another key. Its value, its place and its comments stay.
     RenameKey(FieldPath, Arc<str>),
 }
@@ -78,7 +78,7 @@ pub(crate) struct ReadFile<'t> {
 
 impl<'t> ReadFile<'t> {
     pub(crate) fn parse(content: &'t [u8]) -> Result<Self, EditError> {
-        let reading = yaml::read_bytes(content, &Options::OBJECTS);
+        let reading = yaml::read_bytes(content, &YamlOptions::OBJECTS);
         if let Some(problem) = reading.problems.iter().find(|problem| !problem.kind.is_warning()) {
             return Err(EditError::unreadable(problem));
         }
@@ -94,7 +94,7 @@ impl<'t> ReadFile<'t> {
 
 /// The meaning of all documents of a text. None if it has an error.
 pub(crate) fn documents(text: &str) -> Option<Vec<Meaning>> {
-    let reading = yaml::read(text, &Options::OBJECTS);
+    let reading = yaml::read(text, &YamlOptions::OBJECTS);
     let is_good = reading.problems.iter().all(|problem| problem.kind.is_warning());
     is_good.then(|| reading.documents.iter().map(|document| Meaning::from_node(&document.root)).collect())
 }
@@ -156,14 +156,14 @@ struct Found<'n> {
 }
 
 impl Scene<'_> {
-    fn set(&self, root: &Node, value: &Value) -> Result<Vec<Splice>, EditError> {
+    fn set(&self, root: &Node, value: &NewValue) -> Result<Vec<Splice>, EditError> {
         let found = self.find(root)?;
         let missing = self.path.steps().get(found.depth..).unwrap_or_default();
         let Some((first, deeper)) = missing.split_first() else {
             return Ok(self.replaced(&found, value));
         };
         let value = below(deeper, value.clone()).ok_or_else(|| self.error(Reason::NoField))?;
-        let Step::Key(key) = first else { return Err(self.error(Reason::NoField)) };
+        let FieldStep::Key(key) = first else { return Err(self.error(Reason::NoField)) };
         let entry = (key.clone(), value);
         match &found.node.value {
             NodeValue::Mapping(entries) if !entries.is_empty() && !self.is_flow(found.node) => {
@@ -175,7 +175,7 @@ impl Scene<'_> {
                 Ok(self.flow_added(found.node, &crate::emit::flow_entry(&entry, &self.style)))
             }
             _ => {
-                let mut ways = self.replaced(&found, &Value::Mapping(vec![entry.clone()]));
+                let mut ways = self.replaced(&found, &NewValue::Mapping(vec![entry.clone()]));
                 if self.is_flow(found.node) {
                     ways.splice(0..0, self.flow_added(found.node, &crate::emit::flow_entry(&entry, &self.style)));
                 }
@@ -184,17 +184,17 @@ impl Scene<'_> {
         }
     }
 
-    fn append(&self, root: &Node, value: &Value) -> Result<Vec<Splice>, EditError> {
+    fn append(&self, root: &Node, value: &NewValue) -> Result<Vec<Splice>, EditError> {
         let found = self.find(root)?;
         if found.depth < self.path.steps().len() {
-            return self.set(root, &Value::List(vec![value.clone()]));
+            return self.set(root, &NewValue::List(vec![value.clone()]));
         }
         match &found.node.value {
             NodeValue::Sequence(items) if !items.is_empty() && !self.is_flow(found.node) => {
                 Ok(self.block_item_added(found.node, value))
             }
             NodeValue::Sequence(_) => Ok(self.flow_added(found.node, &crate::emit::flow(value, &self.style))),
-            _ => Ok(self.replaced(&found, &Value::List(vec![value.clone()]))),
+            _ => Ok(self.replaced(&found, &NewValue::List(vec![value.clone()]))),
         }
     }
 
@@ -215,12 +215,12 @@ impl Scene<'_> {
         self.follow(root, self.path.steps())
     }
 
-    fn follow<'n>(&self, root: &'n Node, steps: &[Step]) -> Result<Found<'n>, EditError> {
+    fn follow<'n>(&self, root: &'n Node, steps: &[FieldStep]) -> Result<Found<'n>, EditError> {
         let mut found = Found { node: root, depth: 0, parents: Vec::new() };
         for step in steps {
             let child = match step {
-                Step::Key(key) => found.node.get(key),
-                Step::Index(index) => found.node.index(*index),
+                FieldStep::Key(key) => found.node.get(key),
+                FieldStep::Index(index) => found.node.index(*index),
             };
             let Some(child) = child else { break };
             let range = position(found.node, step).and_then(|position| *children(found.node).get(position)?);
@@ -274,20 +274,20 @@ impl Scene<'_> {
 }
 
 /// The value with mappings around it, for the keys above it. None if one of the steps is an index.
-fn below(steps: &[Step], value: Value) -> Option<Value> {
+fn below(steps: &[FieldStep], value: NewValue) -> Option<NewValue> {
     steps.iter().rev().try_fold(value, |value, step| match step {
-        Step::Key(key) => Some(Value::Mapping(vec![(key.clone(), value)])),
-        Step::Index(_) => None,
+        FieldStep::Key(key) => Some(NewValue::Mapping(vec![(key.clone(), value)])),
+        FieldStep::Index(_) => None,
     })
 }
 
 /// The position of a child in a collection.
-fn position(parent: &Node, step: &Step) -> Option<usize> {
+fn position(parent: &Node, step: &FieldStep) -> Option<usize> {
     match (step, &parent.value) {
-        (Step::Key(key), NodeValue::Mapping(entries)) => {
+        (FieldStep::Key(key), NodeValue::Mapping(entries)) => {
             entries.iter().position(|(name, _)| name.as_scalar().is_some_and(|name| *name.text == **key))
         }
-        (Step::Index(index), NodeValue::Sequence(items)) => Some(*index).filter(|index| *index < items.len()),
+        (FieldStep::Index(index), NodeValue::Sequence(items)) => Some(*index).filter(|index| *index < items.len()),
         _ => None,
     }
 }

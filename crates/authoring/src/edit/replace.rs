@@ -5,12 +5,12 @@ use model::yaml::{Node, NodeValue, ScalarStyle};
 use super::error::{EditError, Reason};
 use super::{Found, Scene, Splice, children, position};
 use crate::style::{Quote, Style, column};
-use crate::value::Value;
+use crate::value::NewValue;
 use crate::{emit, lines, scalar};
 
 impl Scene<'_> {
     /// The ways to write another value in place of the one that is there.
-    pub(super) fn replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
+    pub(super) fn replaced(&self, found: &Found<'_>, value: &NewValue) -> Vec<Splice> {
         let NodeValue::Scalar(present) = &found.node.value else {
             return self.collection_replaced(found, value);
         };
@@ -19,7 +19,7 @@ impl Scene<'_> {
             return self.missing_replaced(found, value);
         }
         let mut ways = Vec::new();
-        if let (Some(quote), Value::Text(text)) = (quote(present.style), value)
+        if let (Some(quote), NewValue::Text(text)) = (quote(present.style), value)
             && !text.contains('\n')
         {
             ways.push(Splice { range: span.clone(), text: scalar::quoted(text, quote) });
@@ -53,7 +53,7 @@ impl Scene<'_> {
     }
 
     /// The value behind the colon or dash of a field, in lines of the file's style.
-    fn written(&self, found: &Found<'_>, value: &Value) -> String {
+    fn written(&self, found: &Found<'_>, value: &NewValue) -> String {
         let text = emit::after_key(value, self.parent_column(found), &self.style);
         self.style.line_end.applied(text)
     }
@@ -64,7 +64,7 @@ impl Scene<'_> {
     }
 
     /// A block after `|` or `>` ends with its last line. The empty lines behind it stay: without their blanks, if these would be a part of the new value.
-    fn block_scalar_replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
+    fn block_scalar_replaced(&self, found: &Found<'_>, value: &NewValue) -> Vec<Splice> {
         let span = found.node.span.range();
         let end = lines::end(self.text, lines::trimmed(self.text, span.end).max(span.start));
         let header = self.text.get(span.start..lines::end(self.text, span.start)).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Scene<'_> {
     }
 
     /// A value where there is none: behind the colon, or on the lines after it.
-    fn missing_replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
+    fn missing_replaced(&self, found: &Found<'_>, value: &NewValue) -> Vec<Splice> {
         let at = found.node.span.start as usize;
         let written = emit::flow(value, &self.style);
         let flow = Splice { range: at..at, text: format!(" {written}") };
@@ -97,7 +97,7 @@ impl Scene<'_> {
     }
 
     /// Only an empty collection is replaced: another one can contain comments.
-    fn collection_replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
+    fn collection_replaced(&self, found: &Found<'_>, value: &NewValue) -> Vec<Splice> {
         let is_empty = match &found.node.value {
             NodeValue::Mapping(entries) => entries.is_empty(),
             NodeValue::Sequence(items) => items.is_empty(),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn path(text: &str) -> FieldPath {
-    text.split('.').map(|part| part.parse().map_or_else(|_| Step::Key(part.into()), Step::Index)).collect()
+    text.split('.').map(|part| part.parse().map_or_else(|_| FieldStep::Key(part.into()), FieldStep::Index)).collect()
 }
 
 fn check(text: &str, change: &Change, expected: &str) {
@@ -12,7 +12,7 @@ fn check(text: &str, change: &Change, expected: &str) {
 }
 
 fn set(field: &str, value: &str) -> Change {
-    Change::Set(path(field), Value::text(value))
+    Change::Set(path(field), NewValue::text(value))
 }
 
 fn remove(field: &str) -> Change {
@@ -20,7 +20,7 @@ fn remove(field: &str) -> Change {
 }
 
 fn append(field: &str, value: &str) -> Change {
-    Change::Append(path(field), Value::text(value))
+    Change::Append(path(field), NewValue::text(value))
 }
 
 /// Checks that an addition gives this text, and that the removal of the same field gives the first text back.
@@ -134,7 +134,10 @@ fn items_are_appended_and_removed() {
     check("a:\n  - b\n  - c\n", &remove("a.0"), "a:\n  - c\n");
     check("a:\n  - b\n", &remove("a.0"), "a: []\n");
     check("a: [b, c]\n", &remove("a.0"), "a: [c]\n");
-    let target = Value::mapping([("name", Value::text("x")), ("labels", Value::mapping([("on", Value::text("1"))]))]);
+    let target = NewValue::mapping([
+        ("name", NewValue::text("x")),
+        ("labels", NewValue::mapping([("on", NewValue::text("1"))])),
+    ]);
     let change = Change::Append(path("t"), target);
     check(
         "t:\n  - name: a\n    b: |\n      c\n",

@@ -8,12 +8,13 @@ use super::*;
 
 fn cluster_type(name: &str, labels: &[(&str, &str)]) -> NewObject {
     let labels = labels.iter().map(|(key, value)| (Arc::from(*key), Arc::from(*value)));
-    NewObject::new(Kind::ClusterType, name, Value::mapping([("reconciler", Value::text("flux"))])).labelled(labels)
+    NewObject::new(Kind::ClusterType, name, NewValue::mapping([("reconciler", NewValue::text("flux"))]))
+        .labelled(labels)
 }
 
 fn policy(name: &str, workspace: &str) -> NewObject {
-    let targets = Value::mapping([("workspace", Value::text(workspace))]);
-    NewObject::new(Kind::SchedulingPolicy, name, Value::mapping([("deploymentTargetSelector", targets)]))
+    let targets = NewValue::mapping([("workspace", NewValue::text(workspace))]);
+    NewObject::new(Kind::SchedulingPolicy, name, NewValue::mapping([("deploymentTargetSelector", targets)]))
 }
 
 /// Checks the path of a new object in a branch with these objects.

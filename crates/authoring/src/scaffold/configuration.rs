@@ -10,14 +10,14 @@ pub struct Configuration {
     /// The URL of the control plane, as objects name it.
     pub control_plane: String,
     /// Where the repositories are instead of at their URLs.
-    pub rewrites: Vec<Rewrite>,
+    pub rewrites: Vec<UrlRewrite>,
     /// The git host for pull requests. None: a comment describes the section.
-    pub host: Option<Host>,
+    pub host: Option<HostEntry>,
 }
 
 /// URLs that begin with `from` are read at `to` instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rewrite {
+pub struct UrlRewrite {
     /// The start of URLs.
     pub from: String,
     /// The other URL, or a path from the folder of the configuration file.
@@ -26,7 +26,7 @@ pub struct Rewrite {
 
 /// The git host for pull requests.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct HostEntry {
     /// The kind, as the configuration names it.
     pub kind: String,
     /// The address of its pages.
@@ -36,12 +36,12 @@ pub struct Host {
     /// The start of the URLs of its repositories, for the token of git.
     pub repositories: String,
     /// Where the token is.
-    pub token: TokenSource,
+    pub token: TokenLocation,
 }
 
 /// Where a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TokenSource {
+pub enum TokenLocation {
     /// In an environment variable.
     Variable(String),
     /// In a file.
@@ -69,7 +69,7 @@ repo = {}
     }
 
     fn git(&self) -> String {
-        let credential = self.host.as_ref().and_then(Host::credential);
+        let credential = self.host.as_ref().and_then(HostEntry::credential);
         if self.rewrites.is_empty() && credential.is_none() {
             return String::new();
         }
@@ -77,7 +77,7 @@ repo = {}
         if !self.rewrites.is_empty() {
             text.push_str(REWRITE);
             text.push_str("rewrite = [\n");
-            for Rewrite { from, to } in &self.rewrites {
+            for UrlRewrite { from, to } in &self.rewrites {
                 let _ = writeln!(text, "  {{ from = {}, to = {} }},", toml(from), toml(to));
             }
             text.push_str("]\n");
@@ -87,11 +87,11 @@ repo = {}
     }
 }
 
-impl Host {
+impl HostEntry {
     fn section(&self) -> String {
         let token = match &self.token {
-            TokenSource::Variable(name) => format!("token-env = {}\n", toml(name)),
-            TokenSource::File(path) => format!("token-file = {}\n", toml(path)),
+            TokenLocation::Variable(name) => format!("token-env = {}\n", toml(name)),
+            TokenLocation::File(path) => format!("token-file = {}\n", toml(path)),
         };
         let (kind, url) = (toml(&self.kind), toml(&self.url));
         let api = self.api_url.as_ref().map(|url| format!("api-url = {}\n", toml(url))).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Host {
 
     /// The token for git. A token in a file is for the API only: git uses its own credential helpers then.
     fn credential(&self) -> Option<String> {
-        let TokenSource::Variable(name) = &self.token else { return None };
+        let TokenLocation::Variable(name) = &self.token else { return None };
         let (prefix, name) = (toml(&self.repositories), toml(name));
         Some(format!(
             "# The token in this variable is sent only to URLs that begin with the prefix.\ncredentials = [{{ prefix = {prefix}, token-env = {name} }}]\n"
@@ -129,7 +129,7 @@ mod tests {
         let from = "https://git.example/platform/".to_owned();
         let configuration = Configuration {
             control_plane: format!("{from}control-plane"),
-            rewrites: vec![Rewrite { from, to: "./".to_owned() }],
+            rewrites: vec![UrlRewrite { from, to: "./".to_owned() }],
             host: None,
         };
         let text = configuration.text();
@@ -140,17 +140,17 @@ mod tests {
 
     #[test]
     fn a_token_is_named_and_limited_to_its_prefix() {
-        let host = Host {
+        let host = HostEntry {
             kind: "gitea".to_owned(),
             url: "https://git.example".to_owned(),
             api_url: None,
             repositories: "https://git.example/acme/".to_owned(),
-            token: TokenSource::Variable("ACME_TOKEN".to_owned()),
+            token: TokenLocation::Variable("ACME_TOKEN".to_owned()),
         };
         let text = Configuration { host: Some(host.clone()), ..Configuration::default() }.text();
         let credential = "credentials = [{ prefix = \"https://git.example/acme/\", token-env = \"ACME_TOKEN\" }]";
         assert!(text.contains(credential) && text.contains("token-env = \"ACME_TOKEN\"\n"), "{text}");
-        let host = Host { token: TokenSource::File(".kalypso/token".to_owned()), ..host };
+        let host = HostEntry { token: TokenLocation::File(".kalypso/token".to_owned()), ..host };
         let text = Configuration { host: Some(host), ..Configuration::default() }.text();
         assert!(text.contains("token-file = \".kalypso/token\"\n") && !text.contains("credentials"), "{text}");
     }

@@ -9,7 +9,7 @@ use model::name::EnvironmentName;
 
 use crate::branch_files::{BranchFiles, FoundObject};
 use crate::edit::Change;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// A place in another repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl SourceCopier<'_> {
         ];
         let found = parts.into_iter().zip(&place.fields).filter_map(|((part, old, own, new), field)| {
             let own: Arc<str> = own?.into();
-            let change = new.map(|new| Change::Set(field.clone().unwrap_or_default(), Value::text(new)));
+            let change = new.map(|new| Change::Set(field.clone().unwrap_or_default(), NewValue::text(new)));
             let source = CopiedSource {
                 kind: object.kind,
                 name: Arc::clone(&object.name),

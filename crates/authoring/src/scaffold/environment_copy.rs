@@ -12,17 +12,17 @@ use model::yaml::Node;
 
 use super::copied_source::{CopiedSource, Exists, SourceCopier, own_folder};
 use super::environment::{EnvironmentSetting, NewEnvironment};
-use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::branch_files::{BranchFiles, EditRefusal, FoundObject};
 use crate::edit::{Change, edit};
 use crate::file_edits::FileEdits;
 use crate::removals;
-use crate::value::Value;
+use crate::value::NewValue;
 
 /// The kinds that a copy without clusters leaves out.
 const OF_CLUSTERS: [Kind; 4] = [Kind::ClusterType, Kind::Cluster, Kind::SchedulingPolicy, Kind::ReleasePin];
 
 /// The files of a branch.
-pub type Contents = BTreeMap<Arc<str>, Arc<[u8]>>;
+pub type BranchContents = BTreeMap<Arc<str>, Arc<[u8]>>;
 
 /// A new environment, and the environment before it.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,10 @@ impl EnvironmentCopy<'_> {
     ///
     /// # Errors
     /// If a file can't be edited safely.
-    pub fn branch(&self, contents: &Contents, exists: Exists<'_>) -> Result<BranchCopy, Refusal> {
+    pub fn branch(&self, contents: &BranchContents, exists: Exists<'_>) -> Result<BranchCopy, EditRefusal> {
         let files = BranchFiles::new(source::Source::directory(), contents, "");
         let mut copy = BranchCopy::default();
-        let mut changed: Contents = contents.clone();
+        let mut changed: BranchContents = contents.clone();
         let copier = SourceCopier { names: (self.from, self.to), files: &files, exists };
         for object in files.objects() {
             for change in self.changes(object, copier, &mut copy) {
@@ -99,7 +99,7 @@ impl EnvironmentCopy<'_> {
     }
 
     fn changes(&self, object: &FoundObject, copier: SourceCopier<'_>, copy: &mut BranchCopy) -> Vec<Change> {
-        let set = |path: FieldPath, text: &str| Change::Set(path, Value::text(text));
+        let set = |path: FieldPath, text: &str| Change::Set(path, NewValue::text(text));
         let mut changes = Vec::new();
         match object.kind {
             Kind::GitOpsRepo => {
@@ -139,29 +139,29 @@ impl EnvironmentCopy<'_> {
     fn destination(&self, object: &FoundObject) -> Option<Change> {
         let (from, to) = (self.from.as_str(), self.to.as_str());
         if object.text(&["spec", "branch"]).is_some_and(|branch| **branch == *from) {
-            return Some(Change::Set(FieldPath::from(["spec", "branch"]), Value::text(to)));
+            return Some(Change::Set(FieldPath::from(["spec", "branch"]), NewValue::text(to)));
         }
         let new = own_folder((self.from, self.to), object.text(&["spec", "path"])?)?;
-        Some(Change::Set(FieldPath::from(["spec", "path"]), Value::text(new)))
+        Some(Change::Set(FieldPath::from(["spec", "path"]), NewValue::text(new)))
     }
 }
 
 /// The declarations of environments on `main`, by path.
 #[derive(Clone, Copy, Debug)]
-pub struct EnvironmentDeclarations<'a>(pub &'a Contents);
+pub struct EnvironmentDeclarations<'a>(pub &'a BranchContents);
 
 impl EnvironmentDeclarations<'_> {
     /// Declares a new environment after `previous`, which it takes its place in the order of promotion from.
     ///
     /// # Errors
     /// If `previous` is not declared, or a file can't be edited safely.
-    pub fn with(&self, new: NewEnvironment<'_>, previous: &EnvironmentName) -> Result<FileEdits, Refusal> {
+    pub fn with(&self, new: NewEnvironment<'_>, previous: &EnvironmentName) -> Result<FileEdits, EditRefusal> {
         let files = self.files();
         let Some(object) = files.find(Kind::Environment, previous.as_str()) else {
             return Err(files.places().refusal(vec![files.missing(Kind::Environment, previous.as_str())]));
         };
         let next = next_of(object).and_then(|next| EnvironmentName::new(next).ok());
-        let change = Change::Set(next_path(), Value::text(new.name.as_str()));
+        let change = Change::Set(next_path(), NewValue::text(new.name.as_str()));
         let mut edits = FileEdits::default();
         edit_object(&files, object, &change, &mut edits)?;
         let declaration = new.declaration(&settings_of(object), next.as_ref());
@@ -173,7 +173,7 @@ impl EnvironmentDeclarations<'_> {
     ///
     /// # Errors
     /// If the environment is not declared, or a file can't be edited safely.
-    pub fn without(&self, name: &EnvironmentName) -> Result<FileEdits, Refusal> {
+    pub fn without(&self, name: &EnvironmentName) -> Result<FileEdits, EditRefusal> {
         let files = self.files();
         let Some(object) = files.find(Kind::Environment, name.as_str()) else {
             return Err(files.places().refusal(vec![files.missing(Kind::Environment, name.as_str())]));
@@ -182,7 +182,7 @@ impl EnvironmentDeclarations<'_> {
         let mut changed = self.0.clone();
         for before in files.of_kind(Kind::Environment).filter(|other| next_of(other) == Some(name.as_str().into())) {
             let change = match next_of(object) {
-                Some(next) => Change::Set(next_path(), Value::text(next)),
+                Some(next) => Change::Set(next_path(), NewValue::text(next)),
                 None => Change::Remove(next_path()),
             };
             edit_object(&files, before, &change, &mut edits)?;
@@ -212,7 +212,7 @@ fn edit_object(
     object: &FoundObject,
     change: &Change,
     edits: &mut FileEdits,
-) -> Result<(), Refusal> {
+) -> Result<(), EditRefusal> {
     let known = edits.get(&object.path).and_then(|edit| edit.content()).cloned();
     let bytes = known.or_else(|| files.content(&object.path).cloned()).unwrap_or_default();
     let bytes = edit(&bytes, object.at, change).map_err(|error| files.not_editable(&object.path, &error))?;
@@ -252,7 +252,7 @@ mod tests {
         EnvironmentName::new(text).unwrap()
     }
 
-    fn contents(files: Vec<NewFile>) -> Contents {
+    fn contents(files: Vec<NewFile>) -> BranchContents {
         files.into_iter().map(|file| (Arc::from(file.path), Arc::from(file.text.into_bytes()))).collect()
     }
 
@@ -263,7 +263,7 @@ mod tests {
     }
 
     /// The files after edits.
-    fn applied(mut contents: Contents, edits: &FileEdits) -> Contents {
+    fn applied(mut contents: BranchContents, edits: &FileEdits) -> BranchContents {
         for (path, edit) in edits.iter() {
             match edit.content() {
                 Some(bytes) => contents.insert(Arc::clone(path), Arc::clone(bytes)),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// The lines of YAML files without comments and without lines that are equal before and after.
-    fn meaning(contents: &Contents) -> String {
+    fn meaning(contents: &BranchContents) -> String {
         let yaml = contents.iter().filter(|(path, _)| model::read::is_read(path));
         let text = |(path, bytes): (&Arc<str>, &Arc<[u8]>)| format!("{path}\n{}", String::from_utf8_lossy(bytes));
         let text: String = yaml.map(text).collect();

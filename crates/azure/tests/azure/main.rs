@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use azure::{AzureOptions, HostNames, Pause, PollProblem, Polled, Poller, Source};
+use azure::{AzureOptions, AzureSource, HostNames, Pause, PollProblem, Polled, Poller};
 use futures_util::FutureExt as _;
 use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn options(cloud: &Cloud, subscriptions: &[&str]) -> Value {
     })
 }
 
-fn source(options: Value) -> Source {
+fn source(options: Value) -> AzureSource {
     let environment = |name: &str| (name == "AZURE_SECRET").then(|| cloud::SECRET.to_owned());
     serde_json::from_value::<AzureOptions>(options).unwrap().resolve(Path::new("/"), environment).unwrap()
 }
@@ -38,11 +38,11 @@ struct Asking {
 }
 
 impl Asking {
-    fn new(source: Source) -> Self {
+    fn new(source: AzureSource) -> Self {
         Self::with_hosts(source, &HostNames::default())
     }
 
-    fn with_hosts(source: Source, hosts: &HostNames) -> Self {
+    fn with_hosts(source: AzureSource, hosts: &HostNames) -> Self {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&waits);
         let pause: Pause = Arc::new(move |wait| {

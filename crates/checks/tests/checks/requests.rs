@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use checks::{CheckKind, Checks, HttpSettings, PrometheusSettings, RequestCredential};
-use engine::promotion::evidence::Outcome::{self, Failed, Passed, Unknown};
+use engine::promotion::evidence::CheckOutcome::{self, Failed, Passed, Unknown};
 use model::object::promotion::{Check, Expectation};
 use model::secret::SecretSource;
 
@@ -20,14 +20,14 @@ fn request(url: String) -> CheckKind {
 }
 
 /// The result of a check of a server, whose answer has the text `ok` at `$.status`.
-fn check(server: &Server, timeout: Duration) -> (Outcome, String) {
+fn check(server: &Server, timeout: Duration) -> (CheckOutcome, String) {
     let checks = checks(request(server.url("/health")), timeout);
     let result = checks.run(&http(Some(("$.status", "ok"))), &subject("checkout"));
     assert!(!result.text.contains(SECRET), "{}", result.text);
     (result.outcome, result.text.to_string())
 }
 
-fn unknown(text: &str) -> (Outcome, String) {
+fn unknown(text: &str) -> (CheckOutcome, String) {
     (Unknown, text.to_owned())
 }
 

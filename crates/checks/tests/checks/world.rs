@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checks::{CheckKind, CheckSettings, CheckSubject, Checks, RequestCredential, Runtime, Secret};
-use engine::promotion::evidence::{CheckResult, Outcome};
+use engine::promotion::evidence::{CheckOutcome, CheckResult};
 use model::object::promotion::{Check, Expectation};
 
 /// The secret of requests.
@@ -37,6 +37,6 @@ pub(crate) fn subject(workload: &str) -> CheckSubject {
 }
 
 /// The outcome and the text of a result.
-pub(crate) fn shown(result: &CheckResult) -> (Outcome, &str) {
+pub(crate) fn shown(result: &CheckResult) -> (CheckOutcome, &str) {
     (result.outcome, &result.text)
 }

@@ -29,7 +29,7 @@ pub struct Acknowledged {
 
 /// An entry of `acknowledge` in the configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AcknowledgedWarning {
     /// The code of the warning.
     pub code: Code,
     /// The object that the warning is about: its kind and name.
@@ -75,7 +75,7 @@ struct Acknowledgement<'f> {
 
 /// The subject of an acknowledgement.
 enum Subject<'f> {
-    Entry(&'f Entry),
+    Entry(&'f AcknowledgedWarning),
     Object(Annotation),
 }
 
@@ -88,7 +88,11 @@ struct Annotation {
 }
 
 /// Divides the diagnostics of an environment into acknowledged warnings and diagnostics that count. `entries` are the entries of the configuration file.
-pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], now: Timestamp) -> Divided {
+pub fn divide(
+    (fleet, entries): (&Fleet, &[AcknowledgedWarning]),
+    diagnostics: &[Diagnostic],
+    now: Timestamp,
+) -> Divided {
     let acknowledgements = acknowledgements(fleet, entries);
     let mut divided = Divided::default();
     for diagnostic in diagnostics {
@@ -135,7 +139,7 @@ pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
 }
 
 /// Warnings about entries of the configuration file that acknowledge no warning.
-pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
+pub fn idle_entries(entries: &[AcknowledgedWarning], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
     let is_idle = |position: usize, code| !used.contains(&Id::Entry(position)) && is_certain(code);
     let idle = entries.iter().enumerate().filter(|(position, entry)| is_idle(*position, entry.code));
     let warnings = idle.map(|(_, entry)| {
@@ -155,7 +159,7 @@ fn is_certain(code: Code) -> bool {
 }
 
 /// All acknowledgements of an environment.
-fn acknowledgements<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Acknowledgement<'f>> {
+fn acknowledgements<'f>(fleet: &'f Fleet, entries: &'f [AcknowledgedWarning]) -> Vec<Acknowledgement<'f>> {
     let entries = entries.iter().enumerate();
     let mut acknowledgements: Vec<Acknowledgement<'_>> = entries
         .map(|(position, entry)| Acknowledgement {
@@ -183,7 +187,7 @@ fn acknowledgements<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Acknowled
 impl Acknowledgement<'_> {
     fn is_about(&self, fleet: &Fleet, diagnostic: &Diagnostic) -> bool {
         match &self.subject {
-            Subject::Entry(Entry { object, path, .. }) => {
+            Subject::Entry(AcknowledgedWarning { object, path, .. }) => {
                 let is_object = |(kind, name): &(Kind, String)| {
                     objects(diagnostic).any(|key| key.kind == *kind && *key.name == **name)
                 };

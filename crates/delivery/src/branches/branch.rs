@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::layout::Folder;
 use git::load::{ControlPlane, Snapshot};
-use git::publications::{Publication, Publications};
-use git::publish::{Destination, Heads, PublishError};
+use git::publications::{Publications, PublishedCommit};
+use git::publish::{DestinationBranch, Heads, PublishError};
 use git::{Commit, Repositories, Revision};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
@@ -65,7 +65,7 @@ impl Branch {
         let repositories = repositories.ok_or(DestinationError::Directory)?;
         let known = loaded.destinations.iter().find(|known| known.name == gitops_repo && known.place == *place);
         let destination =
-            Destination { url: &url, base: &place.branch, branch: None, environment: &loaded.fleet.environment };
+            DestinationBranch { url: &url, base: &place.branch, branch: None, environment: &loaded.fleet.environment };
         let heads = match known {
             Some(known) => known.heads.clone(),
             None => git::publish::heads(&**repositories, &destination),
@@ -113,7 +113,7 @@ impl Branch {
     pub fn content(&self, id: GitId) -> Option<Arc<[u8]>> {
         let (commit, repositories) = self.head.as_ref()?;
         match repositories.content(commit, id, CONTENT_BYTES_MAX) {
-            Ok(git::Content::Bytes(bytes)) => Some(bytes),
+            Ok(git::FileContent::Bytes(bytes)) => Some(bytes),
             _ => None,
         }
     }
@@ -130,14 +130,14 @@ impl Branch {
     }
 
     /// The newest publication on the branch. None if there is none, or if it can't be read.
-    pub fn newest_publication(&self, loaded: &Loaded) -> Option<Publication> {
+    pub fn newest_publication(&self, loaded: &Loaded) -> Option<PublishedCommit> {
         let (head, repositories) = self.head.as_ref()?;
         loaded.access.as_ref()?;
         Publications::read(&**repositories, head, &loaded.fleet.environment).ok()?.newest().cloned()
     }
 
     /// The environment of a publication on the branch. None if its sources can't be read completely.
-    pub fn load_publication(&self, loaded: &Loaded, publication: &Publication) -> Option<Loaded> {
+    pub fn load_publication(&self, loaded: &Loaded, publication: &PublishedCommit) -> Option<Loaded> {
         let (_, repositories) = self.head.as_ref()?;
         let access = loaded.access.as_ref()?;
         let pinned = PinnedRepositories::new(&**repositories, publication.sources.clone());
@@ -148,7 +148,7 @@ impl Branch {
     }
 
     /// The newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
-    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(Publication, Loaded)> {
+    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(PublishedCommit, Loaded)> {
         let newest = self.newest_publication(loaded)?;
         let loaded = self.load_publication(loaded, &newest)?;
         Some((newest, loaded))
@@ -201,7 +201,7 @@ impl Branch {
     }
 
     /// The publication with this commit. None if the commit is no publication of the environment.
-    pub fn publication(&self, loaded: &Loaded, id: GitId) -> Option<Publication> {
+    pub fn publication(&self, loaded: &Loaded, id: GitId) -> Option<PublishedCommit> {
         let (_, repositories) = self.head.as_ref()?;
         let published = Publications::read_back(&**repositories, (&self.commit_at(id)?, 1), &loaded.fleet.environment);
         published.ok()?.publications.into_iter().find(|publication| publication.commit == id)
@@ -211,7 +211,7 @@ impl Branch {
     ///
     /// # Errors
     /// The reason why it can't be loaded.
-    pub fn load_at(&self, loaded: &Loaded, publications: Vec<Publication>) -> Result<Loaded, String> {
+    pub fn load_at(&self, loaded: &Loaded, publications: Vec<PublishedCommit>) -> Result<Loaded, String> {
         let (Some((_, repositories)), Some(access), Some(first)) =
             (self.head.as_ref(), loaded.access.as_ref(), publications.first())
         else {

@@ -5,12 +5,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use git::load::{Read, ReadRole};
 use git::publications::{held_trailers, kept_trailer};
-use git::publish::{BranchChange, Destination, DestinationState, ForeignCommits, Heads, PublishError, PushOutcome};
+use git::publish::{
+    BranchChange, DestinationBranch, DestinationState, ForeignCommits, Heads, PublishError, PushOutcome,
+};
 use git::{Commit, Repositories, RepositoryError};
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Open, Tree};
 
 use crate::error::DestinationError;
@@ -92,7 +94,7 @@ pub enum Delivered {
 pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, DestinationError> {
     let access = loaded.access.as_ref().ok_or(DestinationError::Directory)?;
     let url = loaded.url(&delivery.place.repo)?;
-    let destination = Destination {
+    let destination = DestinationBranch {
         url: &url,
         base: &delivery.place.branch,
         branch: delivery.branch,
@@ -134,7 +136,7 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;
-    progress.begin(Phase::Writing).expect(folders);
+    progress.begin(ProgressPhase::Writing).expect(folders);
     let change = BranchChange { tree, open, message, trailers: &trailers, seconds, progress };
     let outcome = git::publish::publish(repositories, &destination, &state, &change)?;
     let branch = delivery.branch.unwrap_or(&delivery.place.branch).to_owned();
@@ -152,7 +154,7 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
 /// Checks that the proposing branch may be replaced. It may if it has the new content already: then the commits of a person lose nothing.
 fn check_commits(
     repositories: &dyn Repositories,
-    (destination, state): (&Destination<'_>, &DestinationState),
+    (destination, state): (&DestinationBranch<'_>, &DestinationState),
     delivery: &Delivery<'_>,
 ) -> Result<(), PublishError> {
     let is_same = state.branch_tree.as_ref() == Some(delivery.tree);
@@ -170,8 +172,8 @@ fn check_commits(
 }
 
 /// Whether the base branch has moved, so that the proposed change is outdated. If the repository can't be reached, returns false.
-fn has_moved(repositories: &dyn Repositories, destination: &Destination<'_>, state: &DestinationState) -> bool {
-    let base = Destination { branch: None, ..*destination };
+fn has_moved(repositories: &dyn Repositories, destination: &DestinationBranch<'_>, state: &DestinationState) -> bool {
+    let base = DestinationBranch { branch: None, ..*destination };
     git::publish::heads(repositories, &base).is_ok_and(|now| now.base.id != state.base.id)
 }
 
@@ -204,7 +206,7 @@ pub(crate) fn sources(
 /// Deletes the proposing branch, because there is no change to propose.
 fn withdraw(
     repositories: &dyn Repositories,
-    (destination, state): (&Destination<'_>, &DestinationState),
+    (destination, state): (&DestinationBranch<'_>, &DestinationState),
     progress: &Progress,
 ) -> Result<Delivered, DestinationError> {
     let (Some(branch), Some(_)) = (destination.branch, &state.branch) else { return Ok(Delivered::UpToDate) };

@@ -7,7 +7,7 @@ use engine::compile::memo::Memo;
 use engine::compile::{CompileOptions, Compiled, FolderStore};
 use engine::output::Output;
 use engine::promotion::revision::Revisions;
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
 use model::progress::Progress;
@@ -64,7 +64,7 @@ pub struct CompiledEnvironment<'a> {
 #[derive(Clone, Copy)]
 pub struct PublishedEnvironment<'a> {
     /// The publication.
-    pub publication: &'a Publication,
+    pub publication: &'a PublishedCommit,
     /// The compiled environment.
     pub compiled: &'a Compiled,
 }

@@ -6,7 +6,7 @@ use engine::compile::{Compiled, Prepared};
 use engine::hold::{Held, PublicationHistory, Search, needs_search};
 use engine::layout::Folder;
 use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
-use git::publications::{Publication, Publications};
+use git::publications::{Publications, PublishedCommit};
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
 use model::tree::Sealed;
@@ -51,7 +51,7 @@ pub fn on_branch(
 ) -> Result<HeldNow, DestinationError> {
     let loaded = failing.loaded;
     let Some(newest) = branch.publications(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
-    let before = newest.newest().map(Publication::held).unwrap_or_default();
+    let before = newest.newest().map(PublishedCommit::held).unwrap_or_default();
     if before.is_empty() && !needs_search(failing.prepared, failing.ids) {
         return Ok(HeldNow::default());
     }
@@ -62,7 +62,7 @@ pub fn on_branch(
         head: &branch.tree,
         folder,
         publications: &commits,
-        held: &|commit| branch_history.publications_from(commit).first().map(Publication::held).unwrap_or_default(),
+        held: &|commit| branch_history.publications_from(commit).first().map(PublishedCommit::held).unwrap_or_default(),
         tree: &|commit| branch.tree_at(commit),
         open: &|sealed: &Sealed| branch.open(sealed),
     };
@@ -122,7 +122,7 @@ struct BranchHistory<'a> {
 
 impl BranchHistory<'_> {
     /// A publication and the publications before it. A publication beyond the searched history is returned alone.
-    fn publications_from(&self, commit: GitId) -> Vec<Publication> {
+    fn publications_from(&self, commit: GitId) -> Vec<PublishedCommit> {
         let all = &self.publications.publications;
         match all.iter().position(|publication| publication.commit == commit) {
             Some(position) => all.get(position..).unwrap_or_default().to_vec(),

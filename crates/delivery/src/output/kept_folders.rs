@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::output::PlaceFolders;
 use engine::output::kept::{rendered_differently, with_published};
 use engine::output::rings::RingTree;
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Open, OpenError};
@@ -17,7 +17,7 @@ use crate::output::gitops_destination::BranchSide;
 use crate::sources::loaded::Loaded;
 
 /// The version of this program, if it is neither admitted into an environment with gates, nor rendered its newest publication.
-pub(crate) fn undecided(loaded: &Loaded, newest: &Publication) -> Option<Arc<str>> {
+pub(crate) fn undecided(loaded: &Loaded, newest: &PublishedCommit) -> Option<Arc<str>> {
     let version = &loaded.access.as_ref().filter(|_| loaded.is_guarded())?.renderer;
     let is_overridden = loaded.enforced.override_reason.is_some();
     let is_known = match loaded.admission.as_ref().and_then(|admission| admission.releases.get(SUBJECT)) {

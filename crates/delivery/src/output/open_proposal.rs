@@ -3,7 +3,7 @@
 //! What was published of them stays on the branch that clusters pull. What was proposed of them, and is not merged yet, stays in the proposal.
 
 use engine::output::{PlaceFolders, ProposedFolders};
-use git::publications::{Publication, Publications};
+use git::publications::{Publications, PublishedCommit};
 use git::publish::PublishError;
 use git::{Commit, Repositories, opener};
 use model::tree::Sealed;
@@ -55,7 +55,7 @@ fn folders(
 }
 
 /// Whether the applications that can't be read now are admitted with the commits that were proposed. Where no gate is before an environment, they are.
-fn is_admitted(loaded: &Loaded, proposed: &Publication) -> bool {
+fn is_admitted(loaded: &Loaded, proposed: &PublishedCommit) -> bool {
     let Some(admission) = &loaded.admission else { return true };
     let mut names = loaded.fleet.unavailable.iter().filter_map(|name| loaded.source_name(name.as_str()));
     names.all(|name| admission.sources.get(&name).is_none_or(|commit| proposed.sources.get(&name) == Some(commit)))

@@ -9,7 +9,7 @@ use engine::hold::HeldFolder;
 use engine::layout::assignment_folders::AssignmentFolders;
 use engine::output::rings::RingTree;
 use engine::output::{Adoption, Contents, Destination, Output, Relocation, assemble, assemble_contents};
-use engine::plan::{ChangeKind, Comparison, FileChange, Plan, PlanDestination, PlannedId};
+use engine::plan::{ChangeKind, FileChange, Plan, PlanDestination, PlanInput, PlannedId};
 use engine::schedule::place::Place;
 use git::Commit;
 use model::diagnostic::{AssignmentId, Diagnostic};
@@ -375,7 +375,7 @@ impl Fleets<'_> {
     /// The changes that an output makes at its destination.
     fn plan(&self, output: &Output) -> Result<Plan, OpenError> {
         let branch = &self.target.branch;
-        engine::plan::plan(&Comparison {
+        engine::plan::plan(&PlanInput {
             previous: &branch.tree,
             is_published: branch.is_published,
             output,

@@ -14,17 +14,17 @@ use std::sync::Arc;
 use engine::compile::Compiled;
 use engine::compile::renames::Renames;
 use engine::output::PlaceFolders;
-use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, RingProgress, RingTree, apply};
+use engine::output::rings::{Folders, MoveContents, MoveProgress, PlaceContents, RingContents, RingTree, apply};
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::rings::membership::Membership;
 use engine::promotion::state::{Content, RolloutState};
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::Promotion;
 use model::tree::{OpenError, Sealed, Tree};
 
-pub use self::held::{Held, HeldContent, HeldContents, Origins};
+pub use self::held::{HeldContent, HeldContents, Origins, PlaceHoldings};
 pub(crate) use self::newest::platform;
 pub use self::newest::{Newest, Returning};
 use self::origins::Reader;
@@ -45,7 +45,7 @@ pub struct Rings {
     /// The revisions that the sources give now.
     pub revisions: Revisions,
     /// How far each move is, as the states say.
-    pub progress: Vec<RingProgress>,
+    pub progress: Vec<MoveProgress>,
     /// What can't be applied, so that its folders stay as they are: a workload, and the reason.
     pub problems: Vec<(Arc<str>, String)>,
     /// Earlier states of the environment, from which moving revisions are rendered again.
@@ -248,7 +248,7 @@ impl Rings {
     }
 
     /// The version of this program, if it is not admitted and changes folders, which stay.
-    pub(crate) fn pending(&self, newest: &Publication) -> Option<Pending> {
+    pub(crate) fn pending(&self, newest: &PublishedCommit) -> Option<Pending> {
         let version = Arc::clone(self.renderer.as_ref().filter(|_| !self.kept.is_empty())?);
         let published = newest.renderer.as_deref().map(Arc::from);
         Some(Pending { version, published, kept: Kept::Workloads(self.kept.clone()) })

@@ -14,7 +14,7 @@ use crate::output::planned::Planned;
 
 /// A selection of changes.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct ChangeSelection {
     /// The workload. None: all of them.
     pub workload: Option<String>,
     /// The cluster type, or a cluster. None: all of them.
@@ -23,7 +23,7 @@ pub struct Selection {
     pub selector: LabelSelector,
 }
 
-impl Selection {
+impl ChangeSelection {
     /// The selected changes of a plan.
     pub fn changes<'p>(&self, planned: &'p Planned) -> Vec<(&'p PlannedId, &'p AssignmentChange)> {
         // The labels of removed assignments are in the earlier fleet.

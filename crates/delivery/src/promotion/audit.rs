@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use git::load::ReadRole;
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use git::{Commit, CommitInfo, Repositories, RepositoryError, RepositoryUrl, Revision, trailer};
 use hub_api::promotions::PromotionEvent;
 use jiff::Timestamp;
@@ -81,7 +81,7 @@ pub struct HeldIn {
 
 /// The reason why an audit is not complete.
 #[derive(Debug, thiserror::Error)]
-pub enum AuditError {
+pub enum IncompleteAudit {
     /// A repository can't be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
@@ -119,8 +119,8 @@ pub enum AuditError {
 ///
 /// # Errors
 /// If something can't be read. A part of the history would look like all of it.
-pub fn rows(loaded: &Loaded, period: Period) -> Result<Vec<AuditRow>, AuditError> {
-    let access = loaded.access.as_deref().ok_or(AuditError::Directory)?;
+pub fn rows(loaded: &Loaded, period: Period) -> Result<Vec<AuditRow>, IncompleteAudit> {
+    let access = loaded.access.as_deref().ok_or(IncompleteAudit::Directory)?;
     let environment = &loaded.fleet.environment;
     let mut rows = Vec::new();
     if let Some(head) = state_branch::head(access, environment)? {
@@ -163,12 +163,12 @@ impl<'a> Branch<'a> {
         url: &RepositoryUrl,
         branch: &str,
         period: Period,
-    ) -> Result<Self, AuditError> {
+    ) -> Result<Self, IncompleteAudit> {
         let head = access.repositories.resolve(url, &Revision::branch(branch))?;
         Self::at(access, head, period)
     }
 
-    fn at(access: &'a RepositoryAccess, head: Commit, period: Period) -> Result<Self, AuditError> {
+    fn at(access: &'a RepositoryAccess, head: Commit, period: Period) -> Result<Self, IncompleteAudit> {
         let repositories = &*access.repositories;
         let begin = period.from.as_second().saturating_sub(CLOCKS_DIFFER);
         for reach in REACHES {
@@ -179,7 +179,7 @@ impl<'a> Branch<'a> {
                 return Ok(Self { repositories, head, commits });
             }
         }
-        Err(AuditError::TooLong { branch: head.revision.name() })
+        Err(IncompleteAudit::TooLong { branch: head.revision.name() })
     }
 
     /// The commits, the oldest first.
@@ -210,7 +210,7 @@ impl<'a> Branch<'a> {
     }
 
     /// The release pins that a commit makes, changes or removes.
-    fn pins(&self, commit: Read<'_>) -> Result<Vec<AuditRow>, AuditError> {
+    fn pins(&self, commit: Read<'_>) -> Result<Vec<AuditRow>, IncompleteAudit> {
         let branch = PinnedBranch { repositories: self.repositories, head: &self.head };
         let row = |PinChange { name, kind, text }: PinChange| AuditRow {
             subject: Some(name.to_string()),
@@ -221,8 +221,8 @@ impl<'a> Branch<'a> {
 }
 
 /// The events in the message of a commit with states.
-fn decisions(branch: &Branch<'_>, (commit, info): Read<'_>) -> Result<impl Iterator<Item = AuditRow>, AuditError> {
-    let unreadable = |error| AuditError::Event { commit, branch: branch.head.revision.name(), error };
+fn decisions(branch: &Branch<'_>, (commit, info): Read<'_>) -> Result<impl Iterator<Item = AuditRow>, IncompleteAudit> {
+    let unreadable = |error| IncompleteAudit::Event { commit, branch: branch.head.revision.name(), error };
     let events = events::of_message(&info.message).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     let row = move |event: PromotionEvent| AuditRow {
         at: Timestamp::from_millisecond(event.at.millis()).unwrap_or(Timestamp::MIN),
@@ -247,7 +247,7 @@ fn publication(branch: &Branch<'_>, commit: Read<'_>, environment: &EnvironmentN
     if !environments.contains(&environment.as_str()) {
         return None;
     }
-    let Publication { promoted, override_reason, .. } = Publication::from_message(id, &info.message);
+    let PublishedCommit { promoted, override_reason, .. } = PublishedCommit::from_message(id, &info.message);
     let text = match override_reason {
         Some(reason) => format!("{}; past its gates: {reason}", title(commit)),
         None => title(commit),

@@ -25,7 +25,7 @@ pub fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagn
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::fleet::{FleetFile, FleetInput, Role};
+    use model::fleet::{AuthorRole, FleetFile, FleetInput};
     use model::git_id::GitId;
     use model::kind::Kind;
     use model::name::EnvironmentName;
@@ -39,7 +39,7 @@ mod tests {
         let mut files = Files::default();
         let (source, id, content) = (Source::directory().into(), GitId::of_blob(b""), text.as_bytes().into());
         let file = files.add(File { source, path: "a.yaml".into(), id, content });
-        let contents = vec![FleetFile::read(Role::Platform, file, &files)];
+        let contents = vec![FleetFile::read(AuthorRole::Platform, file, &files)];
         let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let found = expired_pins(&fleet, now.parse().unwrap());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::promotion::report::EventKind;
 use git::limits::FILE_BYTES_MAX;
-use git::{Commit, CommitInfo, Content, Repositories, RepositoryError, opener};
+use git::{Commit, CommitInfo, FileContent, Repositories, RepositoryError, opener};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::object::AnyObject;
@@ -84,7 +84,7 @@ impl PinnedBranch<'_> {
     fn pins_of(self, commit: &Commit, file: Option<&Entry>) -> Result<BTreeMap<Arc<str>, ReleasePin>, RepositoryError> {
         let Some(file) = file else { return Ok(BTreeMap::new()) };
         let content = self.repositories.content(commit, file.blob.id(), FILE_BYTES_MAX)?;
-        let Content::Bytes(bytes) = content else { return Ok(BTreeMap::new()) };
+        let FileContent::Bytes(bytes) = content else { return Ok(BTreeMap::new()) };
         let pins = read_kind(FileId::default(), &bytes, Kind::ReleasePin).objects.into_iter();
         let pins = pins.filter_map(|object| match object {
             AnyObject::ReleasePin(pin) if !pin.is_promoted() => Some((Arc::clone(pin.name.as_arc()), pin.spec.clone())),

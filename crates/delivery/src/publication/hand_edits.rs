@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use engine::output::{PlaceFolders, Relocation, relocated};
 use engine::plan::PlannedId;
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use git::publish::PublishError;
 use git::{Commit, Repositories, RepositoryError, opener};
 use model::count::count;
@@ -47,7 +47,8 @@ pub(crate) fn diagnostics(
     else {
         return Ok(Vec::new());
     };
-    let published = Publication::newest(repositories, head, &loaded.fleet.environment).map_err(PublishError::from)?;
+    let published =
+        PublishedCommit::newest(repositories, head, &loaded.fleet.environment).map_err(PublishError::from)?;
     let Some(published) = published.filter(|published| published.commit != head.id) else {
         return Ok(Vec::new());
     };

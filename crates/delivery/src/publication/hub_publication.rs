@@ -64,7 +64,7 @@ pub trait Hub {
 
 /// A hub, with the data of publications that does not depend on folders.
 #[derive(Clone, Copy)]
-pub struct Receiver<'a> {
+pub struct HubReceiver<'a> {
     /// The hub.
     pub hub: &'a dyn Hub,
     /// The environments in the order of promotion, if the order is configured. Empty: that of the control plane's graph.
@@ -91,7 +91,7 @@ impl From<OpenError> for HubError {
 /// Sends what the hub does not have after a delivery: the folders of a proposed change, and all that changed on the branch since the last commit that was sent
 /// completely. So a publication that ended before it reached the hub is completed by the next one. Returns the number of folders. None if the hub has everything.
 pub fn send_changes(
-    receiver: Receiver<'_>,
+    receiver: HubReceiver<'_>,
     loaded: &Loaded,
     (planned, delivered): (&Planned, &Delivered),
 ) -> Option<Result<usize, HubError>> {
@@ -121,7 +121,7 @@ pub fn send_changes(
 ///
 /// # Errors
 /// If a folder can't be opened, or the hub does not accept it.
-pub fn send_branch(receiver: Receiver<'_>, loaded: &Loaded, planned: &Planned) -> Result<usize, HubError> {
+pub fn send_branch(receiver: HubReceiver<'_>, loaded: &Loaded, planned: &Planned) -> Result<usize, HubError> {
     let renames = Renames::new(planned.compiled.prepared());
     let sender = Sender { receiver, loaded, planned, renames: &renames, commit: head(planned), completes: None };
     let completes = sender.published()?.map(|_| sender.output());
@@ -137,7 +137,7 @@ fn head(planned: &Planned) -> Option<(String, i64)> {
 /// Sends publications of one branch.
 #[derive(Clone)]
 struct Sender<'a> {
-    receiver: Receiver<'a>,
+    receiver: HubReceiver<'a>,
     loaded: &'a Loaded,
     planned: &'a Planned,
     /// The earlier names that count.
@@ -315,7 +315,7 @@ impl Sender<'_> {
 
     /// Sends folders.
     fn send(&self, Part { places, range, is_last }: Part) -> Result<usize, HubError> {
-        let Receiver { hub, environments } = self.receiver;
+        let HubReceiver { hub, environments } = self.receiver;
         let place = &self.planned.target.place;
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use git::RepositoryUrl;
-use git::publish::{Destination, PublishError, create_base};
+use git::publish::{DestinationBranch, PublishError, create_base};
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
@@ -45,7 +45,7 @@ fn create_one(
         return None;
     }
     let environment = &loaded.fleet.environment;
-    let destination = Destination { url: &url, base: &found.place.branch, branch: None, environment };
+    let destination = DestinationBranch { url: &url, base: &found.place.branch, branch: None, environment };
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let created = create_base(repositories, &destination, seconds, &access.progress);
     // If another program was faster, the branch exists now.

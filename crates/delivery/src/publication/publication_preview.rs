@@ -13,7 +13,7 @@ use crate::output::owner_file;
 use crate::output::planned::{GitOpsDestination, Planned, each_target};
 use crate::output::refusal::refusals;
 use crate::publication::enforcement;
-use crate::publication::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationError};
+use crate::publication::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationFailure};
 use crate::reading::for_publication;
 use crate::sources::loaded::Loaded;
 
@@ -21,7 +21,7 @@ use crate::sources::loaded::Loaded;
 ///
 /// # Errors
 /// If the environment can't be read, or has no destination.
-pub fn preview(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> Result<Outcome, PublicationError> {
+pub fn preview(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> Result<Outcome, PublicationFailure> {
     let mut known = KnownResults::new(Some(access.settings.memo_file(environment)));
     let mut loaded = for_publication(access, environment, None)?;
     enforcement::enforce(&mut loaded, None);

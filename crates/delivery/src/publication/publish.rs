@@ -25,7 +25,7 @@ use crate::output::refusal::{Refusal, refusals};
 use crate::output::rings::Rings;
 use crate::publication::enforcement;
 use crate::publication::hand_edits;
-use crate::publication::hub_publication::{self, HubError, Receiver};
+use crate::publication::hub_publication::{self, HubError, HubReceiver};
 use crate::publication::new_branches;
 use crate::pull_requests::admission::{AdmissionCheck, ProposedOutput, Reported};
 use crate::pull_requests::{
@@ -44,16 +44,16 @@ pub struct Request<'a> {
     /// The one `GitOpsRepo` to publish to. None: all of them.
     pub gitops_repo: Option<&'a str>,
     /// How the output is pushed.
-    pub options: Options<'a>,
+    pub options: PublishOptions<'a>,
     /// The hub that receives the publication, if there is one.
-    pub hub: Option<Receiver<'a>>,
+    pub hub: Option<HubReceiver<'a>>,
     /// Pushes nothing, and sends the content of the branch to the hub.
     pub is_hub_only: bool,
 }
 
 /// How output is pushed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
+pub struct PublishOptions<'a> {
     /// Pushes to the branch that clusters pull, instead of the proposing branch.
     pub is_direct: bool,
     /// The confirmation words for removals of direct pushes.
@@ -78,7 +78,7 @@ pub struct Options<'a> {
     pub lease: Option<&'a WriteLease>,
 }
 
-impl<'a> Options<'a> {
+impl<'a> PublishOptions<'a> {
     fn check_lease(&self) -> Result<(), LeaseEnded> {
         self.lease.map_or(Ok(()), WriteLease::check)
     }
@@ -144,7 +144,7 @@ pub struct PlaceOutcome {
 
 /// The reason why nothing can be published.
 #[derive(Debug, thiserror::Error)]
-pub enum PublicationError {
+pub enum PublicationFailure {
     /// The environment can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -165,7 +165,7 @@ pub fn publish(
     access: &Arc<RepositoryAccess>,
     request: &Request<'_>,
     on_compiled: &dyn Fn(&Loaded, &Compiled),
-) -> Result<Outcome, PublicationError> {
+) -> Result<Outcome, PublicationFailure> {
     let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
     publish_again(access, request, &mut known, on_compiled)
 }
@@ -179,7 +179,7 @@ pub fn publish_again(
     request: &Request<'_>,
     known: &mut KnownResults,
     on_compiled: &dyn Fn(&Loaded, &Compiled),
-) -> Result<Outcome, PublicationError> {
+) -> Result<Outcome, PublicationFailure> {
     let (mut places, mut failures): (Vec<PlaceOutcome>, Vec<DestinationFailure>) = Default::default();
     for _ in 0..RACES_MAX {
         let mut loaded = for_publication(access, request.environment, request.gitops_repo)?;
@@ -209,15 +209,15 @@ pub fn publish_again(
             if is_done || failures.iter().any(|failure| failure.gitops_repo == gitops_repo) {
                 continue;
             }
-            let outcome = target.map_err(PublicationError::from);
+            let outcome = target.map_err(PublicationFailure::from);
             match outcome.and_then(|target| {
                 publish_to(request, &loaded, CompiledEnvironment { compiled: &compiled, known }, target)
             }) {
                 Ok(outcome) if matches!(outcome.delivered, Some(Delivered::LostRace)) => has_lost_race = true,
                 Ok(outcome) => places.push(outcome),
                 // Without the lease, nothing can be written to the others either.
-                Err(error @ PublicationError::Destination(DestinationError::LeaseEnded(_))) => return Err(error),
-                Err(PublicationError::Destination(error)) => failures.push(DestinationFailure { gitops_repo, error }),
+                Err(error @ PublicationFailure::Destination(DestinationError::LeaseEnded(_))) => return Err(error),
+                Err(PublicationFailure::Destination(error)) => failures.push(DestinationFailure { gitops_repo, error }),
                 Err(error) => return Err(error),
             }
         }
@@ -285,7 +285,7 @@ fn publish_to(
     loaded: &Arc<Loaded>,
     compiled: CompiledEnvironment<'_>,
     target: GitOpsDestination,
-) -> Result<PlaceOutcome, PublicationError> {
+) -> Result<PlaceOutcome, PublicationFailure> {
     if let Some(hub) = request.hub.filter(|_| request.is_hub_only) {
         let planned = Planned::new(loaded, compiled, target, request.options.adopt)?;
         let hub = Some(Ok(hub_publication::send_branch(hub, loaded, &planned)?));
@@ -304,14 +304,14 @@ fn publish_to(
 /// # Errors
 /// If the destination can't be read or pushed, or if the lease has ended.
 pub fn deliver(
-    options: &Options<'_>,
+    options: &PublishOptions<'_>,
     loaded: &Arc<Loaded>,
     compiled: CompiledEnvironment<'_>,
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
     let merges_itself = options.hosts.and_then(|hosts| hosts.find(&target.place.repo));
     let merges_itself = merges_itself.is_some_and(|(settings, _)| settings.merges_itself);
-    let options = &Options { is_direct: options.is_direct || merges_itself, ..*options };
+    let options = &PublishOptions { is_direct: options.is_direct || merges_itself, ..*options };
     let mut planned = Planned::new(loaded, compiled, target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
@@ -375,7 +375,7 @@ pub fn deliver(
 /// Leaves out removals that wait for their confirmation, so that they hold only what they remove. In a pull request that people merge, they stay. Returns whether there
 /// is something to publish.
 fn leave_waiting_removals(
-    options: &Options<'_>,
+    options: &PublishOptions<'_>,
     loaded: &Loaded,
     planned: &mut Planned,
     refusals: &[Refusal],
@@ -398,7 +398,7 @@ fn leave_waiting_removals(
 
 /// Pushes, and reports a commit of a person on the proposing branch: in the pull request if it keeps the output back, and else as a warning.
 fn push_or_report(
-    options: &Options<'_>,
+    options: &PublishOptions<'_>,
     loaded: &Loaded,
     outcome: &mut PlaceOutcome,
 ) -> Result<Delivered, DestinationError> {
@@ -418,7 +418,7 @@ fn push_or_report(
 }
 
 #[tracing::instrument(skip_all)]
-fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Delivered, DestinationError> {
+fn push(options: &PublishOptions<'_>, loaded: &Loaded, planned: &Planned) -> Result<Delivered, DestinationError> {
     let Some((heads, branch)) = planned.target.branch.leases(options.is_direct) else {
         return Ok(Delivered::LostRace);
     };

@@ -7,7 +7,7 @@ use engine::compile::{Prepared, SingleAssignments};
 use engine::layout::Folder;
 use engine::layout::assignment_folders::AssignmentFolders;
 use engine::promotion::release::placed_release;
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use git::publish::PublishError;
 use git::{RepositoryError, Revision, opener};
 use model::diagnostic::AssignmentId;
@@ -17,7 +17,7 @@ use model::tree::{OpenError, Sealed, Tree};
 use crate::access::RepositoryAccess;
 use crate::branches::branch::{Branch, folder_of};
 use crate::error::DestinationError;
-use crate::output::rings::{Held, HeldContent, Origins};
+use crate::output::rings::{HeldContent, Origins, PlaceHoldings};
 use crate::sources::heads::proposing_branch;
 use crate::sources::loaded::Loaded;
 
@@ -32,7 +32,7 @@ pub struct PublishedContents<'a> {
 struct PublishedBranch {
     branch: Branch,
     folder: Folder,
-    newest: Publication,
+    newest: PublishedCommit,
     /// The proposing branch. None: nothing is proposed.
     proposed: Option<Proposed>,
 }
@@ -90,9 +90,9 @@ impl<'a> PublishedContents<'a> {
             let mut origins = self.origins_of(at, &differing);
             found.extend(differing.into_iter().map(|Differing { id, published, reason }| {
                 let held = match (published, origins.remove(id)) {
-                    (None, _) => Held::Nothing,
-                    (Some(_), Some(origins)) => Held::Revision(origins),
-                    (Some(_), None) => Held::Unknown,
+                    (None, _) => PlaceHoldings::Nothing,
+                    (Some(_), Some(origins)) => PlaceHoldings::Revision(origins),
+                    (Some(_), None) => PlaceHoldings::Unknown,
                 };
                 let desired = origins_in(self.prepared, self.loaded, id);
                 (id.clone(), HeldContent { ring: None, since: None, reason: reason.into(), desired, held })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::promotion::in_force::in_force;
 use engine::promotion::proposal::{self, Objection, ProposalStates};
-use git::publications::{Publication, SourceName};
+use git::publications::{PublishedCommit, SourceBranch};
 use git::publish::PublishError;
 use git_host::error::HostError;
 use git_host::status::{CommitStatus, StatusState};
@@ -68,7 +68,7 @@ struct Brought {
     /// Workloads with other releases.
     releases: BTreeSet<Arc<str>>,
     /// Sources with other commits.
-    sources: BTreeSet<SourceName>,
+    sources: BTreeSet<SourceBranch>,
     /// The targets whose folders change.
     targets: BTreeSet<Arc<str>>,
 }
@@ -111,7 +111,7 @@ impl<'a> AdmissionCheck<'a> {
         };
         let unreadable = |reason: String| DestinationError::Rollouts { reason };
         let states = rollout_store::read(access, environment).map_err(|error| unreadable(error.to_string()))?;
-        let newest = |head| Publication::newest(repositories, head, environment).map_err(PublishError::from);
+        let newest = |head| PublishedCommit::newest(repositories, head, environment).map_err(PublishError::from);
         let published = newest(base)?;
         let head = heads.heads.as_ref().ok().and_then(|heads| heads.branch.clone());
         let proposed = head.as_ref().map(newest).transpose()?.flatten();
@@ -306,7 +306,7 @@ impl ProposedOutput {
 }
 
 impl Brought {
-    fn new(loaded: &Loaded, planned: &Planned, published: Option<&Publication>) -> Self {
+    fn new(loaded: &Loaded, planned: &Planned, published: Option<&PublishedCommit>) -> Self {
         let targets = planned.plan.changes.keys().map(|id| Arc::clone(&id.target)).collect();
         let (Some(admission), Some(access)) = (&loaded.admission, &loaded.access) else {
             return Self { targets, ..Self::default() };
@@ -316,7 +316,7 @@ impl Brought {
         let has_release = |workload: &Arc<str>, release: &Arc<str>| {
             published.is_some_and(|published| published.releases.get(workload) == Some(release))
         };
-        let has_source = |name: &SourceName, commit: &GitId| {
+        let has_source = |name: &SourceBranch, commit: &GitId| {
             published.is_some_and(|published| published.sources.get(name) == Some(commit))
         };
         let releases = admission.releases.iter().filter(|(workload, release)| !has_release(workload, release));

@@ -23,7 +23,7 @@ const ENVIRONMENTS: &str = "/.environments/";
 
 /// The repository and branch whose owners are asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct OwnersQuestion<'a> {
     /// The URL of the repository.
     pub repository: &'a str,
     /// The branch.
@@ -40,14 +40,14 @@ pub struct Question<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeOwners {
     /// The rules.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<OwnersRule>,
     /// Owners that have no effect, and limits that the limited team can change.
     pub warnings: Vec<String>,
 }
 
 /// The owners of some files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct OwnersRule {
     /// The files.
     pub files: FilePattern,
     /// The owners.
@@ -83,12 +83,12 @@ type At = (String, String, String);
 
 /// The hierarchy of all environments.
 struct Hierarchy<'f> {
-    question: Question<'f>,
+    question: OwnersQuestion<'f>,
     declarations: Vec<Declaration<'f>>,
 }
 
 /// The owners of the files of a repository.
-pub fn code_owners<'f>(fleets: impl IntoIterator<Item = &'f Fleet>, question: Question<'f>) -> CodeOwners {
+pub fn code_owners<'f>(fleets: impl IntoIterator<Item = &'f Fleet>, question: OwnersQuestion<'f>) -> CodeOwners {
     let mut declarations: Vec<_> = fleets.into_iter().flat_map(declarations).collect();
     declarations.sort_by(|one, other| (&one.key, one.file.to_string()).cmp(&(&other.key, other.file.to_string())));
     declarations.dedup_by(|later, first| later.key == first.key && later.file.to_string() == first.file.to_string());
@@ -198,12 +198,12 @@ impl Hierarchy<'_> {
         warnings
     }
 
-    fn rules(&self, warnings: &mut Vec<String>) -> Vec<Rule> {
+    fn rules(&self, warnings: &mut Vec<String>) -> Vec<OwnersRule> {
         let asked = (self.key(self.question.repository), self.question.branch.to_owned());
         let is_asked = |(repository, branch, _): &At| (repository, branch) == (&asked.0, &asked.1);
-        let mut rules: BTreeMap<(usize, FilePattern), Rule> = BTreeMap::new();
+        let mut rules: BTreeMap<(usize, FilePattern), OwnersRule> = BTreeMap::new();
         let mut add = |rank: usize, files: FilePattern, owners: Vec<Arc<str>>, reason: String| {
-            let empty = || Rule { files: files.clone(), owners: Vec::new(), reasons: Vec::new() };
+            let empty = || OwnersRule { files: files.clone(), owners: Vec::new(), reasons: Vec::new() };
             let rule = rules.entry((rank, files.clone())).or_insert_with(empty);
             for owner in owners {
                 if !rule.owners.contains(&owner) {

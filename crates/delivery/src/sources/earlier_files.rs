@@ -9,9 +9,9 @@ use model::name::EnvironmentName;
 /// Loads an environment again with its publications, if a file can't be read. Returns the error if the publications can't be read.
 pub(crate) fn with_publications(
     (snapshot, name): (&Snapshot<'_>, &EnvironmentName),
-    read: git::load::Loaded,
+    read: git::load::LoadedFiles,
     publications: impl FnOnce() -> Result<Vec<Publications>, RepositoryError>,
-) -> (git::load::Loaded, Option<PublishError>) {
+) -> (git::load::LoadedFiles, Option<PublishError>) {
     if read.is_readable || !read.is_complete {
         return (read, None);
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use git::load::{Read, ReadRole};
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
 use model::git_id::GitId;
 use model::object::promotion::ChangeOrigin;
@@ -18,7 +18,7 @@ pub const APPLICATION: &str = "application";
 
 /// A source of an environment that is no commit of the main branch, as a publication read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct FoundSource {
     /// The name for people: `values`, `values/NAME` or `values/flux/NAME` for another repository of the platform, or `application/NAME` for a
     /// registration.
     pub name: Arc<str>,
@@ -34,9 +34,9 @@ pub struct Source {
     pub paths: BTreeSet<Arc<str>>,
 }
 
-impl Source {
+impl FoundSource {
     /// The name in publications.
-    pub fn source_name(&self) -> SourceName {
+    pub fn source_name(&self) -> SourceBranch {
         (self.url.as_str().to_owned(), self.revision.to_string())
     }
 
@@ -59,14 +59,14 @@ impl Source {
 
 /// The sources among what was read. Several objects may name the same branch: its commits are admitted together, under the first name. What an object names by its
 /// commit moves with that object, and the main branch with its promotions.
-pub fn of_reads(access: &RepositoryAccess, reads: &[Read]) -> Vec<Source> {
+pub fn of_reads(access: &RepositoryAccess, reads: &[Read]) -> Vec<FoundSource> {
     let is_main = |read: &Read| access.is_main_branch((read.url.as_str(), &read.revision));
     let mut reads: Vec<_> = reads.iter().filter(|read| !read.is_pinned && !is_main(read)).collect();
     reads.sort_by(|one, other| one.role.cmp(&other.role));
-    let mut found: BTreeMap<SourceName, Source> = BTreeMap::new();
+    let mut found: BTreeMap<SourceBranch, FoundSource> = BTreeMap::new();
     for read in reads {
         let Some((name, origin)) = named(&read.role) else { continue };
-        let source = found.entry(read.source_name()).or_insert_with(|| Source {
+        let source = found.entry(read.source_name()).or_insert_with(|| FoundSource {
             name,
             origin,
             url: read.url.clone(),

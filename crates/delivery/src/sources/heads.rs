@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use git::RepositoryError;
 use git::load::PlatformPart;
 use git::publications::Publications;
-use git::publish::{Destination, Heads, PublishError};
+use git::publish::{DestinationBranch, Heads, PublishError};
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 
@@ -39,7 +39,8 @@ pub(crate) fn read(
         let Ok(url) = destination_url(Some(access), &object.spec.place.repo) else { continue };
         let (name, place) = (object.name.to_string(), object.spec.place.clone());
         let proposing_branch = proposing_branch(environment, (!is_only_one).then_some(name.as_str()));
-        let destination = Destination { url: &url, base: &place.branch, branch: Some(&proposing_branch), environment };
+        let destination =
+            DestinationBranch { url: &url, base: &place.branch, branch: Some(&proposing_branch), environment };
         let heads = git::publish::heads(&*access.repositories, &destination);
         found.push(DestinationHeads { name, place, proposing_branch, heads });
     }

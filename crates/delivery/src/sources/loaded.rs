@@ -8,7 +8,7 @@ use engine::promotion::graph::{self, Graph};
 use engine::promotion::{rings, unguarded};
 use git::RepositoryUrl;
 use git::load::{Declarations, Read, ReadRole};
-use git::publications::{AdmittedReleases, KeptObject, SourceName};
+use git::publications::{AdmittedReleases, KeptObject, SourceBranch};
 use git::publish::PublishError;
 use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
@@ -16,7 +16,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 
-use crate::access::acknowledgement::Entry;
+use crate::access::acknowledgement::AcknowledgedWarning;
 use crate::access::{RepositoryAccess, destination_url};
 use crate::error::DestinationError;
 use crate::sources::heads::DestinationHeads;
@@ -27,7 +27,7 @@ pub struct Admission {
     /// The commit of the main branch. None: none was admitted by the controller, so the `BaseRepo` named `main` says it.
     pub main: Option<GitId>,
     /// The commits of other sources. A source that is not here is read at its head.
-    pub sources: BTreeMap<SourceName, GitId>,
+    pub sources: BTreeMap<SourceBranch, GitId>,
     /// The releases of workloads. A workload that is not here has the release that its objects name.
     pub releases: AdmittedReleases,
     /// The commit with the states that records all this.
@@ -53,13 +53,13 @@ pub struct Loaded {
     /// The commits that were read.
     pub reads: Vec<Read>,
     /// Kept objects, each with its source, that the history of the source does not prove.
-    pub kept: BTreeSet<(SourceName, KeptObject)>,
+    pub kept: BTreeSet<(SourceBranch, KeptObject)>,
     /// The error if the publications were needed and can't be read.
     pub publications_error: Option<PublishError>,
     /// The path of the plain directory. None for an environment of a control plane.
     pub directory: Option<String>,
     /// The acknowledgements of the configuration file.
-    pub acknowledgements: Arc<[Entry]>,
+    pub acknowledgements: Arc<[AcknowledgedWarning]>,
     /// The access to the control plane. None for a plain directory.
     pub access: Option<Arc<RepositoryAccess>>,
     /// The heads of the destination branches before the sources were read. Empty if the environment was not read to publish it.
@@ -79,7 +79,11 @@ pub struct Enforced {
 
 impl Loaded {
     /// Builds the fleet of an environment that was read from a directory or a control plane.
-    pub fn new(read: git::load::Loaded, directory: Option<String>, access: Option<&Arc<RepositoryAccess>>) -> Self {
+    pub fn new(
+        read: git::load::LoadedFiles,
+        directory: Option<String>,
+        access: Option<&Arc<RepositoryAccess>>,
+    ) -> Self {
         let (fleet, found) = Fleet::build(read.input);
         let is_main =
             |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch((&place.repo, &place.branch)));
@@ -153,7 +157,7 @@ impl Loaded {
     }
 
     /// The name of the source of a registration in publications. None: there is no such registration, or its URL is not allowed.
-    pub(crate) fn source_name(&self, registration: &str) -> Option<SourceName> {
+    pub(crate) fn source_name(&self, registration: &str) -> Option<SourceBranch> {
         let place = &self.fleet.registrations.get(registration)?.spec.workload;
         let url = self.url(&place.repo).ok()?;
         Some((url.as_str().to_owned(), place.branch.to_string()))

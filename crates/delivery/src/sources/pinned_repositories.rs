@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::{
-    Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, RepositoryUrl,
-    Revision,
+    Commit, CommitInfo, FileContent, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
+    RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
 use model::tree::Tree;
@@ -13,19 +13,19 @@ use model::tree::Tree;
 /// Repositories with pinned branches and tags.
 pub struct PinnedRepositories<'a> {
     repositories: &'a dyn Repositories,
-    pins: BTreeMap<SourceName, GitId>,
+    pins: BTreeMap<SourceBranch, GitId>,
     /// Whether branches and tags that are not pinned do not exist.
     is_strict: bool,
 }
 
 impl<'a> PinnedRepositories<'a> {
     /// Pins branches and tags to commits. Others are at their current heads.
-    pub fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+    pub fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceBranch, GitId>) -> Self {
         Self { repositories, pins, is_strict: false }
     }
 
     /// Same as [`Self::new`], but a branch or tag that is not pinned does not exist.
-    pub fn strict(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+    pub fn strict(repositories: &'a dyn Repositories, pins: BTreeMap<SourceBranch, GitId>) -> Self {
         Self { repositories, pins, is_strict: true }
     }
 
@@ -81,7 +81,7 @@ impl Repositories for PinnedRepositories<'_> {
         self.repositories.known_folder(commit, path, tree)
     }
 
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError> {
         self.repositories.content(commit, blob, limit)
     }
 

@@ -13,7 +13,7 @@ use engine::compile::Compiled;
 use engine::promotion::release::{config_versions, workload_releases};
 use git::load::ReadRole;
 use git::{
-    Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener,
+    Commit, EntryKind, FileContent, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener,
 };
 use jiff::Timestamp;
 use model::git_id::GitId;
@@ -72,7 +72,7 @@ pub struct ReleasedWorkload {
 
 /// The result of making a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum MadeRelease {
     /// It is new, with this commit.
     New(GitId),
     /// The same release exists.
@@ -182,8 +182,8 @@ fn list_at(repositories: &dyn Repositories, head: &Commit) -> Result<Vec<ReadRel
             message: message.to_owned(),
         };
         let text = match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-            Content::Bytes(bytes) => String::from_utf8(bytes.to_vec()).map_err(|_| error("the file is not UTF-8")),
-            Content::TooLarge(_) => Err(error("the file is too large")),
+            FileContent::Bytes(bytes) => String::from_utf8(bytes.to_vec()).map_err(|_| error("the file is not UTF-8")),
+            FileContent::TooLarge(_) => Err(error("the file is too large")),
         };
         releases.push((Arc::from(name), text.and_then(|text| file::read(name, (&path, &text)))));
     }
@@ -198,17 +198,17 @@ fn path(name: &str) -> String {
 ///
 /// # Errors
 /// If another release has the name, or the branch can't be read or pushed.
-pub fn make(access: &RepositoryAccess, release: &NamedRelease, author: &Person) -> Result<Made, ReleaseError> {
+pub fn make(access: &RepositoryAccess, release: &NamedRelease, author: &Person) -> Result<MadeRelease, ReleaseError> {
     model::name::check(&release.name).map_err(|error| ReleaseError::Name(Arc::clone(&release.name), error))?;
     for _ in 0..RACES_MAX {
         let head = head(access)?;
         let known = head.as_ref().map_or_else(|| Ok(Vec::new()), |head| list_at(&*access.repositories, head))?;
         if let Some((_, found)) = known.into_iter().find(|(name, _)| *name == release.name) {
             let is_same = found.is_ok_and(|found| found.is_same(release));
-            return if is_same { Ok(Made::Known) } else { Err(ReleaseError::Exists(Arc::clone(&release.name))) };
+            return if is_same { Ok(MadeRelease::Known) } else { Err(ReleaseError::Exists(Arc::clone(&release.name))) };
         }
         if let Some(commit) = push(access, head.as_ref(), (release, author))? {
-            return Ok(Made::New(commit));
+            return Ok(MadeRelease::New(commit));
         }
     }
     Err(ReleaseError::LostRace)

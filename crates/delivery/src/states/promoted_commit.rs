@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use authoring::branch_files::BranchFiles;
 use authoring::edit::{Change, EditError, ObjectPosition, edit};
-use authoring::value::Value;
+use authoring::value::NewValue;
 use git::{Commit, Edits, RepositoryError, RepositoryUrl, Revision, UrlError};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -152,7 +152,7 @@ impl PromotedCommit {
         let Some((path, at, content)) = &self.file else {
             return Err(PromotedCommitError::Missing(self.environment.clone()));
         };
-        let change = Change::Set(FieldPath::from(["spec", "commit"]), Value::text(commit.to_string()));
+        let change = Change::Set(FieldPath::from(["spec", "commit"]), NewValue::text(commit.to_string()));
         match edit(content, *at, &change) {
             Ok(edited) => Ok([(Arc::clone(path), Some(Arc::from(edited)))].into_iter().collect()),
             Err(error) => {

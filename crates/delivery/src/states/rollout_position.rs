@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use engine::promotion::state::Position;
+use engine::promotion::state::BranchPosition;
 use model::git_id::GitId;
 
 /// The position with these commits of the branches of `GitOpsRepo` objects: `prod=<commit> prod-eu=<commit>`, sorted by name.
-pub fn from_heads<'n>(heads: impl IntoIterator<Item = (&'n str, GitId)>) -> Position {
+pub fn from_heads<'n>(heads: impl IntoIterator<Item = (&'n str, GitId)>) -> BranchPosition {
     let mut heads: Vec<_> = heads.into_iter().collect();
     heads.sort_unstable();
     let pairs: Vec<_> = heads.into_iter().map(|(name, commit)| format!("{name}={commit}")).collect();
-    Position(Arc::from(pairs.join(" ")))
+    BranchPosition(Arc::from(pairs.join(" ")))
 }
 
 /// The commit of the branch of a `GitOpsRepo` at a position. None: the position has no such branch.
-pub fn commit(position: &Position, gitops_repo: &str) -> Option<GitId> {
+pub fn commit(position: &BranchPosition, gitops_repo: &str) -> Option<GitId> {
     let mut pairs = position.0.split(' ').filter_map(|pair| pair.split_once('='));
     pairs.find(|(name, _)| *name == gitops_repo).and_then(|(_, commit)| GitId::from_hex(commit))
 }
@@ -30,6 +30,6 @@ mod tests {
         assert_eq!(&*position.0, format!("prod={one} prod-eu={two}"));
         assert_eq!((commit(&position, "prod"), commit(&position, "prod-eu")), (Some(one), Some(two)));
         assert_eq!(commit(&position, "other"), None);
-        assert_eq!(commit(&Position::default(), "prod"), None);
+        assert_eq!(commit(&BranchPosition::default(), "prod"), None);
     }
 }

@@ -6,7 +6,7 @@
 
 use git::limits::{EARLIER_PUBLICATIONS_REACH, STATES_REACHES};
 use git::load::Snapshot;
-use git::publications::{Publication, Publications};
+use git::publications::{Publications, PublishedCommit};
 use git::{Commit, CommitInfo, Repositories, RepositoryError, Revision, trailer};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -219,12 +219,12 @@ fn find(repositories: &dyn Repositories, of: &Commit, id: GitId) -> Result<Commi
 }
 
 /// Reads the newest publications of an environment, and notes the commits that they name. What can't be read adds nothing: nothing can be published there either.
-pub(crate) fn read_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<Publication> {
+pub(crate) fn read_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<PublishedCommit> {
     publications_at(access, environment, destinations(access, environment).iter())
 }
 
 /// Reads the earlier publications of an environment on each of its GitOps branches, the newest of a branch first. What can't be read adds nothing.
-pub(crate) fn all_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<Publication> {
+pub(crate) fn all_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<PublishedCommit> {
     let read = |place: &RepositoryPlace| {
         let head = destination_head(access, place)?;
         let reach = EARLIER_PUBLICATIONS_REACH;
@@ -246,7 +246,7 @@ fn publications_at<'p>(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
     places: impl Iterator<Item = &'p RepositoryPlace>,
-) -> Vec<Publication> {
+) -> Vec<PublishedCommit> {
     let read = |place| note_publication(access, environment, (place, &destination_head(access, place)?));
     places.filter_map(read).collect()
 }
@@ -263,8 +263,8 @@ fn note_publication(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
     (place, head): (&RepositoryPlace, &Commit),
-) -> Option<Publication> {
-    let newest = Publication::newest(&*access.repositories, head, environment).ok()?;
+) -> Option<PublishedCommit> {
+    let newest = PublishedCommit::newest(&*access.repositories, head, environment).ok()?;
     let states = newest.as_ref().and_then(|publication| publication.states);
     access.state_anchors.note(environment, place, states);
     newest

@@ -15,7 +15,7 @@ mod write;
 use std::sync::Arc;
 
 use model::source::Positions;
-use model::yaml::{Node, Options};
+use model::yaml::{Node, YamlOptions};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error};
 use serde_json::Map;
@@ -79,7 +79,7 @@ fn expect(node: &Node, expected: &str) -> Result<(), Located> {
 
 /// The only document of a file.
 fn root(text: &str) -> Result<Node, Located> {
-    let mut reading = model::yaml::read(text, &Options::OBJECTS);
+    let mut reading = model::yaml::read(text, &YamlOptions::OBJECTS);
     if let Some(problem) = reading.problems.first() {
         return Err(Located::custom(&problem.message).at(problem.span));
     }

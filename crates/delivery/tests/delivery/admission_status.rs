@@ -1,7 +1,7 @@
 //! The status `kalypso/admission` of pull requests with the output of an environment.
 
-use delivery::promotion::controller::published::Published;
-use delivery::publication::publish::{Options, PlaceOutcome, Request, publish};
+use delivery::promotion::controller::published::PublicationFacts;
+use delivery::publication::publish::{PlaceOutcome, PublishOptions, Request, publish};
 use delivery::pull_requests::admission::ADMISSION_CONTEXT;
 use delivery::states::rollout_store::StoredStates;
 use engine::promotion::command::CommandKind;
@@ -78,12 +78,12 @@ impl Proposed {
 
     /// What a publication says, without a step.
     fn publish(&self) -> PlaceOutcome {
-        self.publish_with(Options::default())
+        self.publish_with(PublishOptions::default())
     }
 
-    fn publish_with(&self, options: Options<'_>) -> PlaceOutcome {
+    fn publish_with(&self, options: PublishOptions<'_>) -> PlaceOutcome {
         let environment = &name("stage");
-        let options = Options { hosts: Some(&self.world.chain.hosts), ..options };
+        let options = PublishOptions { hosts: Some(&self.world.chain.hosts), ..options };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         publish(&self.world.chain.access, &request, &|_, _| {}).unwrap().places.remove(0)
     }
@@ -174,7 +174,7 @@ fn overridden(reason: Option<&str>) -> Proposed {
     let expires = world.now() + SignedDuration::from_hours(1);
     world.command(CommandKind::Override { revision, gates, expires }, "an outage").unwrap();
     let proposed = Proposed { world, second };
-    proposed.publish_with(Options { overridden: reason, ..Options::default() });
+    proposed.publish_with(PublishOptions { overridden: reason, ..PublishOptions::default() });
     proposed
 }
 
@@ -281,12 +281,12 @@ fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
     let files = [("README.md".to_owned(), "Everything else is gone.\n".to_owned())].into();
     let edit = proposed.world.chain.company.write("https://git.example/platform/gitops", "stage", &files);
     let environment = &name("stage");
-    let options = Options { hosts: Some(&proposed.world.chain.hosts), ..Options::default() };
+    let options = PublishOptions { hosts: Some(&proposed.world.chain.hosts), ..PublishOptions::default() };
     let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
     let outcome = publish(&proposed.world.chain.access, &request, &|_, _| {}).unwrap();
     let found = outcome.places[0].diagnostics.iter().find(|found| found.code == Code::EditedByHand).unwrap();
     assert!(found.is_error() && found.message.contains(&edit.short()), "{}", found.message);
-    let reason = Published::from_outcome(&outcome).settled.check(&Subject::Main).unwrap_err();
+    let reason = PublicationFacts::from_outcome(&outcome).settled.check(&Subject::Main).unwrap_err();
     assert!(reason.contains("K0530"), "{reason}");
     // The publication proposes what was admitted.
     assert_eq!(proposed.status(), proposed.admitted());
@@ -324,7 +324,7 @@ fn refused_publication_fails_the_status() {
     chain.company.write_environment("stage", &environment("stage", Some(first)));
     let publish = |chain: &Chain| {
         let environment = &name("stage");
-        let options = Options { hosts: Some(&chain.hosts), ..Options::default() };
+        let options = PublishOptions { hosts: Some(&chain.hosts), ..PublishOptions::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let place = publish(&chain.access, &request, &|_, _| {}).unwrap().places.remove(0);
         place.proposed.unwrap().status(&StoredStates::default())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use delivery::promotion::audit::{AuditError, AuditRow, Period, rows};
+use delivery::promotion::audit::{AuditRow, IncompleteAudit, Period, rows};
 use delivery::promotion::controller::command::{Confirmed, note_confirmation};
 use delivery::reading::{ReadAt, from_git};
 use engine::promotion::command::CommandKind;
@@ -130,7 +130,7 @@ fn deleted_state_branch_is_an_error() {
     let mut loaded = from_git(&world.chain.access, Some(&name("stage")), ReadAt::Heads).unwrap();
     let all = Period { from: Timestamp::MIN, until: Timestamp::MAX };
     let refused = rows(&loaded.remove(0), all).unwrap_err();
-    assert!(matches!(&refused, AuditError::States(_)), "{refused}");
+    assert!(matches!(&refused, IncompleteAudit::States(_)), "{refused}");
 }
 
 #[test]

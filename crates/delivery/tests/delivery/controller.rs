@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use delivery::access::RepositoryAccess;
-use delivery::promotion::controller::command::{CommandError, PersonDecision, decide};
+use delivery::promotion::controller::command::{CommandError, DecisionCommand, decide};
 use delivery::promotion::controller::commit_move::{CommitMove, write};
 use delivery::promotion::controller::error::ControllerError;
 use delivery::promotion::controller::evidence::Evidence;
-use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::published::PublicationFacts;
 use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::publication::publication_preview::preview;
-use delivery::publication::publish::{Options, Request, publish};
-use delivery::states::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
+use delivery::publication::publish::{PublishOptions, Request, publish};
+use delivery::states::rollout_store::{self, AdmissionChange, Advances, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::gates::Teams;
 use engine::promotion::state::{AdvanceState, Rejection, Revision, RolloutState};
@@ -131,10 +131,10 @@ impl World {
     ) -> Result<StepOutcome, ControllerError> {
         let is_direct = self.proposing != Some(environment);
         let environment = &name(environment);
-        let options = Options { is_direct, hosts: Some(&self.chain.hosts), ..Options::default() };
+        let options = PublishOptions { is_direct, hosts: Some(&self.chain.hosts), ..PublishOptions::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let output = publish(access, &request, &|_, _| {}).ok();
-        let published = output.as_ref().map(Published::from_outcome);
+        let published = output.as_ref().map(PublicationFacts::from_outcome);
         self.pass(15);
         let request = StepRequest {
             environment,
@@ -166,7 +166,7 @@ impl World {
     pub(crate) fn look(&self, environment: &str) -> Vec<SubjectStatus> {
         let environment = &name(environment);
         let output = preview(&self.chain.access, environment).unwrap();
-        let published = Published::from_outcome(&output);
+        let published = PublicationFacts::from_outcome(&output);
         let request = StepRequest {
             environment,
             hosts: Some(&self.chain.hosts),
@@ -233,7 +233,7 @@ impl World {
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let environment = &name("stage");
         let teams = &BTreeMap::new();
-        let decision = PersonDecision { environment, subject, command, revision: None, teams, author, lease: None };
+        let decision = DecisionCommand { environment, subject, command, revision: None, teams, author, lease: None };
         decide(&self.chain.access, &decision).map(|receipt| receipt.text)
     }
 
@@ -445,7 +445,7 @@ fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
         let change = StateChange {
             rollouts,
             advances: Some(advances),
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             message: "Reject",
             author,
             seconds: 1_000,
@@ -486,7 +486,7 @@ fn a_commit_that_was_moved_by_hand_is_not_published_before_its_gates_hold() {
     let change = CommitMove { environment, promoted, to: second, delivery, title: "By hand", body: "", seconds: 2_000 };
     write(&world.chain.access, Some(&world.chain.hosts), &change).unwrap();
     let not_admitted = || {
-        let options = Options { is_direct: true, ..Options::default() };
+        let options = PublishOptions { is_direct: true, ..PublishOptions::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         publish(&world.chain.access, &request, &|_, _| {}).unwrap().places[0].loaded.enforced.not_admitted.len()
     };

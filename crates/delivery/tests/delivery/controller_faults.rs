@@ -8,7 +8,7 @@ use delivery::access::RepositoryAccess;
 use delivery::states::rollout_store;
 use engine::promotion::command::CommandKind;
 use git::{
-    Commit, CommitInfo, Content, FolderEntry, MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories,
+    Commit, CommitInfo, FileContent, FolderEntry, MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories,
     RepositoryError, RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
@@ -58,7 +58,7 @@ impl Repositories for EndingRepositories {
         self.inner.folder(commit, path)
     }
 
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError> {
         self.inner.content(commit, blob, limit)
     }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use delivery::output::refusal::Refusal;
-use delivery::publication::publish::{Options, Outcome, Request, publish};
-use delivery::states::rollout_store::{self, Advances, PromotionChange, StateChange};
+use delivery::publication::publish::{Outcome, PublishOptions, Request, publish};
+use delivery::states::rollout_store::{self, AdmissionChange, Advances, StateChange};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
+    AdvanceState, BranchPosition, Candidate, CandidatePhase, GateRecord, GateStatus, Proved, Revision,
 };
 use git::Person;
 use jiff::Timestamp;
@@ -39,7 +39,10 @@ impl World {
         chain.company.write_environment("dev", &environment("dev", Some(first)));
         chain.company.write_environment("prod", &environment("prod", Some(first)));
         let world = Self { chain, first, newer: first };
-        assert_eq!([world.word("dev", Options::default()), world.word("prod", Options::default())], ["published"; 2]);
+        assert_eq!(
+            [world.word("dev", PublishOptions::default()), world.word("prod", PublishOptions::default())],
+            ["published"; 2]
+        );
         world.moved()
     }
 
@@ -49,18 +52,18 @@ impl World {
         for name in ["dev", "prod"] {
             self.chain.company.write_environment(name, &environment(name, Some(self.newer)));
         }
-        assert_eq!(self.word("dev", Options::default()), "published");
+        assert_eq!(self.word("dev", PublishOptions::default()), "published");
         self
     }
 
-    fn publish(&self, environment: &str, options: Options<'_>) -> Outcome {
+    fn publish(&self, environment: &str, options: PublishOptions<'_>) -> Outcome {
         let environment = &name(environment);
-        let options = Options { is_direct: true, ..options };
+        let options = PublishOptions { is_direct: true, ..options };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         publish(&self.chain.access, &request, &|_, _| {}).unwrap()
     }
 
-    fn word(&self, environment: &str, options: Options<'_>) -> String {
+    fn word(&self, environment: &str, options: PublishOptions<'_>) -> String {
         let outcome = self.publish(environment, options);
         let [place] = &outcome.places[..] else { panic!("{} places", outcome.places.len()) };
         let refusal = |refusal: &Refusal| match refusal {
@@ -73,13 +76,13 @@ impl World {
     }
 
     fn prod(&self) -> String {
-        self.word("prod", Options::default())
+        self.word("prod", PublishOptions::default())
     }
 
     fn store(&self, environment: &str, state: AdvanceState) {
         let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let change = StateChange {
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             rollouts: BTreeMap::new(),
             advances: Some(Advances { platform: Some(state), ..Advances::default() }),
             message: "A step",
@@ -96,7 +99,7 @@ fn revision(commit: GitId) -> Revision {
 }
 
 fn proved(commit: GitId) -> AdvanceState {
-    let proved = Proved { revision: revision(commit), at: Position::default(), on: Timestamp::UNIX_EPOCH };
+    let proved = Proved { revision: revision(commit), at: BranchPosition::default(), on: Timestamp::UNIX_EPOCH };
     AdvanceState { proved: Some(proved), ..AdvanceState::default() }
 }
 
@@ -153,7 +156,7 @@ fn a_commit_of_main_is_recognized_however_it_is_spelled() {
 #[test]
 fn newer_commit_in_a_publication_is_not_admitted_by_it() {
     let world = World::new(GATE);
-    let past = Options { override_reason: Some("a test"), ..Options::default() };
+    let past = PublishOptions { override_reason: Some("a test"), ..PublishOptions::default() };
     assert_eq!(world.word("prod", past), "published");
     let admitted = |commit| AdvanceState { admitted: Some(revision(commit)), ..proved(commit) };
     world.store("prod", admitted(world.first));
@@ -189,7 +192,7 @@ fn a_base_repo_without_a_commit_is_refused() {
     let world = World::new(GATE);
     world.chain.company.write_environment("prod", &environment("prod", None));
     assert_eq!(world.prod(), "K0521 ");
-    let outcome = world.publish("prod", Options::default());
+    let outcome = world.publish("prod", PublishOptions::default());
     let help = format!("write `commit: {}` into its `spec`: the environment has this commit now", world.first);
     assert!(format!("{:?}", outcome.places[0].refusals).contains(&help), "{:?}", outcome.places[0].refusals);
 }
@@ -197,7 +200,8 @@ fn a_base_repo_without_a_commit_is_refused() {
 #[test]
 fn an_override_is_kept_and_shown() {
     let world = World::new(GATE);
-    let outcome = world.publish("prod", Options { override_reason: Some("an outage"), ..Options::default() });
+    let outcome =
+        world.publish("prod", PublishOptions { override_reason: Some("an outage"), ..PublishOptions::default() });
     let place = &outcome.places[0];
     assert!(place.refusals.is_empty());
     let shown = |outcome: &Outcome| {
@@ -211,7 +215,7 @@ fn an_override_is_kept_and_shown() {
     );
     let message = world.chain.company.message(GITOPS, "prod");
     assert!(message.contains("Kalypso-Override: an outage"), "{message}");
-    let next = world.publish("prod", Options::default());
+    let next = world.publish("prod", PublishOptions::default());
     assert_eq!(shown(&next), [format!("commit {newer} was published into `prod` past its gates: an outage")]);
 }
 

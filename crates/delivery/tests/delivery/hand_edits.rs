@@ -1,12 +1,12 @@
 //! Folders of Kalypso on the GitOps branch that people change by hand.
 
-use delivery::publication::publish::{Options, Outcome};
+use delivery::publication::publish::{Outcome, PublishOptions};
 use model::diagnostic::Severity;
 
 use crate::world::{BASE, PROPOSAL, World};
 
 fn publish(world: &World) -> Outcome {
-    world.publish(Options { is_direct: true, ..Options::default() })
+    world.publish(PublishOptions { is_direct: true, ..PublishOptions::default() })
 }
 
 /// The severities and texts of what a publication says about edits by hand.
@@ -43,7 +43,7 @@ fn squashed_publication_is_not_a_hand_edit() {
     let mut world = World::new();
     publish(&world);
     world.change_value("1");
-    world.publish(Options::default());
+    world.publish(PublishOptions::default());
     // A person squashes the proposed commit onto the branch.
     world.squash(PROPOSAL, BASE);
     world.change_value("2");

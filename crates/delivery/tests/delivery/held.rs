@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use delivery::output::rings::HeldContents;
-use engine::promotion::state::{Decision, GateRecord, GateStatus, Phase, Proved, Rejection, RolledBack};
+use engine::promotion::state::{Decision, GateRecord, GateStatus, MoveStage, Proved, Rejection, RolledBack};
 use engine::promotion::vector::Part;
 
 use crate::rings::{ONE, OTHER, Ringed, release_ring};
@@ -74,7 +74,7 @@ fn places_hold_the_proved_content_after_a_rollback() {
     rollout.revisions.insert(proved, sources);
     ringed.step(ONE, &mut rollout, release_ring);
     ringed.step(ONE, &mut rollout, |current| {
-        current.phase = Phase::RollingBack { reason: "a host failed".into(), since: current.started };
+        current.phase = MoveStage::RollingBack { reason: "a host failed".into(), since: current.started };
     });
     let row = |ring: &str, place: &str, reason: &str| {
         (place.to_owned(), format!("v2 desired, v1 published in ring {ring}"), reason.to_owned())

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use delivery::branches::push::Delivered;
-use delivery::publication::hub_publication::{Hub, HubError, Receiver};
-use delivery::publication::publish::{Options, Request, publish};
+use delivery::publication::hub_publication::{Hub, HubError, HubReceiver};
+use delivery::publication::publish::{PublishOptions, Request, publish};
 use hub_api::client::ClientError;
 use hub_api::publication::{
     DesiredPlace, DesiredVersion, Publication, PublicationQuery, PublicationReceipt, PublicationState, PublishedOutput,
@@ -62,8 +62,8 @@ impl MemoryHub {
 
     /// The same, with the words of removals.
     fn publish_confirmed(&self, world: &World, confirmed: &[String]) -> Vec<(usize, bool)> {
-        let receiver = Receiver { hub: self, environments: &[] };
-        let options = Options { is_direct: true, confirmed, ..Options::default() };
+        let receiver = HubReceiver { hub: self, environments: &[] };
+        let options = PublishOptions { is_direct: true, confirmed, ..PublishOptions::default() };
         let before = self.publications.lock().unwrap().len();
         let outcome = world.try_publish(options, Some(receiver), &|_, _| {}).unwrap();
         assert!(outcome.places[0].hub.iter().all(Result::is_ok));
@@ -75,10 +75,10 @@ impl MemoryHub {
 }
 
 /// How many folders were sent of a publication, and whether the commit was.
-fn check(options: Options<'_>, expected: (usize, bool)) {
+fn check(options: PublishOptions<'_>, expected: (usize, bool)) {
     let (world, hub) = (World::new(), MemoryHub::default());
     let environments = ["prod".to_owned()];
-    let receiver = Receiver { hub: &hub, environments: &environments };
+    let receiver = HubReceiver { hub: &hub, environments: &environments };
     let outcome = world.try_publish(options, Some(receiver), &|_, _| {}).unwrap();
     let sent = outcome.places[0].hub.as_ref().map(|result| *result.as_ref().unwrap());
     let publications = hub.publications.into_inner().unwrap();
@@ -90,17 +90,17 @@ fn check(options: Options<'_>, expected: (usize, bool)) {
 
 #[test]
 fn the_hub_gets_the_folders_of_a_proposal_without_a_commit() {
-    check(Options::default(), (18, false));
+    check(PublishOptions::default(), (18, false));
 }
 
 #[test]
 fn the_hub_gets_the_folders_of_a_direct_push_with_the_commit() {
-    check(Options { is_direct: true, ..Options::default() }, (18, true));
+    check(PublishOptions { is_direct: true, ..PublishOptions::default() }, (18, true));
 }
 
 /// A publication that is killed after its push, and before it reaches the hub.
 fn publish_killed(world: &World) {
-    let outcome = world.publish(Options { is_direct: true, ..Options::default() });
+    let outcome = world.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
     assert!(matches!(outcome.places[0].delivered, Some(Delivered::Pushed { .. })));
 }
 
@@ -147,8 +147,8 @@ fn an_earlier_hub_gets_the_changes_of_pushes_only() {
 #[test]
 fn a_hub_that_is_down_stops_no_publication() {
     let (world, hub) = (World::new(), MemoryHub { is_down: true, ..MemoryHub::default() });
-    let receiver = Receiver { hub: &hub, environments: &[] };
-    let outcome = world.try_publish(Options::default(), Some(receiver), &|_, _| {}).unwrap();
+    let receiver = HubReceiver { hub: &hub, environments: &[] };
+    let outcome = world.try_publish(PublishOptions::default(), Some(receiver), &|_, _| {}).unwrap();
     let [place] = &outcome.places[..] else { panic!() };
     assert!(matches!(place.delivered, Some(Delivered::Pushed { .. })));
     assert!(matches!(place.hub, Some(Err(HubError::Client(ClientError::Unreachable { .. })))));
@@ -163,8 +163,8 @@ fn order(promotion: Option<&str>, configured: &[String], hub: &MemoryHub) -> Vec
         chain.company.write_main(".environments/p.yaml", &text);
     }
     let (environment, hub) = (&name("beta"), hub);
-    let receiver = Some(Receiver { hub, environments: configured });
-    let options = Options { is_direct: true, ..Options::default() };
+    let receiver = Some(HubReceiver { hub, environments: configured });
+    let options = PublishOptions { is_direct: true, ..PublishOptions::default() };
     let request = Request { environment, gitops_repo: None, options, hub: receiver, is_hub_only: false };
     let outcome = publish(&chain.access, &request, &|_, _| {}).unwrap();
     assert!(outcome.places[0].hub.as_ref().unwrap().is_ok());
@@ -253,7 +253,7 @@ fn the_hub_gets_the_earlier_names_of_places_that_no_other_place_has() {
     let clusters = renamed_cluster("line-7", "line-6, line-8") + &renamed_cluster("line-8", "line-7");
     let renamed = path.replace("ct-0000", "ct-0009");
     world.change(&[(&path, None), (&renamed, Some(&text)), ("clusters/lines.yaml", Some(&clusters))]);
-    let refused = world.publish(Options { is_direct: true, ..Options::default() });
+    let refused = world.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
     hub.publish_confirmed(&world, &[refused.places[0].planned.confirmation_word().unwrap()]);
     let found = earlier_names_of_places(&hub);
     let names = |place: &str| found[place].iter().map(String::as_str).collect::<Vec<_>>();

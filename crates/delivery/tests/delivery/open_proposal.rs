@@ -1,8 +1,8 @@
 //! An application that can't be read: what was proposed of it stays in the proposal.
 
 use delivery::output::changes::places::words;
-use delivery::publication::publish::{Options, Outcome};
-use git::publications::Publication;
+use delivery::publication::publish::{Outcome, PublishOptions};
+use git::publications::PublishedCommit;
 use git::{NewCommit, Person, Repositories, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
 use model::tree::{Tree, closed};
@@ -18,7 +18,7 @@ struct Company(World);
 impl Company {
     fn new() -> Self {
         let mut world = World::new();
-        world.publish(Options { is_direct: true, ..Options::default() });
+        world.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
         let registration = format!(
             "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop}}\nspec:\n  \
              workload: {{repo: {SHOP}, branch: main, path: .}}\n  workspace: store\n"
@@ -51,7 +51,7 @@ impl Company {
     }
 
     fn publish(&self) -> Outcome {
-        self.0.publish(Options::default())
+        self.0.publish(PublishOptions::default())
     }
 
     /// The repository of the application can't be reached, and this machine has no copy of it.
@@ -73,9 +73,9 @@ impl Company {
     }
 
     /// The newest publication on the proposing branch.
-    fn proposed(&self) -> Publication {
+    fn proposed(&self) -> PublishedCommit {
         let head = self.0.repositories.resolve(&url(GITOPS), &Revision::branch(PROPOSAL)).unwrap();
-        let found = Publication::newest(&*self.0.repositories, &head, &EnvironmentName::new("prod").unwrap());
+        let found = PublishedCommit::newest(&*self.0.repositories, &head, &EnvironmentName::new("prod").unwrap());
         found.unwrap().unwrap()
     }
 
@@ -121,7 +121,7 @@ fn proposed_folders_of_an_unreadable_application_stay() {
 fn proposed_changes_of_an_unreadable_application_stay() {
     let mut company = Company::new();
     company.write("v1", &["one", "two"]);
-    company.0.publish(Options { is_direct: true, ..Options::default() });
+    company.0.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
     let published = company.folders(BASE);
     company.write("v2", &["one", "three"]);
     company.publish();
@@ -145,7 +145,7 @@ fn folders_published_since_the_proposal_stay() {
     company.write("v1", &["one"]);
     company.publish();
     company.write("v2", &["one", "two"]);
-    company.0.publish(Options { is_direct: true, ..Options::default() });
+    company.0.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
     let published = company.folders(BASE);
     assert_eq!(published.len(), 4);
     company.lose();

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use delivery::branches::push::Delivered;
 use delivery::error::DestinationError;
 use delivery::output::refusal::Refusal;
-use delivery::promotion::controller::published::{OpenOutput, Published};
-use delivery::publication::publish::{End, Options, Outcome};
+use delivery::promotion::controller::published::{OpenOutput, PublicationFacts};
+use delivery::publication::publish::{End, Outcome, PublishOptions};
 use delivery::reading::RACES_MAX;
 use engine::output::Adoption;
 use engine::plan::ChangeKind;
@@ -16,7 +16,7 @@ use model::diagnostic::Code;
 
 use crate::world::{BASE, PROPOSAL, World};
 
-const DIRECT: Options<'_> = Options {
+const DIRECT: PublishOptions<'_> = PublishOptions {
     is_direct: true,
     confirmed: &[],
     adopt: &Adoption::Nothing,
@@ -55,11 +55,11 @@ fn reason(refusal: &Refusal) -> String {
 #[test]
 fn a_change_is_proposed_once_and_withdrawn_when_it_is_in_the_branch() {
     let world = World::new();
-    assert_eq!(word(&world.publish(Options::default())), format!("pushed {PROPOSAL}"));
+    assert_eq!(word(&world.publish(PublishOptions::default())), format!("pushed {PROPOSAL}"));
     assert_eq!(world.paths(BASE), ["README.md"]);
-    assert_eq!(word(&world.publish(Options::default())), format!("proposed {PROPOSAL}"));
+    assert_eq!(word(&world.publish(PublishOptions::default())), format!("proposed {PROPOSAL}"));
     assert_eq!(word(&world.publish(DIRECT)), format!("pushed {BASE}"));
-    assert_eq!(word(&world.publish(Options::default())), format!("withdrawn {PROPOSAL} true"));
+    assert_eq!(word(&world.publish(PublishOptions::default())), format!("withdrawn {PROPOSAL} true"));
     assert_eq!(world.head(PROPOSAL), None);
 }
 
@@ -90,7 +90,7 @@ fn a_lost_race_reads_everything_again() {
 
 #[test]
 fn a_branch_that_always_moves_ends_the_publication() {
-    for options in [DIRECT, Options::default()] {
+    for options in [DIRECT, PublishOptions::default()] {
         let (world, attempts) = (World::new(), Cell::new(0));
         let meanwhile = || {
             attempts.set(attempts.get() + 1);
@@ -125,9 +125,9 @@ fn removed_workload_needs_the_confirmation_word_of_its_plan() {
     let refused = world.publish(DIRECT);
     assert_eq!(word(&refused), "refused unconfirmed false");
     let other = ["another-word".to_owned()];
-    assert_eq!(word(&world.publish(Options { confirmed: &other, ..DIRECT })), "refused unconfirmed true");
+    assert_eq!(word(&world.publish(PublishOptions { confirmed: &other, ..DIRECT })), "refused unconfirmed true");
     let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];
-    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+    assert_eq!(word(&world.publish(PublishOptions { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
 }
 
 #[test]
@@ -151,21 +151,21 @@ fn unconfirmed_removal_keeps_only_the_removed_folders() {
     assert!(kept.iter().any(|path| has_value(path)) && !gone.iter().any(|path| has_value(path)));
     // The environment proves nothing yet: the removals were not tried.
     let waits = Err("its removals wait for a confirmation".into());
-    assert_eq!(Published::from_outcome(&changed).settled.check(&Subject::Main), waits);
+    assert_eq!(PublicationFacts::from_outcome(&changed).settled.check(&Subject::Main), waits);
     let word_of = |open: &OpenOutput| match open {
         OpenOutput::Removals { word, .. } => word.clone(),
         OpenOutput::Proposed { link, .. } => link.url.clone(),
     };
-    let words: Vec<_> = Published::from_outcome(&changed).open.iter().map(word_of).collect();
+    let words: Vec<_> = PublicationFacts::from_outcome(&changed).open.iter().map(word_of).collect();
     assert_eq!(words, [place.planned.confirmation_word().unwrap()]);
     let again = world.publish(DIRECT);
     assert_eq!(
-        (word(&again).as_str(), Published::from_outcome(&again).settled.check(&Subject::Main)),
+        (word(&again).as_str(), PublicationFacts::from_outcome(&again).settled.check(&Subject::Main)),
         ("refused unconfirmed false", waits)
     );
     let confirmed = [again.places[0].planned.confirmation_word().unwrap()];
     assert_eq!(confirmed[0], place.planned.confirmation_word().unwrap());
-    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+    assert_eq!(word(&world.publish(PublishOptions { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
     assert!(gone.iter().all(|path| world.gitops_file(path).is_none()));
 }
 
@@ -188,7 +188,7 @@ fn unconfirmed_rename_of_a_place_blocks_all_changes() {
     let plan = &refused.places[0].planned.plan;
     assert!(plan.count(ChangeKind::Renamed) > 0 && plan.count(ChangeKind::Removed) == 0);
     let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];
-    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+    assert_eq!(word(&world.publish(PublishOptions { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
     let has = |place: &str| world.paths(BASE).iter().any(|path| path.starts_with(&format!("{place}/")));
     assert_eq!([has("ct-0000"), has("ct-0009")], [false, true]);
 }
@@ -213,7 +213,7 @@ fn proposed_removals_need_no_confirmation() {
     let mut world = World::new();
     world.publish(DIRECT);
     world.change(&[("workloads/app-0001.yaml", None)]);
-    assert_eq!(word(&world.publish(Options::default())), format!("pushed {PROPOSAL}"));
+    assert_eq!(word(&world.publish(PublishOptions::default())), format!("pushed {PROPOSAL}"));
 }
 
 #[test]

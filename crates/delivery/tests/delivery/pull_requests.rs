@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use delivery::promotion::controller::command::Confirmed;
-use delivery::promotion::controller::published::Published;
-use delivery::publication::publish::{Options, Outcome};
+use delivery::promotion::controller::published::PublicationFacts;
+use delivery::publication::publish::{Outcome, PublishOptions};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
 use engine::promotion::step::Subject;
 use git::RepositoryUrl;
@@ -47,8 +47,8 @@ impl Hosted {
         Self { world, host, hosts: GitHosts::new(vec![settings]) }
     }
 
-    fn options(&self) -> Options<'_> {
-        Options { committed_on: Some(2_000), hosts: Some(&self.hosts), ..Options::default() }
+    fn options(&self) -> PublishOptions<'_> {
+        PublishOptions { committed_on: Some(2_000), hosts: Some(&self.hosts), ..PublishOptions::default() }
     }
 
     fn publish(&self) -> Outcome {
@@ -61,7 +61,7 @@ impl Hosted {
     }
 
     fn confirmed(&self, words: &[String]) -> String {
-        Self::described(&self.world.publish(Options { confirmed: words, ..self.options() }))
+        Self::described(&self.world.publish(PublishOptions { confirmed: words, ..self.options() }))
     }
 
     fn described(outcome: &Outcome) -> String {
@@ -175,7 +175,7 @@ fn unconfirmed_removals_do_not_block_auto_merge_of_other_changes() {
     assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 3", "unchanged 3"]);
     assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
     let waiting = hosted.publish();
-    assert!(Published::from_outcome(&waiting).settled.check(&Subject::Main).is_err());
+    assert!(PublicationFacts::from_outcome(&waiting).settled.check(&Subject::Main).is_err());
     // What comes while it is open goes first.
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "merged 3");
@@ -296,7 +296,7 @@ fn foreign_commit_is_reported_as_a_comment_and_stops_auto_merge() {
         assert!(comment.contains("Ann") && comment.contains("delete `kalypso/prod`"), "{comment}");
         assert!(!hosted.last().is_auto_merge);
     }
-    let forced = Options { foreign: ForeignCommits::Replace, ..hosted.options() };
+    let forced = PublishOptions { foreign: ForeignCommits::Replace, ..hosted.options() };
     assert_eq!(failed(&hosted.world.publish(forced)), [""; 0]);
     assert!(comments(&hosted)[0].starts_with("Kalypso updates this pull request again."), "{:?}", comments(&hosted));
 }
@@ -318,7 +318,7 @@ fn foreign_commit_is_a_warning_if_there_is_nothing_to_publish() {
     let warnings = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0506");
     assert_eq!(warnings.map(Diagnostic::is_error).collect::<Vec<_>>(), [false]);
     assert_eq!((hosted.world.head(PROPOSAL), hosted.last().is_open()), (theirs, true));
-    assert_eq!(Published::from_outcome(&outcome).settled.check(&Subject::Main), Ok(()));
+    assert_eq!(PublicationFacts::from_outcome(&outcome).settled.check(&Subject::Main), Ok(()));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn branch_with_a_foreign_commit_is_rebuilt_after_its_merge() {
 #[test]
 fn a_pull_request_that_a_person_opened_keeps_its_title_and_text() {
     let mut hosted = Hosted::new();
-    hosted.world.publish(Options { hosts: None, ..hosted.options() });
+    hosted.world.publish(PublishOptions { hosts: None, ..hosted.options() });
     let (head, base) = (PROPOSAL.to_owned(), BASE.to_owned());
     let (title, body) = ("Release of Friday".to_owned(), "The list of Eve.".to_owned());
     let new = NewPullRequest { head, base, title, body, ..NewPullRequest::default() };
@@ -426,7 +426,7 @@ fn failures_are_in_one_issue_and_in_the_commit_status() {
     let url = Some("https://git.example/7".to_owned());
     let merge = Wait { text: "not merged".to_owned(), url, ..Wait::default() };
     let soak = Wait { text: "an hour".to_owned(), ..Wait::default() };
-    hosted.world.publish(Options { waits: &[soak, merge, approval], ..hosted.options() });
+    hosted.world.publish(PublishOptions { waits: &[soak, merge, approval], ..hosted.options() });
     let (_, _, body) = issues(&hosted).remove(0);
     let list = format!(
         "\n### What people can do\n\n- → <https://git.example/7>: `not merged`\n- → `{approve}` (role `approver`): `0 of 2 approvals`\n"
@@ -435,7 +435,7 @@ fn failures_are_in_one_issue_and_in_the_commit_status() {
     assert_eq!(status(&hosted).1, StatusState::Failure);
     hosted.world.change(&[("broken.yaml", None)]);
     let refused = ["`dev` refuses the push: GH006".to_owned()];
-    hosted.world.publish(Options { problems: &refused, ..hosted.options() });
+    hosted.world.publish(PublishOptions { problems: &refused, ..hosted.options() });
     let (title, is_open, body) = issues(&hosted).remove(0);
     assert!(is_open && title == "prod: 1 error" && body.contains("GH006") && !body.contains("broken"), "{body}");
     hosted.publish();
@@ -469,7 +469,7 @@ fn a_persons_commit_is_reported_and_does_not_affect_other_destinations() {
     let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
     let issues = hosted.host.issues(&repository, "kalypso").unwrap();
     assert!(issues[0].is_open && issues[0].body.contains("K0506"), "{}", issues[0].body);
-    let forced = Options { foreign: ForeignCommits::Replace, ..hosted.options() };
+    let forced = PublishOptions { foreign: ForeignCommits::Replace, ..hosted.options() };
     assert_eq!(failed(&hosted.world.publish(forced)), [""; 0]);
     assert!(!hosted.host.issues(&repository, "kalypso").unwrap()[0].is_open);
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use delivery::promotion::controller::StepOutcome;
 use delivery::promotion::controller::command::CommandError;
 use delivery::promotion::controller::settled::{self, SettledBranch};
-use delivery::publication::publish::{Options, Request, publish};
-use delivery::states::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
+use delivery::publication::publish::{PublishOptions, Request, publish};
+use delivery::states::rollout_store::{self, AdmissionChange, Advances, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Revision, RolloutState,
+    AdvanceState, BranchPosition, Candidate, CandidatePhase, GateRecord, GateStatus, Move, MoveStage, Revision,
+    RolloutState,
 };
 use engine::promotion::vector::Part;
 use git::Person;
@@ -234,8 +235,8 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
         revision: Revision("digest".into()),
         part: Part::Configuration,
         started,
-        base: Position::default(),
-        phase: Phase::Moving,
+        base: BranchPosition::default(),
+        phase: MoveStage::Moving,
         layout: "".into(),
         ring: 0,
         ring_started: started,
@@ -255,7 +256,7 @@ fn store_move_and_release(shop: &Shop, started: Timestamp) {
     let change = StateChange {
         rollouts: [("shop".into(), Some(StoredRollout { state, ..StoredRollout::default() }))].into(),
         advances: Some(advances),
-        promotion: PromotionChange::Keep,
+        promotion: AdmissionChange::Keep,
         message: "Move",
         author: &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() },
         seconds: started.as_second(),
@@ -321,7 +322,7 @@ fn only_rings_and_environments_have_values_to_restore() {
 
 /// The tag that the output of `stage` has.
 fn published_tag(shop: &Shop) -> String {
-    let options = Options { is_direct: true, ..Options::default() };
+    let options = PublishOptions { is_direct: true, ..PublishOptions::default() };
     let environment = &name("stage");
     let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
     let outcome = publish(&shop.0.chain.access, &request, &|_, _| {}).unwrap();

@@ -181,7 +181,7 @@ fn a_renamed_place_moves_in_one_step_for_each_workload() {
     assert_eq!(places(&ringed, OTHER), ["ct-0000", "ct-0001"]);
     let (reason, since) = ("it failed".into(), "1970-01-01T00:00:00Z".parse().unwrap());
     ringed.step(ONE, &mut rollout, |current| {
-        current.phase = engine::promotion::state::Phase::RollingBack { reason, since };
+        current.phase = engine::promotion::state::MoveStage::RollingBack { reason, since };
     });
     assert_eq!(places(&ringed, ONE), ["ct-0000", "ct-0001"]);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::access::renderer::SUBJECT;
 use delivery::states::rollout_position;
-use delivery::states::rollout_store::{self, PromotionChange, StateChange, StoredRollout};
+use delivery::states::rollout_store::{self, AdmissionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use git::publications::RENDERER;
@@ -206,7 +206,7 @@ impl World {
         let change = StateChange {
             rollouts: BTreeMap::from([("shop".into(), Some(rollout))]),
             advances: None,
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             message: "as an earlier version left it",
             author: &Person { name: "Kalypso".to_owned(), email: "kalypso@example.com".to_owned() },
             seconds: 1_500,

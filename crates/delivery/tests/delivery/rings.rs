@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use delivery::branches::push::Delivered;
-use delivery::publication::publish::{Options, Outcome};
+use delivery::publication::publish::{Outcome, PublishOptions};
 use delivery::states::rollout_position;
 use delivery::states::rollout_store::{
-    PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write,
+    AdmissionChange, RevisionSources, StateChange, StoredRollout, Written, read, write,
 };
 use engine::output::Adoption;
-use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
+use engine::promotion::state::{BranchPosition, Move, MoveStage, Proved, Revision, RolloutState};
 use engine::promotion::vector::Part;
 use git::publish::ForeignCommits;
 use git::{NewCommit, Person, Repositories};
@@ -22,7 +22,7 @@ use testkit::generator::ENVIRONMENT;
 use crate::held::held;
 use crate::world::{BASE, World};
 
-const DIRECT: Options<'_> = Options {
+const DIRECT: PublishOptions<'_> = PublishOptions {
     override_reason: None,
     overridden: None,
     waits: &[],
@@ -104,7 +104,7 @@ impl Ringed {
         paths.map(|path| (path.clone(), self.world.gitops_file(&path).unwrap())).collect()
     }
 
-    fn position(&self) -> Position {
+    fn position(&self) -> BranchPosition {
         rollout_position::from_heads([(ENVIRONMENT, self.world.head(BASE).unwrap())])
     }
 
@@ -129,7 +129,7 @@ impl Ringed {
             part: Part::Both,
             started: proved.on,
             base: proved.at.clone(),
-            phase: Phase::Moving,
+            phase: MoveStage::Moving,
             layout: self.layout(),
             ring: 0,
             ring_started: proved.on,
@@ -164,7 +164,7 @@ impl Ringed {
         let access = self.world.access();
         let before = read(&access, &self.environment).unwrap();
         let change = StateChange {
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             rollouts: BTreeMap::from([(workload.into(), Some(rollout.clone()))]),
             advances: None,
             message: "move",
@@ -263,7 +263,7 @@ fn a_rollback_restores_every_byte() {
     ringed.step(ONE, &mut rollout, |current| current.ring = 2);
     ringed.check(ONE, ["v2", "v2"]);
     let (reason, since) = ("it failed".into(), "1970-01-01T00:00:00Z".parse().unwrap());
-    ringed.step(ONE, &mut rollout, |current| current.phase = Phase::RollingBack { reason, since });
+    ringed.step(ONE, &mut rollout, |current| current.phase = MoveStage::RollingBack { reason, since });
     assert_eq!(ringed.files(ONE), before);
 }
 
@@ -319,7 +319,7 @@ fn a_first_publication_waits_for_its_ring() {
     ringed.step("app-new", &mut rollout, |current| current.ring = 1);
     ringed.check("app-new", ["v1", ""]);
     let (reason, since) = ("it failed".into(), "1970-01-01T00:00:00Z".parse().unwrap());
-    ringed.step("app-new", &mut rollout, |current| current.phase = Phase::RollingBack { reason, since });
+    ringed.step("app-new", &mut rollout, |current| current.phase = MoveStage::RollingBack { reason, since });
     ringed.check("app-new", ["", ""]);
 }
 
@@ -450,7 +450,7 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
     let other = ("ct-0001".to_owned(), "v2 desired, other content published in ring first".to_owned(), why.to_owned());
     assert_eq!(held(&ringed, ONE), BTreeSet::from([other]));
     ringed.step(ONE, &mut rollout, |current| {
-        current.phase = Phase::RollingBack { reason: "".into(), since: current.started };
+        current.phase = MoveStage::RollingBack { reason: "".into(), since: current.started };
     });
     ringed.check(ONE, ["v1", "v1"]);
 }
@@ -496,10 +496,10 @@ fn stable_revision_with_a_lost_commit_is_rendered_from_its_sources() {
     ringed.release(ONE, "v2");
     let mut rollout = ringed.begin(ONE);
     ringed.step(ONE, &mut rollout, release_ring);
-    let at = Position(format!("{ENVIRONMENT}={}", "1".repeat(40)).into());
+    let at = BranchPosition(format!("{ENVIRONMENT}={}", "1".repeat(40)).into());
     rollout.state.stable = Some(Proved { revision: proved.clone(), at, ..rollout.state.stable.unwrap() });
     let outcome = ringed.step(ONE, &mut rollout, |current| {
-        current.phase = Phase::RollingBack { reason: "".into(), since: current.started };
+        current.phase = MoveStage::RollingBack { reason: "".into(), since: current.started };
     });
     let unknown = |outcome: &Outcome| outcome.places[0].planned.rings.as_ref().unwrap().unknown(ONE).map(str::to_owned);
     ringed.check(ONE, ["v2", "v1"]);
@@ -565,6 +565,6 @@ fn unselected_place_loses_the_workload_with_its_ring() {
     ringed.check(ONE, ["v1", ""]);
     ringed.check(OTHER, ["v1", "v1"]);
     let (reason, since) = ("it failed".into(), "1970-01-01T00:00:00Z".parse().unwrap());
-    ringed.step(ONE, &mut rollout, |current| current.phase = Phase::RollingBack { reason, since });
+    ringed.step(ONE, &mut rollout, |current| current.phase = MoveStage::RollingBack { reason, since });
     ringed.check(ONE, ["v1", "v1"]);
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use delivery::promotion::controller::command::{OverrideRequest, Receipt, override_gates};
-use delivery::publication::publish::{Options, PlaceOutcome, Request, publish};
+use delivery::promotion::controller::command::{OverrideRequest, StoredDecision, override_gates};
+use delivery::publication::publish::{PlaceOutcome, PublishOptions, Request, publish};
 use engine::promotion::command::CommandKind;
 use git::Person;
 use git::load::ReadRole;
@@ -23,7 +23,7 @@ const PERSON: &str = "    - {name: person, manual: {}, for: [values, application
 
 /// What a publication of `stage` has and says, without a step.
 fn published(world: &World) -> PlaceOutcome {
-    let options = Options { is_direct: true, ..Options::default() };
+    let options = PublishOptions { is_direct: true, ..PublishOptions::default() };
     let environment = &name("stage");
     let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
     publish(&world.chain.access, &request, &|_, _| {}).unwrap().places.remove(0)
@@ -206,7 +206,7 @@ fn a_hold_stops_values_at_once_and_the_end_of_the_hold_lets_them_in() {
     assert_eq!(values(&world).0, head(&world));
 }
 
-fn overrides(world: &World, reason: &str) -> Vec<Receipt> {
+fn overrides(world: &World, reason: &str) -> Vec<StoredDecision> {
     let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
     let (by, valid_for, lease) = ("ann", Duration::from_hours(24), None);
     let request = OverrideRequest { by, reason, at: Timestamp::now(), valid_for, author: &author, lease };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::promotion::controller::restoration::{Restoration, RestoredStates, restore};
-use delivery::publication::publish::{Options, Request, publish};
+use delivery::publication::publish::{PublishOptions, Request, publish};
 use delivery::states::rollout_store::{self, StoredStates};
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
@@ -60,7 +60,7 @@ impl Held {
 
     fn publish(&self, environment: &str) -> Result<(), String> {
         let environment = &name(environment);
-        let options = Options { is_direct: true, ..Options::default() };
+        let options = PublishOptions { is_direct: true, ..PublishOptions::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let published = publish(&self.process(), &request, &|_, _| {});
         published.map(drop).map_err(|error| error.to_string())

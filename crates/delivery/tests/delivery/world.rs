@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
-use delivery::publication::hub_publication::Receiver;
-use delivery::publication::publish::{Options, Outcome, PublicationError, Request, publish};
+use delivery::publication::hub_publication::HubReceiver;
+use delivery::publication::publish::{Outcome, PublicationFailure, PublishOptions, Request, publish};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use git::RepositoryUrl;
@@ -61,10 +61,10 @@ impl World {
     /// Publishes the environment. `meanwhile` runs between reading and pushing.
     pub(crate) fn try_publish(
         &self,
-        options: Options<'_>,
-        hub: Option<Receiver<'_>>,
+        options: PublishOptions<'_>,
+        hub: Option<HubReceiver<'_>>,
         meanwhile: &dyn Fn(&Loaded, &Compiled),
-    ) -> Result<Outcome, PublicationError> {
+    ) -> Result<Outcome, PublicationFailure> {
         let access = self.access();
         let environment = &EnvironmentName::new(ENVIRONMENT).unwrap();
         let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Publishes the environment while nothing else happens.
-    pub(crate) fn publish(&self, options: Options<'_>) -> Outcome {
+    pub(crate) fn publish(&self, options: PublishOptions<'_>) -> Outcome {
         self.try_publish(options, None, &|_, _| {}).unwrap()
     }
 }

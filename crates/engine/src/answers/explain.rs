@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::value::Value;
-use model::diagnostic::{AssignmentId, Origin, Part};
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::{AssignmentId, FieldPart, Origin};
+use model::field_path::{FieldPath, FieldStep};
 use model::name::{ConfigMapName, LabelMappingName, PolicyName, RegistrationName};
 use model::object::{Object, ReleasePin, SchedulingPolicy};
 use model::selector::Requirement;
@@ -247,7 +247,7 @@ impl<'a> AssignmentValues<'a> {
 
     /// The container on this side that sets the same value as `setting` of the other side, and does not match the assignment here.
     pub(crate) fn unused(&self, setting: &Setting, path: &FieldPath) -> Option<&'a Container> {
-        let (Step::Key(key), below) = path.steps().split_first()? else { return None };
+        let (FieldStep::Key(key), below) = path.steps().split_first()? else { return None };
         let all = &self.assignment.prepared.containers.list;
         let is_used = |other: &Arc<Container>| self.assignment.containers.iter().any(|used| Arc::ptr_eq(used, other));
         let sets_same_value = |entry: &Entry| {
@@ -293,19 +293,19 @@ pub(crate) fn parse_path(data: &Value, key: &str) -> FieldPath {
     path
 }
 
-fn next_step<'k>(value: Option<&Value>, key: &'k str) -> (Step, &'k str) {
+fn next_step<'k>(value: Option<&Value>, key: &'k str) -> (FieldStep, &'k str) {
     if let Some((index, after)) = key.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && let Ok(index) = index.parse()
     {
-        return (Step::Index(index), after.strip_prefix('.').unwrap_or(after));
+        return (FieldStep::Index(index), after.strip_prefix('.').unwrap_or(after));
     }
-    let exists = |name: &str| value.is_some_and(|value| follow(value, &[Step::Key(name.into())]).is_some());
+    let exists = |name: &str| value.is_some_and(|value| follow(value, &[FieldStep::Key(name.into())]).is_some());
     let ends = key.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at).chain([key.len()]);
     let ends: Vec<_> = ends.filter(|end| *end > 0).collect();
     let longest = ends.iter().rev().find(|end| exists(&key[..**end]));
     let end = longest.or(ends.first()).copied().unwrap_or(key.len());
     let after = &key[end..];
-    (Step::Key(key[..end].into()), after.strip_prefix('.').unwrap_or(after))
+    (FieldStep::Key(key[..end].into()), after.strip_prefix('.').unwrap_or(after))
 }
 
 /// An assignment to explain, with its inputs.
@@ -401,7 +401,7 @@ impl<'a> ExplainedAssignment<'a> {
     }
 
     fn unused_containers(&self, path: &FieldPath) -> Vec<UnusedContainer> {
-        let Some((Step::Key(key), below)) = path.steps().split_first() else { return Vec::new() };
+        let Some((FieldStep::Key(key), below)) = path.steps().split_first() else { return Vec::new() };
         let is_used = |other: &Arc<Container>| self.containers.iter().any(|used| Arc::ptr_eq(used, other));
         let others = self.prepared.containers.list.iter().filter(|container| !is_used(container));
         let with_key = others.flat_map(|container| {
@@ -411,7 +411,7 @@ impl<'a> ExplainedAssignment<'a> {
         });
         let unused_containers = |(container, entry): (&Arc<Container>, _)| UnusedContainer {
             container: container.name.clone(),
-            origin: container.origin(entry, Part::Value),
+            origin: container.origin(entry, FieldPart::Value),
             unmet_conditions: self.unmet_conditions(&container.conditions),
         };
         with_key.map(unused_containers).collect()
@@ -441,7 +441,7 @@ impl<'a> ExplainedAssignment<'a> {
     fn checks(&self, path: &FieldPath) -> Vec<SchemaCheck> {
         let check = |text: &SchemaText| {
             let (inside, requirements) = crate::schema::requirements(&text.text, path, self.is_sensitive(path))?;
-            let origin = Origin::part(&text.object, text.path.clone(), Part::KeyInside(inside));
+            let origin = Origin::part(&text.object, text.path.clone(), FieldPart::KeyInside(inside));
             Some(SchemaCheck { origin, requirements })
         };
         self.schemas.iter().filter_map(check).collect()

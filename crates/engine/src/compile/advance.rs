@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use model::git_id::GitId;
-use model::progress::Phase;
+use model::progress::ProgressPhase;
 use model::tree::Tree;
 use rayon::prelude::*;
 
@@ -51,7 +51,7 @@ impl Compiled {
         }
         let dirty = self.dirty(delta, &touched, &changed_pairs);
         self.make_missing_pairs(&dirty);
-        self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
+        self.progress.begin(ProgressPhase::Compiling).expect(dirty.values().map(Vec::len).sum());
         let mut before = PreviousFolders::new();
         for wave in self.by_values(&dirty).chunks(WAVE * CHUNK) {
             let found = self.evaluate(wave);
@@ -77,7 +77,7 @@ impl Compiled {
         if keys.is_empty() {
             return;
         }
-        let composing = self.progress.begin(Phase::Composing);
+        let composing = self.progress.begin(ProgressPhase::Composing);
         let sources = PairSources { prepared: &self.prepared, memo: &self.memo, composing };
         let made = self.pairs.make(sources, keys);
         self.last.work.matches += made.matches;
@@ -192,7 +192,7 @@ impl Compiled {
 
     /// Evaluates assignments. Returns the assignments whose inputs changed.
     fn evaluate(&self, all: &[Pending]) -> Vec<Vec<(Pending, Evaluated)>> {
-        let counter = self.progress.begin(Phase::Compiling);
+        let counter = self.progress.begin(ProgressPhase::Compiling);
         let of_chunk = |chunk: &[Pending]| {
             let with_equal_values = chunk.chunk_by(|one, next| one.values == next.values);
             let recent_files = Rc::<RecentFiles>::default();

@@ -13,7 +13,7 @@ use super::class_pairs::ClassPair;
 use super::rows::{AssignmentInputs, RowContext, Slot};
 use crate::compose::Composition;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::Files;
+use crate::render::RenderedFiles;
 use crate::schedule::place::Place;
 use crate::schedule::target::Target;
 
@@ -99,7 +99,7 @@ impl<'a> Assignment<'a> {
     ///
     /// # Errors
     /// Diagnostics if it can't be rendered.
-    pub fn files(&self) -> Result<Files, Vec<Diagnostic>> {
+    pub fn files(&self) -> Result<RenderedFiles, Vec<Diagnostic>> {
         let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
             return Err(Vec::new());
         };

@@ -14,8 +14,8 @@ use crate::compile::memo::Memo;
 use crate::invariant::require;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{
-    Content, Context, FileWarnings, Files, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedObject,
-    SharedFiles, WarningsDigest,
+    Content, Context, FileWarnings, OutputWarning, Pinned, PlaceFields, RecentFiles, Rendered, RenderedFiles,
+    RenderedObject, SharedFiles, WarningsDigest,
 };
 use crate::schedule::pin::Manifests;
 use crate::schedule::place::Place;
@@ -212,7 +212,7 @@ impl<'a> RowContext<'a> {
     ///
     /// # Errors
     /// Diagnostics if it can't be rendered.
-    pub(crate) fn files(&self, assignment: &AssignmentInputs<'_>) -> Result<Files, Vec<Diagnostic>> {
+    pub(crate) fn files(&self, assignment: &AssignmentInputs<'_>) -> Result<RenderedFiles, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = self.prepared.pinned(self.place, assignment.target)?;
         self.render(assignment.pair, &self.context(assignment, pinned.as_ref()), None).into_files()
@@ -226,7 +226,7 @@ impl<'a> RowContext<'a> {
         &self,
         assignment: &AssignmentInputs<'_>,
         manifests: &Manifests,
-    ) -> Result<Files, Vec<Diagnostic>> {
+    ) -> Result<RenderedFiles, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = Pinned::with(manifests, &assignment.target.target);
         self.render(assignment.pair, &self.context(assignment, pinned.as_ref()), None).into_files()
@@ -316,7 +316,7 @@ fn folder_of(files: BTreeMap<Arc<str>, Content>, shared: &SharedFiles) -> GitId 
 }
 
 /// The folder of files with their bytes.
-pub(crate) fn with_bytes(files: Files) -> Tree {
+pub(crate) fn with_bytes(files: RenderedFiles) -> Tree {
     folder(files.into_iter().map(|(name, bytes)| (name, Blob::new(bytes))))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use rayon::prelude::*;
 
 use super::class_pairs::{ClassPair, ClassPairs, PairSources};
@@ -13,7 +13,7 @@ use super::problems::{of_place, of_target};
 use super::rows::{AssignmentInputs, RowContext, with_bytes};
 use crate::compile::memo::Memo;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Files, SharedFiles};
+use crate::render::{RenderedFiles, SharedFiles};
 use crate::schedule::pin::Manifests;
 use crate::schedule::place::Place;
 
@@ -41,7 +41,7 @@ impl<'a> SingleAssignments<'a> {
             found.map(|(place, target)| (prepared.class_of_place(place), prepared.class_of_target(target))).collect();
         let mut pairs = ClassPairs::default();
         let (memo, progress) = (Memo::default(), Progress::default());
-        let sources = PairSources { prepared, memo: &memo, composing: progress.begin(Phase::Composing) };
+        let sources = PairSources { prepared, memo: &memo, composing: progress.begin(ProgressPhase::Composing) };
         pairs.make(sources, keys.into_iter().collect());
         Self { prepared, pairs, shared: SharedFiles::default() }
     }
@@ -64,7 +64,11 @@ impl<'a> SingleAssignments<'a> {
     ///
     /// # Errors
     /// The codes of the errors. No codes if no policy assigns it.
-    pub(crate) fn files(&self, id: &AssignmentId, manifests: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
+    pub(crate) fn files(
+        &self,
+        id: &AssignmentId,
+        manifests: &Manifests,
+    ) -> Result<(RenderedFiles, Arc<str>), BTreeSet<Code>> {
         let one = self.find_assigned(id).ok_or_else(BTreeSet::new)?;
         let codes = |diagnostics: Vec<Diagnostic>| -> BTreeSet<_> {
             diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()

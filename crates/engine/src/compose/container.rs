@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use gotemplate::Text;
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -74,14 +74,14 @@ impl Container {
     }
 
     /// The place of an entry in the `ConfigMap`.
-    pub(crate) fn origin(&self, entry: &Entry, part: Part) -> Origin {
+    pub(crate) fn origin(&self, entry: &Entry, part: FieldPart) -> Origin {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
     }
 
     /// The place of the value that the container gives to a key of the composed data.
     pub(crate) fn origin_of(&self, key: &str) -> Option<Origin> {
         let entry = self.entries.iter().find(|entry| &*entry.key == key)?;
-        Some(self.origin(entry, Part::Value))
+        Some(self.origin(entry, FieldPart::Value))
     }
 
     /// The priority of a platform container. Among containers of the same priority, the name decides the order. None for keys of an `azure-app-config` map.
@@ -105,7 +105,7 @@ impl Container {
         match &self.order {
             Order::Platform(_) => Origin::field(&self.key(), FieldPath::from(["metadata", "labels"]).key(label)),
             Order::Azure(_, key) => {
-                Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(key)), Part::Key)
+                Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(key)), FieldPart::Key)
             }
         }
     }
@@ -394,7 +394,7 @@ fn azure_container(
         let path = FieldPath::from(["data"]).key(Arc::clone(data_key));
         let message = format!("`{odd}` in the key `{data_key}` is a label without a value: it is ignored");
         let diagnostic = Diagnostic::warning(Code::OddKeyParts, message)
-            .at(Origin::part(&object.key(), path, Part::Key), "")
+            .at(Origin::part(&object.key(), path, FieldPart::Key), "")
             .help("keys are `label.value.label.value.KEY`");
         diagnostics.push(diagnostic.about(&object.key()));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gotemplate::value::Value;
 use model::credential;
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 
 use crate::compose::record::key_text;
 
@@ -20,13 +20,13 @@ pub(crate) struct ClearCredential {
 impl ClearCredential {
     /// The path that is not shown: that of the value, or of the list that contains it, because items move when lists are merged.
     pub(crate) fn hidden_path(&self) -> FieldPath {
-        self.path.steps().iter().take_while(|step| matches!(step, Step::Key(_))).cloned().collect()
+        self.path.steps().iter().take_while(|step| matches!(step, FieldStep::Key(_))).cloned().collect()
     }
 
     /// The key of the entry.
     pub(crate) fn key(&self) -> &str {
         match self.path.steps().first() {
-            Some(Step::Key(key)) => key,
+            Some(FieldStep::Key(key)) => key,
             _ => "",
         }
     }
@@ -50,14 +50,14 @@ fn collect(value: &Value, key: &str, path: &mut FieldPath, found: &mut Vec<Clear
         Value::Map(map) => {
             for (name, value) in map.entries() {
                 let name = key_text(name);
-                path.push(Step::Key(Arc::clone(&name)));
+                path.push(FieldStep::Key(Arc::clone(&name)));
                 collect(value, &name, path, found);
                 path.pop();
             }
         }
         Value::List(list) => {
             for (index, value) in list.items().iter().enumerate() {
-                path.push(Step::Index(index));
+                path.push(FieldStep::Index(index));
                 collect(value, key, path, found);
                 path.pop();
             }

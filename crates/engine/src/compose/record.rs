@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 
 /// Receives an event for each step of composition. [`Silent`] has no cost, because composition is compiled for each sink type.
 pub(crate) trait Sink {
@@ -35,7 +35,7 @@ impl Sink for Silent {
 
 /// A value that composition set or replaced.
 #[derive(Clone, Debug)]
-pub(crate) struct Event {
+pub(crate) struct MoveEvent {
     /// The position of the container.
     pub(crate) container: usize,
     /// The position of the entry in the container.
@@ -51,7 +51,7 @@ pub(crate) struct Event {
 /// The sink that stores all events.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<MoveEvent>,
     container: usize,
     entry: usize,
     path: FieldPath,
@@ -63,7 +63,7 @@ impl Recording {
         // The first step is the entry's key in the result. It is not part of the entry's own value.
         let source = self.source.steps().iter().skip(1).cloned().collect();
         let (container, entry, path) = (self.container, self.entry, self.path.clone());
-        self.events.push(Event { container, entry, path, source, value: value.clone() });
+        self.events.push(MoveEvent { container, entry, path, source, value: value.clone() });
     }
 }
 
@@ -73,14 +73,14 @@ impl Sink for Recording {
     }
 
     fn enter_key(&mut self, key: &Key) {
-        let step = Step::Key(key_text(key));
+        let step = FieldStep::Key(key_text(key));
         self.path.push(step.clone());
         self.source.push(step);
     }
 
     fn enter_item(&mut self, position: usize, source: usize) {
-        self.path.push(Step::Index(position));
-        self.source.push(Step::Index(source));
+        self.path.push(FieldStep::Index(position));
+        self.source.push(FieldStep::Index(source));
     }
 
     fn leave(&mut self) {

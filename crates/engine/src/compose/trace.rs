@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
-use model::diagnostic::{Origin, Part};
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::{FieldPart, Origin};
+use model::field_path::{FieldPath, FieldStep};
 
 use crate::compose::compose_in_order;
 use crate::compose::container::Container;
-use crate::compose::record::{Event, Recording, key_text};
+use crate::compose::record::{MoveEvent, Recording, key_text};
 
 /// The value that a container sets at a path.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Setting {
 #[derive(Debug)]
 pub(crate) struct Trace {
     containers: Vec<Arc<Container>>,
-    events: Vec<Event>,
+    events: Vec<MoveEvent>,
     /// The positions of the events at each path.
     at: HashMap<FieldPath, Vec<usize>>,
     pub(crate) data: Value,
@@ -88,23 +88,23 @@ impl Trace {
         leaves_of_all(&self.data)
     }
 
-    fn setting(&self, event: &Event, rest: &[Step], value: &Value) -> Setting {
+    fn setting(&self, event: &MoveEvent, rest: &[FieldStep], value: &Value) -> Setting {
         let container = &self.containers[event.container];
         let entry = &container.entries[event.entry];
         let inside: FieldPath = event.source.steps().iter().chain(rest).cloned().collect();
-        let part = if inside.steps().is_empty() { Part::Value } else { Part::Inside(inside) };
+        let part = if inside.steps().is_empty() { FieldPart::Value } else { FieldPart::Inside(inside) };
         Setting { container: Arc::clone(container), origin: container.origin(entry, part), value: value.clone() }
     }
 }
 
 /// Follows `steps` down from `value`. None if there is no such value.
-pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+pub(crate) fn follow<'v>(value: &'v Value, steps: &[FieldStep]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |value, step| match (value, step) {
-        (Value::Map(map), Step::Key(name)) => {
+        (Value::Map(map), FieldStep::Key(name)) => {
             let by_text = map.entries().get(&Key::Text((&**name).into()));
             by_text.or_else(|| map.entries().iter().find(|(key, _)| key_text(key) == *name).map(|(_, value)| value))
         }
-        (Value::List(list), Step::Index(index)) => list.items().get(*index),
+        (Value::List(list), FieldStep::Index(index)) => list.items().get(*index),
         _ => None,
     })
 }
@@ -120,33 +120,33 @@ pub(crate) fn leaves_of_all(data: &Value) -> Vec<(FieldPath, Value)> {
 
 /// Adds the leaves of a value to `leaves`. The recursion is at most as deep as the YAML that the values were read from.
 pub(crate) fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPath, Value)>) {
-    let mut below = |step: Step, value: &Value| {
+    let mut below = |step: FieldStep, value: &Value| {
         path.push(step);
         collect_leaves(value, path, leaves);
         path.pop();
     };
     match value {
         Value::Map(map) if !map.entries().is_empty() => {
-            map.entries().iter().for_each(|(key, value)| below(Step::Key(key_text(key)), value));
+            map.entries().iter().for_each(|(key, value)| below(FieldStep::Key(key_text(key)), value));
         }
         Value::List(list) if !list.items().is_empty() => {
-            list.items().iter().enumerate().for_each(|(index, value)| below(Step::Index(index), value));
+            list.items().iter().enumerate().for_each(|(index, value)| below(FieldStep::Index(index), value));
         }
         leaf => leaves.push((path.clone(), leaf.clone())),
     }
 }
 
 /// Returns `value` with `new` at the end of `steps`. None if no value is there.
-pub(crate) fn with_value(value: &Value, steps: &[Step], new: &Value) -> Option<Value> {
+pub(crate) fn with_value(value: &Value, steps: &[FieldStep], new: &Value) -> Option<Value> {
     let Some((step, rest)) = steps.split_first() else { return Some(new.clone()) };
     match (value, step) {
-        (Value::Map(map), Step::Key(name)) => {
+        (Value::Map(map), FieldStep::Key(name)) => {
             let (key, inner) = map.entries().iter().find(|(key, _)| key_text(key) == *name)?;
             let mut entries = map.entries().clone();
             entries.insert(key.clone(), with_value(inner, rest, new)?);
             Some(Value::map(map.kind, entries))
         }
-        (Value::List(list), Step::Index(index)) => {
+        (Value::List(list), FieldStep::Index(index)) => {
             let mut items = list.items().to_vec();
             let inner = items.get(*index)?;
             items[*index] = with_value(inner, rest, new)?;

@@ -13,7 +13,7 @@ use model::yaml;
 use crate::compose::{Composition, compose};
 use crate::masking::variant::Variant;
 use crate::prepare::Prepared;
-use crate::render::Files;
+use crate::render::RenderedFiles;
 use crate::schedule::pin::Manifests;
 use crate::sensitive::canary::Canary;
 use crate::sensitive::redaction::{covers, digest};
@@ -26,9 +26,9 @@ pub const HIDDEN: &str = "(sensitive)";
 pub struct ShownFiles {
     /// Whether some values of the assignment are sensitive.
     pub has_sensitive: bool,
-    files: Files,
+    files: RenderedFiles,
     /// The files, rendered twice with other values in place of the sensitive ones. None if one of the two can't be rendered.
-    others: Option<[Files; 2]>,
+    others: Option<[RenderedFiles; 2]>,
     /// The digests of sensitive values by their texts.
     digests: BTreeMap<String, String>,
 }
@@ -80,7 +80,12 @@ impl Prepared {
         let [alike, unlike] = Canary::ALL.map(other);
         let by_text = |(_, leaf): (FieldPath, Value)| (gotemplate::format::display(&leaf).to_string(), digest(&leaf));
         let digests = leaves.into_iter().map(by_text).collect();
-        Some(ShownFiles { has_sensitive: true, files, others: alike.zip(unlike).map(<[Files; 2]>::from), digests })
+        Some(ShownFiles {
+            has_sensitive: true,
+            files,
+            others: alike.zip(unlike).map(<[RenderedFiles; 2]>::from),
+            digests,
+        })
     }
 
     /// The paths that any schema of the fleet marks as sensitive, for some or all assignments, and those of credentials in clear.
@@ -208,7 +213,7 @@ fn differing_range(lines: &[&str], others: [&[&str]; 2]) -> Range<usize> {
 
 /// The text of a YAML scalar, without quotes.
 fn scalar(value: &str) -> Cow<'_, str> {
-    let reading = yaml::read(value, &yaml::Options::VALUES);
+    let reading = yaml::read(value, &yaml::YamlOptions::VALUES);
     let root = reading.documents.first().filter(|_| reading.problems.is_empty()).map(|document| &document.root);
     root.and_then(|root| root.as_scalar()).map_or(Cow::Borrowed(value), |scalar| scalar.text.to_string().into())
 }

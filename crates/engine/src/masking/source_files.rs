@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use model::credential;
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use model::yaml::{self, Node, NodeValue, Span};
 
 use crate::schema::marks::may_mark;
@@ -24,7 +24,7 @@ pub fn hidden_in(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Vec<Range<u
         return all.into_iter().collect();
     };
     let mut hidden = credential::ranges(text);
-    let reading = yaml::read(text, &yaml::Options::OBJECTS);
+    let reading = yaml::read(text, &yaml::YamlOptions::OBJECTS);
     // A value that begins like a tag is reported as an unknown tag, and read as an empty value.
     let is_whole = reading.problems.is_empty();
     let mut finder = Finder { text, sensitive, hidden: &mut hidden };
@@ -84,14 +84,16 @@ impl Finder<'_> {
         for path in self.sensitive {
             match path.steps().split_first() {
                 None => self.hide(value.span),
-                Some((Step::Key(first), below)) if **first == *key || **first == *last => self.hide_part(value, below),
+                Some((FieldStep::Key(first), below)) if **first == *key || **first == *last => {
+                    self.hide_part(value, below)
+                }
                 Some(_) => {}
             }
         }
     }
 
     /// Hides the part of a value at a path.
-    fn hide_part(&mut self, value: &Node, below: &[Step]) {
+    fn hide_part(&mut self, value: &Node, below: &[FieldStep]) {
         let structure = value.as_scalar().and_then(|scalar| yaml::structure(&scalar.text));
         let Some(structure) = structure.filter(|_| !below.is_empty()) else {
             self.hide(value.span);
@@ -99,7 +101,7 @@ impl Finder<'_> {
         };
         let mut node = &structure;
         for step in below {
-            let Step::Key(key) = step else { break };
+            let FieldStep::Key(key) = step else { break };
             match (node.get(key), &node.value) {
                 (Some(next), _) => node = next,
                 // There is no such value.
@@ -253,7 +255,7 @@ mod tests {
     /// Compares the file with all hidden ranges replaced by `~`.
     fn check(sensitive: &[&[&str]], file: &str, expected: &str) {
         let sensitive =
-            sensitive.iter().map(|keys| keys.iter().map(|key| Step::Key((*key).into())).collect()).collect();
+            sensitive.iter().map(|keys| keys.iter().map(|key| FieldStep::Key((*key).into())).collect()).collect();
         let (mut shown, mut from) = (String::new(), 0);
         for range in hidden_in(file.as_bytes(), &sensitive) {
             shown += &file[from..range.start];

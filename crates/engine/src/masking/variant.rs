@@ -6,7 +6,7 @@ use model::digest::Digest;
 
 use crate::compose::Composition;
 use crate::prepare::Prepared;
-use crate::render::{Context, Files, Pinned, PlaceFields, RecentFiles};
+use crate::render::{Context, Pinned, PlaceFields, RecentFiles, RenderedFiles};
 use crate::schedule::pin::Manifests;
 
 /// An assignment with its own or other values.
@@ -23,7 +23,7 @@ pub(crate) struct Variant<'a> {
 
 impl Variant<'_> {
     /// Renders the files. None if the assignment can't be rendered.
-    pub(crate) fn files(&self, prepared: &Prepared) -> Option<Files> {
+    pub(crate) fn files(&self, prepared: &Prepared) -> Option<RenderedFiles> {
         let (place, target) = (prepared.place(self.assigned.0)?, prepared.target(self.assigned.1)?);
         let pinned = match self.manifests {
             Some(manifests) => Pinned::with(manifests, &target.target),

@@ -14,7 +14,7 @@ use super::place_folders::PlaceFolders;
 use crate::compile::{Compiled, Failing};
 use crate::layout::own_files::MARKER;
 use crate::promotion::rings::membership::Membership;
-use crate::promotion::state::{Content, Phase, RolloutState};
+use crate::promotion::state::{Content, MoveStage, RolloutState};
 
 /// The moves of an environment's workloads, with the folders that they bring.
 pub struct RingContents<'a> {
@@ -57,7 +57,7 @@ pub enum Folders<'a> {
 
 /// How far a move is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RingProgress {
+pub struct MoveProgress {
     /// The workload.
     pub workload: Arc<str>,
     /// The index of the ring that moves.
@@ -80,7 +80,7 @@ pub struct RingTree {
     /// The targets of folders that a move removes, by place: they are removed also if their assignment fails.
     pub removed: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// How far each move is.
-    pub progress: Vec<RingProgress>,
+    pub progress: Vec<MoveProgress>,
 }
 
 impl<'a> MoveContents<'a> {
@@ -101,15 +101,15 @@ impl<'a> MoveContents<'a> {
         self.targets.iter().any(|target| !compiled.has_target(target))
     }
 
-    fn progress(&self, membership: &Membership) -> RingProgress {
+    fn progress(&self, membership: &Membership) -> MoveProgress {
         let current = self.state.current.as_ref();
-        RingProgress {
+        MoveProgress {
             workload: Arc::clone(&self.workload),
             ring: current.map_or(0, |current| current.ring),
             rings: membership.rings.len(),
             places: 0,
             released: 0,
-            is_rolling_back: current.is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. })),
+            is_rolling_back: current.is_some_and(|current| matches!(current.phase, MoveStage::RollingBack { .. })),
         }
     }
 }
@@ -159,7 +159,7 @@ struct Application<'a> {
     move_of: HashMap<u32, usize>,
     ids: HashMap<&'a str, u32>,
     removed: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
-    progress: Vec<RingProgress>,
+    progress: Vec<MoveProgress>,
 }
 
 impl<'a> Application<'a> {

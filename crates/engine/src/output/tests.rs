@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use model::fleet::{Fleet, FleetFile, FleetInput, Named, Role};
+use model::fleet::{AuthorRole, Fleet, FleetFile, FleetInput, Named};
 use model::git_id::GitId;
 use model::name::{ClusterTypeName, EnvironmentName};
 use model::object::Object;
@@ -34,7 +34,7 @@ spec: {{repo: 'https://git.example/x', branch: dev, path: .}}
     let mut files = Files::default();
     let (id, content) = (GitId::of_blob(text.as_bytes()), Arc::from(text.as_bytes()));
     let file = files.add(File { source: Source::directory().into(), path: "all.yaml".into(), id, content });
-    let contents = vec![FleetFile::read(Role::Platform, file, &files)];
+    let contents = vec![FleetFile::read(AuthorRole::Platform, file, &files)];
     let environment = EnvironmentName::new("dev").unwrap();
     let input = FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() };
     let (mut fleet, found) = Fleet::build(input);

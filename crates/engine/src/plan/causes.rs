@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{AssignmentId, Origin, Part};
+use model::diagnostic::{AssignmentId, FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::label::Labels;
 use model::object::template::MANIFESTS;
@@ -116,14 +116,14 @@ fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Cause {
         // If lines at the end were removed, use the last line.
         let line = (same + 1).min(after.lines().count().max(1));
         let path = FieldPath::from(MANIFESTS).index(number);
-        return Cause::New(Origin::part(&is.key(), path, Part::Text { line, column: 1 }));
+        return Cause::New(Origin::part(&is.key(), path, FieldPart::Text { line, column: 1 }));
     }
     let path = match () {
         () if before.len() != after.len() => FieldPath::from(MANIFESTS),
         () if was.annotations != is.annotations => FieldPath::from(["metadata"]),
         () => FieldPath::from(["spec"]),
     };
-    Cause::New(Origin::part(&is.key(), path, Part::Key))
+    Cause::New(Origin::part(&is.key(), path, FieldPart::Key))
 }
 
 fn targets_differ([(old, before), (new, after)]: [Side<'_>; 2]) -> Option<ObjectDifferences> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Child, Open, OpenError, Tree};
 
 use super::places::{FolderDifferences, PlaceSide};
@@ -89,7 +89,7 @@ impl PlaceFolder {
 /// If a folder that differs can't be opened.
 pub fn folder_changes(before: Tree, after: Tree, open: &Open<'_>) -> Result<FolderChanges, OpenError> {
     let progress = Progress::default();
-    let found = FolderDifferences::between(before, after, (open, progress.begin(Phase::Comparing)))?;
+    let found = FolderDifferences::between(before, after, (open, progress.begin(ProgressPhase::Comparing)))?;
     let ours = |side: Option<PlaceSide>| side.filter(|side| side.is_ours).map(|side| (side.path, side.folder));
     let places = found.places.into_iter().map(|(name, place)| {
         let (before, after) = (ours(place.before), ours(place.after));

@@ -16,7 +16,7 @@ use model::diagnostic::{AssignmentId, Origin};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, PolicyName};
-use model::progress::Phase;
+use model::progress::ProgressPhase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
@@ -30,7 +30,7 @@ use crate::output::{Output, Relocation};
 
 /// The input of a plan.
 #[derive(Clone, Copy)]
-pub struct Comparison<'a> {
+pub struct PlanInput<'a> {
     /// The current tree of the GitOps branch.
     pub previous: &'a Tree,
     /// Whether `previous` is what was published. If not, it was rendered from the sources of `old`.
@@ -238,10 +238,10 @@ pub enum ChangeReason {
 ///
 /// # Errors
 /// If a folder that differs can't be opened.
-pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
-    let Comparison { previous, output, folder, new, open, .. } = *comparison;
+pub fn plan(comparison: &PlanInput<'_>) -> Result<Plan, OpenError> {
+    let PlanInput { previous, output, folder, new, open, .. } = *comparison;
     let mut plan = Plan { held: output.held.clone(), ..Plan::default() };
-    let comparing = new.progress().begin(Phase::Comparing);
+    let comparing = new.progress().begin(ProgressPhase::Comparing);
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
     let mut differences = FolderDifferences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
     let places = std::mem::take(&mut differences.places);
@@ -283,8 +283,8 @@ fn unassigned(new: &Compiled, old: Option<&Compiled>) -> BTreeSet<DeploymentTarg
 }
 
 /// The changed files that belong to no assignment, inside and outside of the output's folder.
-fn others(comparison: &Comparison<'_>, differences: &FolderDifferences) -> Result<Vec<FileChange>, OpenError> {
-    let Comparison { previous, output, folder, open, .. } = *comparison;
+fn others(comparison: &PlanInput<'_>, differences: &FolderDifferences) -> Result<Vec<FileChange>, OpenError> {
+    let PlanInput { previous, output, folder, open, .. } = *comparison;
     let mut changes = file_changes((&differences.before, &differences.after), folder.as_str(), open)?;
     if !folder.as_str().is_empty() {
         let (mut before, mut after) = (previous.clone(), output.tree.clone());
@@ -349,8 +349,8 @@ impl Plan {
     }
 
     /// Adds the failing assignments: the folder in the output says what is left of each.
-    fn add_failing(&mut self, comparison: &Comparison<'_>) -> Result<(), OpenError> {
-        let Comparison { output, folder, new, old, open, is_published, .. } = *comparison;
+    fn add_failing(&mut self, comparison: &PlanInput<'_>) -> Result<(), OpenError> {
+        let PlanInput { output, folder, new, old, open, is_published, .. } = *comparison;
         let refused = output.refused.iter().flat_map(|place| new.assignments_on(place));
         self.missing.extend(refused.filter_map(|assignment| assignment.id()));
         let mut folders = AssignmentFolders::new(&output.tree, folder, open)?;
@@ -415,7 +415,7 @@ impl Plan {
         &mut self,
         place: &PlaceDifference,
         others: &mut FolderDifferences,
-        comparison: &Comparison<'_>,
+        comparison: &PlanInput<'_>,
     ) -> Result<(), OpenError> {
         let name = &place.name;
         let opened = |side: Option<&places::PlaceSide>| match side {
@@ -442,7 +442,7 @@ impl Plan {
                 let kind = ChangeKind::from_sides(is_before, is_after);
                 removes |= kind == ChangeKind::Removed;
                 let (before, after) = (before.cloned(), after.cloned());
-                comparison.new.progress().begin(Phase::Comparing).expect(1);
+                comparison.new.progress().begin(ProgressPhase::Comparing).expect(1);
                 let (workload, renamed_from) = ("".into(), None);
                 let change = AssignmentChange { kind, workload, renamed_from, before, after, reasons: None };
                 self.changes.insert(id, change);

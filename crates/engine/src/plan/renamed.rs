@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{AssignmentChange, ChangeKind, Comparison, Plan, PlannedId};
+use super::{AssignmentChange, ChangeKind, Plan, PlanInput, PlannedId};
 use crate::compile::Compiled;
 use crate::compile::renames::Renames;
 
 impl Plan {
     /// Replaces each pair by one change, under the present name. Afterwards, nothing of a pair counts as removed.
-    pub(super) fn pair_renamed(&mut self, comparison: &Comparison<'_>) {
+    pub(super) fn pair_renamed(&mut self, comparison: &PlanInput<'_>) {
         // A renamed place leaves at least the marker of its earlier folder.
         let has_removed_file = self.other_files.iter().any(|file| file.kind == ChangeKind::Removed);
         if !has_removed_file && (self.count(ChangeKind::Removed) == 0 || self.count(ChangeKind::Added) == 0) {
@@ -55,7 +55,7 @@ impl Plan {
     }
 
     /// The removed assignments with the added ones. Each is in one pair.
-    fn pairs(&self, renames: &Renames, comparison: &Comparison<'_>) -> Vec<(PlannedId, PlannedId)> {
+    fn pairs(&self, renames: &Renames, comparison: &PlanInput<'_>) -> Vec<(PlannedId, PlannedId)> {
         let mut pairs: BTreeMap<PlannedId, PlannedId> = BTreeMap::new();
         for (earlier, _) in self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed) {
             let Some((place, target)) = renames.successor(&earlier.place, &earlier.target) else { continue };
@@ -71,7 +71,7 @@ impl Plan {
 
 /// Whether both targets are the same one, or belong to one workspace: the folders of one team must not become those of another. In an environment with rings, the
 /// sources of the newest publication may not have the earlier target any more. Then the check of the earlier name is enough.
-fn is_of_one_team(comparison: &Comparison<'_>, earlier: &PlannedId, present: &PlannedId) -> bool {
+fn is_of_one_team(comparison: &PlanInput<'_>, earlier: &PlannedId, present: &PlannedId) -> bool {
     if earlier.target == present.target {
         return true;
     }

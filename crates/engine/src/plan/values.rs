@@ -14,7 +14,7 @@ use model::yaml;
 
 use super::causes::{self, Causes, ObjectDifferences};
 use super::{
-    AssignmentChange, Cause, ChangeKind, ChangeReason, ChangeReasons, Comparison, FileChange, PlannedId, ValueChange,
+    AssignmentChange, Cause, ChangeKind, ChangeReason, ChangeReasons, FileChange, PlanInput, PlannedId, ValueChange,
 };
 use crate::answers::explain::AssignmentValues;
 use crate::compile::Compiled;
@@ -28,7 +28,7 @@ const VALUES_MAX: usize = 500_000;
 
 /// Finds the reasons of changes. Equal reasons are computed once.
 pub(super) struct ReasonFinder<'a> {
-    comparison: &'a Comparison<'a>,
+    comparison: &'a PlanInput<'a>,
     causes: Option<Causes<'a>>,
     by_values: BTreeMap<(SameValues, ObjectDifferences), Arc<ChangeReasons>>,
     all: BTreeSet<Arc<ChangeReasons>>,
@@ -45,7 +45,7 @@ struct SameValues {
 }
 
 impl<'a> ReasonFinder<'a> {
-    pub(super) fn new(comparison: &'a Comparison<'a>) -> Self {
+    pub(super) fn new(comparison: &'a PlanInput<'a>) -> Self {
         let causes = comparison.old.map(|old| Causes::new(old, comparison.new));
         Self { comparison, causes, by_values: BTreeMap::new(), all: BTreeSet::new(), computed: 0, values: 0 }
     }
@@ -112,7 +112,7 @@ impl<'a> ReasonFinder<'a> {
     }
 }
 
-impl Comparison<'_> {
+impl PlanInput<'_> {
     fn workload(&self, id: &AssignmentId) -> Option<Arc<str>> {
         let of = |side: &Compiled| side.get(id).map(|assignment| Arc::from(assignment.workload()));
         of(self.new).or_else(|| self.old.and_then(of))
@@ -251,7 +251,7 @@ fn compare(old: &AssignmentValues<'_>, new: &AssignmentValues<'_>) -> BTreeSet<V
 
 /// The values in the `data` of a rendered YAML mapping, leaf by leaf. If there is no `data`, the whole mapping is used.
 fn data_leaves(content: &[u8]) -> Option<BTreeMap<FieldPath, String>> {
-    let reading = yaml::read_bytes(content, &yaml::Options::VALUES);
+    let reading = yaml::read_bytes(content, &yaml::YamlOptions::VALUES);
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
     data.as_mapping()?;

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 pub use self::entry::{apply_to_advance, gates_passed};
 use super::evidence::Approver;
-use super::report::{Event, EventKind};
+use super::report::{EventKind, MoveEvent};
 use super::state::{
-    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Interrupted, Move, Phase, Rejection, Revision,
+    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Interrupted, Move, MoveStage, Rejection, Revision,
     RolledBack, RolloutState, rejections,
 };
 use super::vector::Part;
@@ -78,7 +78,7 @@ pub enum CommandKind {
 
 /// A command is refused: it changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// The command needs a reason.
     #[error("`{0}` needs a reason")]
     NoReason(&'static str),
@@ -238,14 +238,14 @@ impl Command {
         &self,
         state: &RolloutState,
         platform_of: impl Fn(&Revision) -> Option<P>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, CommandRefusal> {
         let CommandKind::Rollback { to: None, with_values: false } = self.kind else { return Ok(self.clone()) };
         let to = state.earlier_platform(platform_of)?;
         Ok(Self { kind: CommandKind::Rollback { to, with_values: false }, ..self.clone() })
     }
 
     /// The event of a command that was applied to a move of this revision.
-    pub fn event(&self, revision: Option<Revision>) -> Event {
+    pub fn event(&self, revision: Option<Revision>) -> MoveEvent {
         let what = match &self.kind {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
             CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
@@ -263,7 +263,7 @@ impl Command {
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         let text = format!("{what} by {}{why}", self.by);
-        Event { at: self.at, kind: self.kind.event(), revision, text: text.into(), gates: Vec::new() }
+        MoveEvent { at: self.at, kind: self.kind.event(), revision, text: text.into(), gates: Vec::new() }
     }
 
     /// Who decides, and why.
@@ -271,7 +271,7 @@ impl Command {
         Decision { by: Arc::clone(&self.by), at: self.at, reason: Arc::clone(&self.reason) }
     }
 
-    fn check_reason(&self) -> Result<(), Refusal> {
+    fn check_reason(&self) -> Result<(), CommandRefusal> {
         let needs_reason = matches!(
             self.kind,
             CommandKind::Hold
@@ -280,7 +280,11 @@ impl Command {
                 | CommandKind::Rollback { .. }
                 | CommandKind::Override { .. }
         );
-        if needs_reason && self.reason.trim().is_empty() { Err(Refusal::NoReason(self.kind.name())) } else { Ok(()) }
+        if needs_reason && self.reason.trim().is_empty() {
+            Err(CommandRefusal::NoReason(self.kind.name()))
+        } else {
+            Ok(())
+        }
     }
 
     /// The reason of a phase that the command begins.
@@ -288,21 +292,21 @@ impl Command {
         self.decision().because(self.kind.name())
     }
 
-    fn hold(&self, hold: &mut Option<Decision>) -> Result<(), Refusal> {
+    fn hold(&self, hold: &mut Option<Decision>) -> Result<(), CommandRefusal> {
         if let Some(Decision { by, reason, .. }) = hold {
-            return Err(Refusal::IsHeld { by: Arc::clone(by), reason: Arc::clone(reason) });
+            return Err(CommandRefusal::IsHeld { by: Arc::clone(by), reason: Arc::clone(reason) });
         }
         *hold = Some(self.decision());
         Ok(())
     }
 
-    fn skip(&self, gate: &Arc<str>, gates: &mut [GateRecord]) -> Result<(), Refusal> {
+    fn skip(&self, gate: &Arc<str>, gates: &mut [GateRecord]) -> Result<(), CommandRefusal> {
         let names = gates.iter().map(|record| Arc::clone(&record.name)).collect();
         let Some(record) = gates.iter_mut().find(|record| record.name == *gate) else {
-            return Err(Refusal::NoSuchGate { gate: Arc::clone(gate), names });
+            return Err(CommandRefusal::NoSuchGate { gate: Arc::clone(gate), names });
         };
         if record.holds() {
-            return Err(Refusal::GateHolds(Arc::clone(gate)));
+            return Err(CommandRefusal::GateHolds(Arc::clone(gate)));
         }
         record.status = GateStatus::Skipped(self.decision());
         record.since = self.at;
@@ -310,11 +314,11 @@ impl Command {
         Ok(())
     }
 
-    fn approve(&self, gate: Option<&Arc<str>>, approvals: &mut Vec<Approver>) -> Result<(), Refusal> {
+    fn approve(&self, gate: Option<&Arc<str>>, approvals: &mut Vec<Approver>) -> Result<(), CommandRefusal> {
         let covers = |approver: &Approver| approver.gate.is_none() || approver.gate.as_ref() == gate;
         let is_own = |approver: &&Approver| approver.account.to_lowercase() == self.by.to_lowercase();
         if approvals.iter().filter(is_own).any(covers) {
-            return Err(Refusal::IsApproved(Arc::clone(&self.by)));
+            return Err(CommandRefusal::IsApproved(Arc::clone(&self.by)));
         }
         let (account, by) = (Arc::clone(&self.by), "command".into());
         approvals.push(Approver { account, at: self.at, by, gate: gate.cloned() });
@@ -326,12 +330,12 @@ impl Command {
 ///
 /// # Errors
 /// The command makes no sense in this state. The state stays as it is.
-pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<RolloutState, Refusal> {
+pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<RolloutState, CommandRefusal> {
     command.check_reason()?;
     let mut state = state.clone();
     match &command.kind {
         CommandKind::Hold => command.hold(&mut state.hold)?,
-        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
+        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(CommandRefusal::NotHeld)?,
         CommandKind::Abort => abort_rollout(&mut state, command)?,
         CommandKind::Retry => retry_rollout(&mut state, command)?,
         CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
@@ -341,18 +345,18 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Rollback { to, with_values } => {
             roll_back_rollout(&mut state, command, (to.as_ref(), *with_values))?;
         }
-        CommandKind::Request { .. } | CommandKind::Override { .. } => return Err(Refusal::NotForRollouts),
+        CommandKind::Request { .. } | CommandKind::Override { .. } => return Err(CommandRefusal::NotForRollouts),
     }
     Ok(state)
 }
 
-fn current<T>(current: &mut Option<T>) -> Result<&mut T, Refusal> {
-    current.as_mut().ok_or(Refusal::NothingMoves)
+fn current<T>(current: &mut Option<T>) -> Result<&mut T, CommandRefusal> {
+    current.as_mut().ok_or(CommandRefusal::NothingMoves)
 }
 
-fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), CommandRefusal> {
     if is_rolling_back(state) {
-        return Err(Refusal::RollsBack);
+        return Err(CommandRefusal::RollsBack);
     }
     let moving = current(&mut state.current)?;
     let (revision, part) = (moving.revision.clone(), moving.part);
@@ -368,16 +372,16 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
 
 fn is_rolling_back(state: &RolloutState) -> bool {
     let begins = state.rolled_back.as_ref().is_some_and(|rolled_back| rolled_back.target.is_some());
-    begins || state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }))
+    begins || state.current.as_ref().is_some_and(|current| matches!(current.phase, MoveStage::RollingBack { .. }))
 }
 
 fn roll_back_rollout(
     state: &mut RolloutState,
     command: &Command,
     (to, with_values): (Option<&Revision>, bool),
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     if is_rolling_back(state) {
-        return Err(Refusal::RollsBack);
+        return Err(CommandRefusal::RollsBack);
     }
     let target = state.rollback_target(to)?;
     // What moves did not change the values of the stable revision.
@@ -392,19 +396,19 @@ fn roll_back_rollout(
     Ok(())
 }
 
-fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), CommandRefusal> {
     if state.rolled_back.take_if(|rolled_back| rolled_back.target.is_some()).is_some() {
         // The rollback has not begun: what moved goes on.
         return Ok(());
     }
     if let (Some(Interrupted { .. }), Some(current)) = (&state.interrupted, &mut state.current)
-        && matches!(current.phase, Phase::RollingBack { .. })
+        && matches!(current.phase, MoveStage::RollingBack { .. })
     {
         current.begin_again(command.at);
         return Ok(());
     }
     if let Some(Move { revision, .. }) =
-        state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
+        state.current.take_if(|current| matches!(current.phase, MoveStage::RollingBack { .. }))
     {
         // The places keep what they have now, and each ring proves the next move again, also that of a revision that all rings had proved before.
         rejections::remove(&mut state.rejected, &revision);
@@ -412,14 +416,14 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         state.rolled_back = None;
         return Ok(());
     }
-    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, Phase::Stopped { .. }));
+    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, MoveStage::Stopped { .. }));
     if let Some(Move { phase, released, ring_started, gates, .. }) = stopped {
-        if matches!(phase, Phase::Stopped { is_withdrawn: true, .. }) {
+        if matches!(phase, MoveStage::Stopped { is_withdrawn: true, .. }) {
             released.clear();
             gates.clear();
             *ring_started = command.at;
         }
-        *phase = Phase::Moving;
+        *phase = MoveStage::Moving;
         return Ok(());
     }
     let rolled_back = state.rolled_back.take();
@@ -435,7 +439,7 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         return Ok(());
     }
     let is_retried = state.rejected.pop().is_some();
-    if was_rolled_back || is_retried { Ok(()) } else { Err(Refusal::NothingToRetry) }
+    if was_rolled_back || is_retried { Ok(()) } else { Err(CommandRefusal::NothingToRetry) }
 }
 
 /// Whether a retry of the commit of an environment also starts the rollout of a workload again. A rollback of the workload alone goes on.

@@ -11,9 +11,9 @@ use model::object::release::{is_called, shown};
 
 pub use self::approving::OpenApproval;
 
-use super::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
+use super::command::{Command, CommandKind, CommandRefusal, apply_to_advance, apply_to_rollout, is_retried_with};
 use super::gates::Teams;
-use super::report::Event;
+use super::report::MoveEvent;
 use super::state::{AdvanceState, Revision, RolloutState};
 use super::step::State;
 use super::vector::Part;
@@ -54,7 +54,7 @@ pub trait DecisionFacts {
     ///
     /// # Errors
     /// There is no such revision.
-    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal>;
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, CommandRefusal>;
 
     /// The beginning of a source that is not recorded. None: there is no such source.
     fn beginning(&self, source: &str) -> Option<AdvanceState>;
@@ -68,14 +68,14 @@ pub struct Applied {
     /// The revision that the decision is about. None: whichever moves.
     pub revision: Option<Revision>,
     /// What happened.
-    pub event: Event,
+    pub event: MoveEvent,
     /// The moves with their new states, each with what happened to it.
-    pub changes: Vec<(Changed, Event)>,
+    pub changes: Vec<(ChangedMove, MoveEvent)>,
 }
 
 /// A move with its new state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Changed {
+pub enum ChangedMove {
     /// The commits of the main branch.
     Main(AdvanceState),
     /// The release of a workload.
@@ -88,7 +88,7 @@ pub enum Changed {
     Rollout(Arc<str>, RolloutState),
 }
 
-impl Changed {
+impl ChangedMove {
     /// No revision of a workload is rejected any more because of its commit or release.
     fn forgive_commits(&mut self) {
         if let Self::Rollout(_, rollout) = self {
@@ -105,7 +105,7 @@ pub enum NotApplied {
     UnknownSubject(String),
     /// The command makes no sense in this state.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CommandRefusal),
 }
 
 /// Applies the command of a person.
@@ -155,7 +155,7 @@ impl Attempt<'_> {
         let before = self.state.main.clone().unwrap_or_default();
         let (revision, after) = self.advance(&before, self.command)?;
         let has_entered = before.current.as_ref().is_some_and(|current| current.phase.is_admitted());
-        let mut applied = self.applied(revision, Changed::Main(after));
+        let mut applied = self.applied(revision, ChangedMove::Main(after));
         if self.command.kind == CommandKind::Abort && has_entered {
             // What the commit brings moves no further through the rings either.
             applied.changes.extend(self.rollouts(|_, _| true));
@@ -167,20 +167,20 @@ impl Attempt<'_> {
         let unknown = || NotApplied::UnknownSubject("the renderer".to_owned());
         let before = self.state.renderer.as_ref().ok_or_else(unknown)?;
         let (revision, after) = self.advance(before, self.command)?;
-        Ok(self.applied(revision, Changed::Renderer(after)))
+        Ok(self.applied(revision, ChangedMove::Renderer(after)))
     }
 
     /// A source that no gate is for is recorded with a hold.
     fn of_source(&self, name: &str) -> Result<Applied, NotApplied> {
         if matches!(self.command.kind, CommandKind::Rollback { with_values: true, .. }) {
-            return Err(Refusal::NoValues.into());
+            return Err(CommandRefusal::NoValues.into());
         }
         let is_hold = self.command.kind == CommandKind::Hold;
         let recorded = self.state.sources.get(name).cloned();
         let before = recorded.or_else(|| self.known.beginning(name).filter(|_| is_hold));
         let before = before.ok_or_else(|| NotApplied::UnknownSubject(name.to_owned()))?;
         let (revision, after) = self.advance(&before, self.command)?;
-        Ok(self.applied(revision, Changed::Source(name.into(), after)))
+        Ok(self.applied(revision, ChangedMove::Source(name.into(), after)))
     }
 
     /// A gate that the ring does not have is one of the release.
@@ -203,7 +203,7 @@ impl Attempt<'_> {
         match (self.of_rollout(name), self.of_release(name)) {
             (Ok(in_ring), Ok(before)) => {
                 let (in_ring, before) = (shown(&in_ring), shown(&before));
-                Err(Refusal::SeveralGates { gate: Arc::clone(gate), in_ring, before }.into())
+                Err(CommandRefusal::SeveralGates { gate: Arc::clone(gate), in_ring, before }.into())
             }
             (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
             (Err(error), Err(_)) => Err(error),
@@ -257,7 +257,7 @@ impl Attempt<'_> {
             };
         }
         match rollouts.first() {
-            Some((_, event)) if !matches!(error, NotApplied::Refused(Refusal::OtherRevision { .. })) => {
+            Some((_, event)) if !matches!(error, NotApplied::Refused(CommandRefusal::OtherRevision { .. })) => {
                 Ok(Applied { subject: None, revision: None, event: event.clone(), changes: rollouts })
             }
             _ => Err(error),
@@ -265,22 +265,22 @@ impl Attempt<'_> {
     }
 
     /// The rollouts that the command changes, too.
-    fn rollouts(&self, is_meant: impl Fn(&str, &RolloutState) -> bool) -> Vec<(Changed, Event)> {
+    fn rollouts(&self, is_meant: impl Fn(&str, &RolloutState) -> bool) -> Vec<(ChangedMove, MoveEvent)> {
         let one = |(name, before): (&Arc<str>, &RolloutState)| {
             let after = is_meant(name, before).then(|| apply_to_rollout(before, self.command).ok()).flatten()?;
-            Some((Changed::Rollout(Arc::clone(name), after), self.command.event(about_rollout(before))))
+            Some((ChangedMove::Rollout(Arc::clone(name), after), self.command.event(about_rollout(before))))
         };
         self.state.rollouts.iter().filter_map(one).collect()
     }
 
     /// The sources that a rollback of the environment with its values holds.
-    fn freed_sources(&self) -> Vec<(Changed, Event)> {
+    fn freed_sources(&self) -> Vec<(ChangedMove, MoveEvent)> {
         let rolled_back = self.state.main.as_ref().and_then(|main| main.stays.as_ref());
         let is_held = |source: &AdvanceState| source.hold.is_some() && source.hold.as_ref() == rolled_back;
         let held = self.state.sources.iter().filter(|(_, source)| is_held(source));
         let freed = held.map(|(name, source)| {
             let freed = AdvanceState { hold: None, ..source.clone() };
-            (Changed::Source(Arc::clone(name), freed), self.command.event(None))
+            (ChangedMove::Source(Arc::clone(name), freed), self.command.event(None))
         });
         freed.collect()
     }
@@ -309,7 +309,7 @@ impl Attempt<'_> {
         let before = self.state.releases.get(name).cloned().unwrap_or_default();
         let (revision, after) = self.advance(&before, self.command)?;
         let event = self.command.event(revision.clone());
-        let changes = vec![(Changed::Release(name.into(), after), event.clone())];
+        let changes = vec![(ChangedMove::Release(name.into(), after), event.clone())];
         Ok(Applied { subject: None, revision, event, changes })
     }
 
@@ -317,7 +317,7 @@ impl Attempt<'_> {
         let is_rollback = matches!(self.command.kind, CommandKind::Rollback { .. });
         let Some(before) = self.state.rollouts.get(name) else {
             if matches!(self.command.kind, CommandKind::Rollback { with_values: true, .. }) {
-                return Err(Refusal::NoValues.into());
+                return Err(CommandRefusal::NoValues.into());
             }
             return Err(NotApplied::UnknownSubject(name.to_owned()));
         };
@@ -327,7 +327,7 @@ impl Attempt<'_> {
         let command = self.known.with_target(name, before, self.command)?;
         let after = apply_to_rollout(before, &command)?;
         let event = command.event(revision.clone());
-        let changes = vec![(Changed::Rollout(name.into(), after), event.clone())];
+        let changes = vec![(ChangedMove::Rollout(name.into(), after), event.clone())];
         Ok(Applied { subject: None, revision, event, changes })
     }
 
@@ -351,12 +351,12 @@ impl Attempt<'_> {
             Some(moving) if moving.0.starts_with(about) || is_called(&moving.0, about) => Ok(()),
             moving => {
                 let moving = moving.map_or_else(|| "nothing".into(), |moving| Arc::clone(&moving.0));
-                Err(Refusal::OtherRevision { about: about.into(), moving }.into())
+                Err(CommandRefusal::OtherRevision { about: about.into(), moving }.into())
             }
         }
     }
 
-    fn applied(&self, revision: Option<Revision>, changed: Changed) -> Applied {
+    fn applied(&self, revision: Option<Revision>, changed: ChangedMove) -> Applied {
         let event = self.command.event(revision.clone());
         Applied { subject: None, revision, event: event.clone(), changes: vec![(changed, event)] }
     }

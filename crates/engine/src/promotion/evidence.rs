@@ -12,7 +12,7 @@ use super::absent_field::is_default;
 
 /// The reconcilers of one place, for the content that the place is to have now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PlaceState {
+pub struct PlaceReports {
     /// The number of reconcilers that are expected to apply the content.
     pub expected: u32,
     /// The number of them that applied it, and are not silent.
@@ -27,7 +27,7 @@ pub struct PlaceState {
     pub is_published: bool,
 }
 
-impl PlaceState {
+impl PlaceReports {
     /// The state of the reconcilers of a place, as the hub counts them. Those that applied the content and fell silent afterwards are silent. Those that failed stay
     /// failed.
     pub fn reported(counts: &Counts, is_published: bool) -> Self {
@@ -79,7 +79,7 @@ pub struct Counted {
 
 impl Measured {
     /// Adds the state of a place.
-    pub fn add(&mut self, place: PlaceState) {
+    pub fn add(&mut self, place: PlaceReports) {
         self.places += 1;
         if !place.is_published {
             self.unpublished += 1;
@@ -125,14 +125,14 @@ pub struct CheckResult {
     /// When it was measured.
     pub at: Timestamp,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// What was measured, or why nothing was.
     pub text: Arc<str>,
 }
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// The result is as expected.
     Passed,
     /// The result is another one.
@@ -204,8 +204,8 @@ mod tests {
             succeeded_without_heartbeat: 4,
             ..Counts::default()
         };
-        let PlaceState { expected, succeeded, failed, silent, without_heartbeat, .. } =
-            PlaceState::reported(&counts, true);
+        let PlaceReports { expected, succeeded, failed, silent, without_heartbeat, .. } =
+            PlaceReports::reported(&counts, true);
         assert_eq!((expected, succeeded, failed, silent, without_heartbeat), (10, 5, 1, 3, 4));
     }
 }

@@ -6,7 +6,9 @@ use model::object::release::shown;
 
 use super::advance::AdvanceStep;
 use super::report::ReportPhase;
-use super::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Phase, Revision, RolloutState};
+use super::state::{
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, MoveStage, Revision, RolloutState,
+};
 
 /// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
 pub fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
@@ -127,7 +129,7 @@ fn of_gate((name, revision): (&str, &str), record: &GateRecord, gates: &[Gate]) 
 
 fn of_rollout(workload: &str, state: &RolloutState) -> Option<Objection> {
     let hold = state.hold.as_ref().filter(|_| state.current.is_some())?;
-    let is_rollback = matches!(state.current.as_ref()?.phase, Phase::RollingBack { .. });
+    let is_rollback = matches!(state.current.as_ref()?.phase, MoveStage::RollingBack { .. });
     let text = format!("{workload} is held by {}: {}", hold.by, hold.reason);
     (!is_rollback).then_some(Objection::Refused(text))
 }
@@ -141,7 +143,7 @@ mod tests {
     use model::object::promotion::Window;
 
     use super::*;
-    use crate::promotion::state::{Decision, Move, Position, Rejection, Unmerged};
+    use crate::promotion::state::{BranchPosition, Decision, Move, Rejection, Unmerged};
     use crate::promotion::vector::Part;
 
     fn decision() -> Decision {
@@ -244,8 +246,8 @@ mod tests {
             is_due: false,
             revision: Revision("r2".into()),
             started: Timestamp::UNIX_EPOCH,
-            base: Position::default(),
-            phase: Phase::Moving,
+            base: BranchPosition::default(),
+            phase: MoveStage::Moving,
             layout: "".into(),
             ring: 0,
             ring_started: Timestamp::UNIX_EPOCH,

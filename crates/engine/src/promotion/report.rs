@@ -20,7 +20,7 @@ pub const MERGE: &str = "merge";
 
 /// How far a move is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct MoveReport {
     /// The phase.
     pub phase: ReportPhase,
     /// The revision that moves. None: no revision moves.
@@ -54,7 +54,7 @@ pub enum ReportPhase {
     RollingBack,
 }
 
-impl Report {
+impl MoveReport {
     /// Nothing moves, and nothing waits.
     pub fn at_rest() -> Self {
         let (rings, gates, waiting) = Default::default();
@@ -110,7 +110,7 @@ pub struct Waiting {
 
 /// A change of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct MoveEvent {
     /// When.
     pub at: Timestamp,
     /// What happened.
@@ -202,7 +202,7 @@ impl EventKind {
     }
 }
 
-impl Report {
+impl MoveReport {
     /// The text of an event that a move waits for this gate. None if it does not.
     pub(super) fn text_of_gate(&self, name: &str) -> Option<String> {
         let waiting = self.waiting.iter().find(|waiting| *waiting.what == *name)?;

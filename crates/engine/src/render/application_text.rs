@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gotemplate::{SharedPart, TaintedRange};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::yaml::{has_structure_of, is_quoted, is_readable};
 
@@ -216,6 +216,6 @@ fn texts(target: &Target) -> impl Iterator<Item = (&str, Origin)> {
     manifests.chain(labels).flat_map(move |(pair, path)| {
         let path = path.key(Arc::clone(pair.0));
         let origin = |part| Origin::part(object, path.clone(), part);
-        [(&**pair.0, origin(Part::Key)), (&**pair.1, origin(Part::Value))]
+        [(&**pair.0, origin(FieldPart::Key)), (&**pair.1, origin(FieldPart::Value))]
     })
 }

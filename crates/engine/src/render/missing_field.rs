@@ -2,7 +2,7 @@
 
 use gotemplate::MissingField;
 use gotemplate::value::{Key, Value};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::object::template::{MANIFESTS, MISSING_KEY};
 use model::object_key::ObjectKey;
@@ -23,7 +23,7 @@ pub(super) fn warning(
     let name = &template.name;
     let path = FieldPath::from(MANIFESTS).index(index);
     let origin = match position {
-        Some((line, column)) => Origin::part(template, path, Part::Text { line: *line, column: *column }),
+        Some((line, column)) => Origin::part(template, path, FieldPart::Text { line: *line, column: *column }),
         None => Origin::field(template, path),
     };
     let place = if position.is_some() { "printed here" } else { "the output of this text is rendered again" };

@@ -1,8 +1,8 @@
 //! Reports rendered files that are not valid YAML, with the line of the template that renders the error.
 
 use gotemplate::template::Rendered;
-use gotemplate::{Limits, Value};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use gotemplate::{RenderLimits, Value};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::object::template::MANIFESTS;
 use model::yaml::{YamlProblem, first_error};
@@ -113,12 +113,12 @@ pub(super) fn places(template: &ParsedTemplate, outputs: &[Rendered], bytes: &[u
         }
         let path = FieldPath::from(MANIFESTS).index(index);
         let text = template.texts.get(index).filter(|_| outputs.get(index).is_some_and(|made| made.passes == 1));
-        let positions = text.map(|text| text.source_positions(&offsets, dot, &Limits::default()));
+        let positions = text.map(|text| text.source_positions(&offsets, dot, &RenderLimits::default()));
         for (number, place) in inside.into_iter().enumerate() {
             let position = positions.as_ref().map(|positions| positions.get(number).copied().flatten());
             *place = match position {
                 Some(Some((line, column))) => {
-                    (Origin::part(&template.key, path.clone(), Part::Text { line, column }), "")
+                    (Origin::part(&template.key, path.clone(), FieldPart::Text { line, column }), "")
                 }
                 Some(None) => (Origin::field(&template.key, path.clone()), ""),
                 None => {

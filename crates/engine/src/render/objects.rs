@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::Origin;
-use model::yaml::{Node, Options, read};
+use model::yaml::{Node, YamlOptions, read};
 
 use super::not_yaml::{outputs, places};
 use super::review::Manifest;
@@ -62,7 +62,7 @@ impl FileTemplate {
     fn objects(&self, data: &TemplateData<'_>) -> Vec<RenderedObject> {
         let Ok((Some(made), _)) = self.template.render(data, &mut false) else { return Vec::new() };
         let outputs = outputs(&self.template, data.dot()).unwrap_or_default();
-        let documents = read(&made.text, &Options::OBJECTS).documents;
+        let documents = read(&made.text, &YamlOptions::OBJECTS).documents;
         let object = |manifest: Manifest<'_>| {
             let text =
                 |path: &[&str]| manifest.at(path).and_then(Node::as_scalar).map(|scalar| Arc::clone(&scalar.text));

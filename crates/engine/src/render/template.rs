@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gotemplate::template::{Options, Rendered};
+use gotemplate::template::{RenderOptions, Rendered};
 use gotemplate::value::{Struct, Value};
-use gotemplate::{ErrorKind, Limits, MissingField, PartCache, Reads, TemplateError};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use gotemplate::{ErrorKind, MissingField, PartCache, Reads, RenderLimits, TemplateError};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -200,9 +200,9 @@ impl ParsedTemplate {
     }
 
     /// The options of its renderings.
-    pub(super) fn options<'c>(&self, part_cache: Option<&'c Arc<PartCache>>) -> Options<'c> {
-        Options {
-            limits: Limits::default(),
+    pub(super) fn options<'c>(&self, part_cache: Option<&'c Arc<PartCache>>) -> RenderOptions<'c> {
+        RenderOptions {
+            limits: RenderLimits::default(),
             is_literal: self.is_literal,
             part_cache,
             references: &REFERENCES,
@@ -266,7 +266,7 @@ fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
     let message = format!("template `{}`: {}", key.name, error.message);
     let mut diagnostic = Diagnostic::error(code, message).about(key);
     if error.pass == 0 {
-        let part = Part::Text { line: error.line, column: error.column };
+        let part = FieldPart::Text { line: error.line, column: error.column };
         return diagnostic.at(Origin::part(key, path, part), "");
     }
     diagnostic =
@@ -296,10 +296,10 @@ mod tests {
         let data = Value::dict([("PASSWORD", Value::text("hunter2")), ("A", Value::text("x"))]);
         let dot = Value::Struct(Arc::new(Struct { type_name: "Assignment", fields: vec![("ConfigData", data)] }));
         let text = gotemplate::Template::parse("t", template).unwrap();
-        let error = text.render(&dot, &Limits::default()).unwrap_err();
+        let error = text.render(&dot, &RenderLimits::default()).unwrap_err();
         let sensitive = BTreeSet::from([FieldPath::from(["PASSWORD"])]);
         let reveals = reveals(&error, |canary| {
-            text.render_with(&with_canaries(&dot, canary, &sensitive), &Options::default()).err()
+            text.render_with(&with_canaries(&dot, canary, &sensitive), &RenderOptions::default()).err()
         });
         assert_eq!(reveals, !shows_reason, "{}", error.message);
         let hidden = without_reason(error.clone());

@@ -166,7 +166,7 @@ fn conflict(key: &str, pins: [(&Arc<str>, &Object<ReleasePin>); 2]) -> Diagnosti
 
 #[cfg(test)]
 mod tests {
-    use model::fleet::{FleetFile, FleetInput, Role};
+    use model::fleet::{AuthorRole, FleetFile, FleetInput};
     use model::git_id::GitId;
     use model::label::Labels;
     use model::name::EnvironmentName;
@@ -194,7 +194,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         let mut files = Files::default();
         let (source, id, content) = (Source::directory().into(), GitId::of_blob(b""), text.as_bytes().into());
         let file = files.add(File { source, path: "a.yaml".into(), id, content });
-        let contents = vec![FleetFile::read(Role::Platform, file, &files)];
+        let contents = vec![FleetFile::read(AuthorRole::Platform, file, &files)];
         let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let place = Labels::from_iter([("site", "chicago"), ("size", "large")]);

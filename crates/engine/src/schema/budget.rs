@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::name::RegistrationName;
 
 use crate::schedule::target::SchemaText;
@@ -37,7 +37,7 @@ impl Budget {
         let message = format!(
             "this schema is not used: those of registration `{owner}` are more than {UNFOLDED_MAX} schemas already"
         );
-        let origin = Origin::part(&text.object, text.path.clone(), Part::Value);
+        let origin = Origin::part(&text.object, text.path.clone(), FieldPart::Value);
         Some(
             Diagnostic::error(Code::TooManySchemas, message)
                 .at(origin, "")

@@ -4,8 +4,8 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
+use model::field_path::{FieldPath, FieldStep};
 
 use crate::compose::Composition;
 use crate::compose::container::Container;
@@ -48,7 +48,7 @@ pub(crate) fn sensitive_in<'p>(
     sensitive: &'p BTreeSet<FieldPath>,
 ) -> impl Iterator<Item = &'p FieldPath> {
     sensitive.iter().filter(|path| match path.steps().first() {
-        Some(Step::Key(key)) => {
+        Some(FieldStep::Key(key)) => {
             containers.iter().flat_map(|container| &container.entries).any(|entry| entry.key == *key)
         }
         _ => true,
@@ -58,7 +58,7 @@ pub(crate) fn sensitive_in<'p>(
 /// Turns a finding into a diagnostic with the places of the value and of the schema.
 fn explain(finding: Finding, missing: MissingValues, trace: &Trace) -> Diagnostic {
     let Finding { path, kind, message, schema, schema_path } = finding;
-    let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
+    let schema_origin = Origin::part(&schema.object, schema.path.clone(), FieldPart::KeyInside(schema_path));
     let requirement = format!("required by {}", schema.object);
     if kind == FindingKind::TooMuch {
         return Diagnostic::error(Code::CostlySchema, message)

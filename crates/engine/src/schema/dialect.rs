@@ -3,8 +3,8 @@
 //! As in gojsonschema, a `$schema` that names no draft does not stop a check: the schema counts as one without `$schema`.
 
 use jsonschema::Draft;
-use model::diagnostic::Part;
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::FieldPart;
+use model::field_path::{FieldPath, FieldStep};
 use serde_json::Value as Json;
 
 use super::finding;
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Result<SchemaJson, SchemaError> {
     let mut json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if !json.is_object() && !json.is_boolean() {
         let reason = format!("a schema is a mapping, here it is {}", finding::shown(&json));
-        return Err(SchemaError::new(reason, Part::Value)
+        return Err(SchemaError::new(reason, FieldPart::Value)
             .help("begin with `{\"properties\": {\"PORT\": {\"type\": \"integer\"}}}`"));
     }
     let mut mistaken = None;
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<SchemaJson, SchemaError> {
         None | Some(Json::String(_)) => {}
         Some(other) => {
             let reason = format!("`{SCHEMA}` must be a text, here it is {}", finding::shown(other));
-            return Err(SchemaError::new(reason, Part::Inside(FieldPath::from([SCHEMA]))).help(DRAFTS));
+            return Err(SchemaError::new(reason, FieldPart::Inside(FieldPath::from([SCHEMA]))).help(DRAFTS));
         }
     }
     let written = json.get(SCHEMA).and_then(Json::as_str).map(str::to_owned);
@@ -116,15 +116,15 @@ fn not_json(error: &serde_json::Error) -> SchemaError {
     let (line, column) = (error.line(), error.column().max(1));
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    SchemaError::new(format!("it is not JSON: {reason}"), Part::Text { line, column })
+    SchemaError::new(format!("it is not JSON: {reason}"), FieldPart::Text { line, column })
         .help("it has to be a JSON schema, written as JSON")
 }
 
 /// The node at a path of a JSON value.
 pub(super) fn at_mut<'j>(json: &'j mut Json, path: &FieldPath) -> Option<&'j mut Json> {
     path.steps().iter().try_fold(json, |json, step| match step {
-        Step::Key(key) => json.get_mut(&**key),
-        Step::Index(index) => json.get_mut(*index),
+        FieldStep::Key(key) => json.get_mut(&**key),
+        FieldStep::Index(index) => json.get_mut(*index),
     })
 }
 
@@ -149,7 +149,7 @@ mod tests {
     fn invalid_schemas_are_refused_with_their_place() {
         let refused = |text: &str| read(text).unwrap_err();
         assert!(refused("[1]").reason.contains("a schema is a mapping"));
-        assert_eq!(refused("{\"$schema\": 7}").part, Part::Inside(FieldPath::from(["$schema"])));
+        assert_eq!(refused("{\"$schema\": 7}").part, FieldPart::Inside(FieldPath::from(["$schema"])));
         assert!(refused("properties: {}").reason.starts_with("it is not JSON"));
     }
 }

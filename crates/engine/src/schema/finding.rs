@@ -6,7 +6,7 @@ use gotemplate::value::Value;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{JsonType, ValidationError};
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use serde_json::Value as Json;
 
 use super::cost::TooMuch;
@@ -86,7 +86,7 @@ pub(super) fn from_error(error: &ValidationError<'_>, subject: Subject<'_>) -> V
 
 /// How a text is written that the check reads as a number or a boolean, and how it stays a text. Empty if nothing is lost.
 fn conversion(value: &Json, path: &FieldPath, composition: &Composition) -> String {
-    let [Step::Key(key)] = path.steps() else { return String::new() };
+    let [FieldStep::Key(key)] = path.steps() else { return String::new() };
     let Some(Value::Text(text)) = composition.get(key) else { return String::new() };
     let text = text.to_str();
     let read = value.to_string();
@@ -102,7 +102,7 @@ pub(super) fn is_about(error: &ValidationError<'_>, key: &str) -> bool {
     let instance = field_path(error.instance_path());
     let is_of_root = match error.kind() {
         Kind::AdditionalProperties { .. } | Kind::PropertyNames { .. } => true,
-        _ => instance.steps().first() == Some(&Step::Key(key.into())),
+        _ => instance.steps().first() == Some(&FieldStep::Key(key.into())),
     };
     is_of_root && !is_conditional(error)
 }
@@ -121,10 +121,10 @@ pub(super) fn relates(error: &ValidationError<'_>) -> bool {
 fn is_conditional(error: &ValidationError<'_>) -> bool {
     let path = field_path(error.evaluation_path());
     let mut above = path.steps().iter().take_while(|step| match step {
-        Step::Key(step) => !matches!(&**step, "properties" | "patternProperties" | "additionalProperties"),
-        Step::Index(_) => true,
+        FieldStep::Key(step) => !matches!(&**step, "properties" | "patternProperties" | "additionalProperties"),
+        FieldStep::Index(_) => true,
     });
-    above.any(|step| matches!(step, Step::Key(key) if CONDITIONAL.contains(&&**key)))
+    above.any(|step| matches!(step, FieldStep::Key(key) if CONDITIONAL.contains(&&**key)))
 }
 
 /// Whether an error stays if mappings and lists get further entries from other containers.
@@ -139,7 +139,7 @@ pub(super) fn stays(error: &ValidationError<'_>) -> bool {
         return true;
     }
     let path = field_path(error.evaluation_path());
-    let depends = |step: &Step| matches!(step, Step::Key(key) if CONDITIONAL.contains(&&**key));
+    let depends = |step: &FieldStep| matches!(step, FieldStep::Key(key) if CONDITIONAL.contains(&&**key));
     (is_scalar || !grows(error.kind())) && !path.steps().iter().any(depends)
 }
 
@@ -164,8 +164,8 @@ pub(super) fn too_much(reason: TooMuch, schema: &SchemaText) -> Finding {
 
 pub(super) fn field_path(location: &Location) -> FieldPath {
     let step = |segment| match segment {
-        LocationSegment::Property(name) => Step::Key(name.as_ref().into()),
-        LocationSegment::Index(index) => Step::Index(index),
+        LocationSegment::Property(name) => FieldStep::Key(name.as_ref().into()),
+        LocationSegment::Index(index) => FieldStep::Index(index),
     };
     location.into_iter().map(step).collect()
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
-use model::field_path::Step;
+use model::field_path::FieldStep;
 use serde_json::Value as Json;
 
 use super::coerce::{Forms, set};
@@ -139,7 +139,7 @@ impl FormSearch<'_> {
     }
 
     fn add_keys(&self, error: &ValidationError<'_>, keys: &mut BTreeSet<String>) {
-        if let Some(Step::Key(key)) = finding::field_path(error.instance_path()).steps().first() {
+        if let Some(FieldStep::Key(key)) = finding::field_path(error.instance_path()).steps().first() {
             keys.insert(key.to_string());
             return;
         }

@@ -1,6 +1,6 @@
 //! Finds misspelled keywords in schemas.
 
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use model::similar;
 use serde_json::Value as Json;
 
@@ -107,17 +107,17 @@ fn in_schema(schema: &Json, path: &mut FieldPath, found: &mut Vec<Misspelled>) {
         if found.len() >= REPORTED_MAX {
             return;
         }
-        path.push(Step::Key(word.as_str().into()));
+        path.push(FieldStep::Key(word.as_str().into()));
         if BY_NAME.contains(&word.as_str()) {
             for (name, schema) in value.as_object().into_iter().flatten() {
-                path.push(Step::Key(name.as_str().into()));
+                path.push(FieldStep::Key(name.as_str().into()));
                 in_schema(schema, path, found);
                 path.pop();
             }
         } else if APPLIED.contains(&word.as_str()) {
             in_schema(value, path, found);
             for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
-                path.push(Step::Index(index));
+                path.push(FieldStep::Index(index));
                 in_schema(schema, path, found);
                 path.pop();
             }

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use model::diagnostic::{Diagnostic, Origin, Part};
+use model::diagnostic::{Diagnostic, FieldPart, Origin};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -352,7 +352,7 @@ fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) ->
 
 fn warning(text: &SchemaText, lint: &lint::Lint) -> Diagnostic {
     Diagnostic::warning(lint.code, lint.message.clone())
-        .at(Origin::part(&text.object, text.path.clone(), Part::Inside(lint.path.clone())), "")
+        .at(Origin::part(&text.object, text.path.clone(), FieldPart::Inside(lint.path.clone())), "")
         .help(lint.help.clone())
         .about(&text.object)
 }
@@ -360,7 +360,7 @@ fn warning(text: &SchemaText, lint: &lint::Lint) -> Diagnostic {
 fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
     let read = dialect::read(text)?;
     let json = &read.json;
-    let unusable = |reason| SchemaError::new(reason, Part::Value);
+    let unusable = |reason| SchemaError::new(reason, FieldPart::Value);
     let document = references::Document::new(json, read.draft).map_err(|error| unusable(references::reason(&error)))?;
     let references = document.references().map_err(|error| unusable(error.to_string()))?;
     let unfolded = bounds::unfolded(&references, json).map_err(unusable)?;

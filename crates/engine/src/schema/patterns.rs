@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonschema::Validator;
-use model::diagnostic::Part;
+use model::diagnostic::FieldPart;
 use model::field_path::FieldPath;
 use serde_json::Value as Json;
 
@@ -38,8 +38,8 @@ impl PatternAt<'_> {
         if self.is_key { self.schema.key(PATTERN_PROPERTIES).key(self.text) } else { self.schema.key(PATTERN) }
     }
 
-    fn part(&self) -> Part {
-        if self.is_key { Part::KeyInside(self.path()) } else { Part::Inside(self.path()) }
+    fn part(&self) -> FieldPart {
+        if self.is_key { FieldPart::KeyInside(self.path()) } else { FieldPart::Inside(self.path()) }
     }
 
     fn refused(&self, (reason, help): (String, String)) -> SchemaError {

@@ -1,6 +1,6 @@
 //! The reasons why a text can't be used as a schema.
 
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 
 use crate::schedule::target::SchemaText;
 
@@ -8,12 +8,12 @@ use crate::schedule::target::SchemaText;
 #[derive(Clone, Debug)]
 pub(super) struct SchemaError {
     pub(super) reason: String,
-    pub(super) part: Part,
+    pub(super) part: FieldPart,
     help: Option<String>,
 }
 
 impl SchemaError {
-    pub(super) fn new(reason: impl Into<String>, part: Part) -> Self {
+    pub(super) fn new(reason: impl Into<String>, part: FieldPart) -> Self {
         Self { reason: reason.into(), part, help: None }
     }
 

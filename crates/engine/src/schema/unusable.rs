@@ -2,8 +2,8 @@
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
-use model::diagnostic::Part;
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::FieldPart;
+use model::field_path::{FieldPath, FieldStep};
 use model::similar;
 use serde_json::Value as Json;
 
@@ -28,7 +28,7 @@ impl Unusable<'_, '_> {
         match error.kind() {
             Kind::Referencing(error) => self.broken_reference(error),
             Kind::Format { format } if format == "regex" => {
-                let other = || SchemaError::new("a pattern of it can't be compiled", Part::Value);
+                let other = || SchemaError::new("a pattern of it can't be compiled", FieldPart::Value);
                 patterns::too_large(self.schemas).unwrap_or_else(other)
             }
             kind => {
@@ -41,7 +41,7 @@ impl Unusable<'_, '_> {
                     }
                     kind => format!("{subject} {}, here it is {shown}", finding::requirement(kind, self.written)),
                 };
-                let part = if path.steps().is_empty() { Part::Value } else { Part::Inside(path.clone()) };
+                let part = if path.steps().is_empty() { FieldPart::Value } else { FieldPart::Inside(path.clone()) };
                 let found = SchemaError::new(reason, part);
                 match advice(&path, error.instance()) {
                     Some(help) => found.help(help),
@@ -57,15 +57,15 @@ impl Unusable<'_, '_> {
             |schema: &Json| self.references.broken(schema).is_some_and(|broken| references::reason(broken) == reason);
         let path = self.schemas.iter().find(|(_, schema)| is_it(schema)).map(|(path, _)| path.key("$ref"));
         let help = "references lead to parts of the same schema, such as `#/definitions/port`";
-        SchemaError::new(reason, path.map_or(Part::Value, Part::Inside)).help(help)
+        SchemaError::new(reason, path.map_or(FieldPart::Value, FieldPart::Inside)).help(help)
     }
 }
 
 /// What to write instead of a value that a keyword can't have.
 fn advice(path: &FieldPath, value: &Json) -> Option<String> {
     let keyword = path.steps().iter().rev().find_map(|step| match step {
-        Step::Key(key) => Some(&**key),
-        Step::Index(_) => None,
+        FieldStep::Key(key) => Some(&**key),
+        FieldStep::Index(_) => None,
     })?;
     Some(match (keyword, value) {
         ("required", Json::Bool(_)) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use serde_json::Value as Json;
 
 use super::dialect;
@@ -194,7 +194,7 @@ impl<'a> Marks<'_, 'a> {
             return;
         }
         for (name, schema) in properties {
-            path.push(Step::Key(name.as_str().into()));
+            path.push(FieldStep::Key(name.as_str().into()));
             self.collect(schema, path);
             path.pop();
         }
@@ -231,12 +231,12 @@ pub(crate) fn requirements(text: &str, path: &FieldPath, is_sensitive: bool) -> 
     let mut place = FieldPath::default();
     let mut schema = &root;
     for step in path.steps() {
-        let keys: &[Step] = &match step {
-            Step::Key(key) => vec![Step::Key("properties".into()), Step::Key(key.clone())],
-            Step::Index(_) => vec![Step::Key("items".into())],
+        let keys: &[FieldStep] = &match step {
+            FieldStep::Key(key) => vec![FieldStep::Key("properties".into()), FieldStep::Key(key.clone())],
+            FieldStep::Index(_) => vec![FieldStep::Key("items".into())],
         };
         for key in keys {
-            let Step::Key(key) = key else { continue };
+            let FieldStep::Key(key) = key else { continue };
             schema = schema.get(&**key)?;
             place = place.key(key.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 
 /// The patterns as written, by those of the validator.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +24,9 @@ impl WrittenPatterns {
         if self.0.is_empty() {
             return path;
         }
-        let step = |step: &Step| match step {
-            Step::Key(key) => Step::Key(self.get(key).into()),
-            Step::Index(index) => Step::Index(*index),
+        let step = |step: &FieldStep| match step {
+            FieldStep::Key(key) => FieldStep::Key(self.get(key).into()),
+            FieldStep::Index(index) => FieldStep::Index(*index),
         };
         path.steps().iter().map(step).collect()
     }

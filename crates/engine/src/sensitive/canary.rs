@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gotemplate::value::{Key, MapKind, Value};
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 
 use crate::compose::record::key_text;
 use crate::sensitive::redaction::covers;
@@ -46,14 +46,14 @@ impl Replacing<'_> {
         match value {
             Value::Map(map) if !map.entries().is_empty() => {
                 let entries = map.entries().iter().map(|(key, value)| {
-                    let below = self.below(Step::Key(key_text(key)), value);
+                    let below = self.below(FieldStep::Key(key_text(key)), value);
                     (key.clone(), below)
                 });
                 Value::map(map.kind, entries.collect())
             }
             Value::List(list) if !list.items().is_empty() => {
                 let items = list.items().iter().enumerate();
-                Value::list(items.map(|(index, value)| self.below(Step::Index(index), value)).collect())
+                Value::list(items.map(|(index, value)| self.below(FieldStep::Index(index), value)).collect())
             }
             leaf if covers(self.sensitive, &self.path) => {
                 self.count += 1;
@@ -63,7 +63,7 @@ impl Replacing<'_> {
         }
     }
 
-    fn below(&mut self, step: Step, value: &Value) -> Value {
+    fn below(&mut self, step: FieldStep, value: &Value) -> Value {
         self.path.push(step);
         let value = self.value(value);
         self.path.pop();
@@ -173,7 +173,7 @@ mod tests {
 
     fn other(canary: Canary, value: Value) -> Value {
         let replaced = canary.replaced(&Value::dict([("A", value)]), &paths(&["A"]));
-        crate::compose::trace::follow(&replaced, &[Step::Key("A".into())]).unwrap().clone()
+        crate::compose::trace::follow(&replaced, &[FieldStep::Key("A".into())]).unwrap().clone()
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             let replaced = canary.replaced(&data, &paths(&["A"]));
             let at = |key: &str| {
                 crate::answers::explain::shown(
-                    crate::compose::trace::follow(&replaced, &[Step::Key(key.into())]).unwrap(),
+                    crate::compose::trace::follow(&replaced, &[FieldStep::Key(key.into())]).unwrap(),
                 )
             };
             assert_ne!(at("A"), r#""a""#);
@@ -223,7 +223,7 @@ mod tests {
             let replaced = Canary::Unlike.replaced(&data, &paths(&["A", "B"]));
             let at = |key: &str| {
                 crate::answers::explain::shown(
-                    crate::compose::trace::follow(&replaced, &[Step::Key(key.into())]).unwrap(),
+                    crate::compose::trace::follow(&replaced, &[FieldStep::Key(key.into())]).unwrap(),
                 )
             };
             assert_ne!(at("A"), at("B"));

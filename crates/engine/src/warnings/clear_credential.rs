@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::credential;
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::field_path::FieldPath;
 
 use crate::compose::container::Container;
@@ -27,7 +27,7 @@ fn of_container<'c>(
     unmarked.filter_map(|found| {
         let entry = container.entries.iter().find(|entry| *entry.key == *found.key())?;
         let inside: FieldPath = found.path.steps().iter().skip(1).cloned().collect();
-        let part = if inside.steps().is_empty() { Part::Value } else { Part::Inside(inside) };
+        let part = if inside.steps().is_empty() { FieldPart::Value } else { FieldPart::Inside(inside) };
         Some(warning(&found.path, found.kind).at(container.origin(entry, part), "").about(&container.key()))
     })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gotemplate::value::Value;
-use model::diagnostic::{Code, Diagnostic, Part};
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::{Code, Diagnostic, FieldPart};
+use model::field_path::{FieldPath, FieldStep};
 use roaring::RoaringBitmap;
 
 use crate::compose::Composition;
@@ -59,7 +59,7 @@ fn of_entry(prepared: &Prepared, container: &Container, (entry, schemas): (&Entr
         (message, format!("put it in quotes if it is a text, or write `{printed}` if it is a {kind}"))
     };
     let below = first.written_path.clone();
-    let part = if first.is_key { Part::KeyInside(below) } else { Part::Inside(below) };
+    let part = if first.is_key { FieldPart::KeyInside(below) } else { FieldPart::Inside(below) };
     let mut diagnostic = Diagnostic::warning(Code::RetypedValue, message)
         .at(container.origin(entry, part), "")
         .help(help)
@@ -76,7 +76,7 @@ fn of_entry(prepared: &Prepared, container: &Container, (entry, schemas): (&Entr
 }
 
 fn full_path(entry: &Entry, below: &FieldPath) -> FieldPath {
-    std::iter::once(Step::Key(Arc::clone(&entry.key))).chain(below.steps().iter().cloned()).collect()
+    std::iter::once(FieldStep::Key(Arc::clone(&entry.key))).chain(below.steps().iter().cloned()).collect()
 }
 
 /// Whether a schema refuses the text that is written, and so asks for the number or boolean.
@@ -91,16 +91,16 @@ fn asks(schema: &Schema, (entry, retyped): (&Entry, &Retyped), sensitive: &BTree
 }
 
 /// The value with a text at a path. None if there is no such path.
-fn with_text(value: &Value, path: &[Step], text: &str) -> Option<Value> {
+fn with_text(value: &Value, path: &[FieldStep], text: &str) -> Option<Value> {
     let Some((step, below)) = path.split_first() else { return Some(Value::text(text)) };
     match (value, step) {
-        (Value::Map(map), Step::Key(name)) => {
+        (Value::Map(map), FieldStep::Key(name)) => {
             let (key, inner) = map.entries().iter().find(|(key, _)| key_text(key) == *name)?;
             let mut entries = map.entries().clone();
             entries.insert(key.clone(), with_text(inner, below, text)?);
             Some(Value::map(map.kind, entries))
         }
-        (Value::List(list), Step::Index(index)) => {
+        (Value::List(list), FieldStep::Index(index)) => {
             let mut items = list.items().to_vec();
             let item = items.get_mut(*index)?;
             *item = with_text(item, below, text)?;

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
-use model::diagnostic::{Code, Diagnostic, Part};
-use model::field_path::{FieldPath, Step};
+use model::diagnostic::{Code, Diagnostic, FieldPart};
+use model::field_path::{FieldPath, FieldStep};
 use model::object::deployment_target::WORKLOAD_LABEL;
 
 use crate::compose::container::{Conditions, Container, Containers, Entry};
@@ -176,8 +176,8 @@ fn diagnostic((first, last): (&Container, &Container), later: &Entry, relation: 
         let message =
             format!("ConfigMap `{one}` is more special than `{other}`, but its value of `{path}` is not used");
         let diagnostic = Diagnostic::warning(Code::SpecialValueLost, message)
-            .at(first.origin(earlier, Part::Key), "this value is not used")
-            .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
+            .at(first.origin(earlier, FieldPart::Key), "this value is not used")
+            .at(last.origin(later, FieldPart::Key), format!("`{other}` takes precedence, because its name comes last"))
             .note(conditions_note(&first.conditions, &last.conditions))
             .help(format!("give `{one}` a higher `config.kalypso.io/priority`, or a name that comes after `{other}`"))
             .because(&**other.as_arc());
@@ -188,8 +188,8 @@ fn diagnostic((first, last): (&Container, &Container), later: &Entry, relation: 
     }
     let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");
     let diagnostic = Diagnostic::warning(Code::ConflictingValues, message)
-        .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
-        .at(first.origin(earlier, Part::Key), format!("`{one}` sets a different value"))
+        .at(last.origin(later, FieldPart::Key), format!("`{other}` takes precedence, because its name comes last"))
+        .at(first.origin(earlier, FieldPart::Key), format!("`{one}` sets a different value"))
         .note(conditions_note(&first.conditions, &last.conditions))
         .help(if first.conditions == last.conditions {
             "give the ConfigMap that should take precedence a higher `config.kalypso.io/priority`, or remove the key from the other one"
@@ -218,7 +218,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
         (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {
             new.entries().iter().any(|(key, value)| {
                 let Some(old) = old.entries().get(key) else { return false };
-                at_step(path, Step::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
+                at_step(path, FieldStep::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
             })
         }
         (Value::List(old), Value::List(new)) if strategy == Strategy::Deep => {
@@ -227,7 +227,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
                 old.items().iter().filter_map(|item| Some((named(item)?, item))).collect();
             new.items().iter().enumerate().any(|(position, item)| {
                 let Some(old) = named(item).and_then(|name| known.get(&name).copied()) else { return false };
-                at_step(path, Step::Index(position), |path| differ((old, item), strategy, path))
+                at_step(path, FieldStep::Index(position), |path| differ((old, item), strategy, path))
             })
         }
         (Value::List(_), Value::List(_)) if strategy == Strategy::Append => false,
@@ -235,7 +235,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
     }
 }
 
-fn at_step(path: &mut FieldPath, step: Step, found: impl FnOnce(&mut FieldPath) -> bool) -> bool {
+fn at_step(path: &mut FieldPath, step: FieldStep, found: impl FnOnce(&mut FieldPath) -> bool) -> bool {
     path.push(step);
     let is_found = found(path);
     if !is_found {

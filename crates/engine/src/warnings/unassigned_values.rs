@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldPart, Origin};
 use model::object::deployment_target::WORKLOAD_LABEL;
 use roaring::RoaringBitmap;
 
@@ -161,8 +161,8 @@ impl Checked<'_> {
         let Finding { path, message, schema, schema_path, .. } = finding;
         let below: model::field_path::FieldPath = path.steps().iter().skip(1).cloned().collect();
         let is_inside = !below.steps().is_empty() && follow(&entry.value.value, below.steps()).is_some();
-        let part = if is_inside { Part::Inside(below) } else { Part::Value };
-        let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
+        let part = if is_inside { FieldPart::Inside(below) } else { FieldPart::Value };
+        let schema_origin = Origin::part(&schema.object, schema.path.clone(), FieldPart::KeyInside(schema_path));
         Diagnostic::warning(Code::WrongForLater, format!("{message}, and no assignment uses it yet"))
             .at(self.container.origin(entry, part), "this value")
             .at(schema_origin, format!("required by {}", schema.object))

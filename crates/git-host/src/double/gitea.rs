@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::http::{Request, Response};
 use crate::hosts::memory::{Denial, HostState, RepositoryState};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
@@ -267,7 +267,7 @@ impl Route<'_> {
 
     fn create_label(&mut self) -> Answered {
         let color = self.text("color").trim_start_matches('#').to_owned();
-        let new = Label { name: self.text("name"), color, description: self.text("description") };
+        let new = IssueLabel { name: self.text("name"), color, description: self.text("description") };
         self.state.create_label(&new)?;
         Ok(Response::json(201, &label(self.state, &new)))
     }
@@ -311,7 +311,7 @@ impl Route<'_> {
     }
 }
 
-fn label(state: &RepositoryState, label: &Label) -> Value {
+fn label(state: &RepositoryState, label: &IssueLabel) -> Value {
     json!({ "id": state.label_id(&label.name), "name": label.name, "color": label.color, "description": label.description })
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::http::{Request, Response};
 use crate::hosts::memory::{Denial, HostState, RepositoryState};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
@@ -149,7 +149,7 @@ impl Route<'_> {
             ("POST", ["labels"]) => {
                 let color = self.text("color");
                 let color = color.strip_prefix('#').ok_or_else(|| Denial::Invalid("color".to_owned()))?.to_owned();
-                let label = Label { name: self.text("name"), color, description: self.text("description") };
+                let label = IssueLabel { name: self.text("name"), color, description: self.text("description") };
                 self.state.create_label(&label)?;
                 Ok(Response::json(201, &label_json(self.state, &label)))
             }
@@ -370,7 +370,7 @@ impl Route<'_> {
     }
 }
 
-fn label_json(state: &RepositoryState, label: &Label) -> Value {
+fn label_json(state: &RepositoryState, label: &IssueLabel) -> Value {
     json!({
         "id": state.label_id(&label.name), "name": label.name, "color": format!("#{}", label.color), "text_color": "#FFFFFF",
         "description": label.description,

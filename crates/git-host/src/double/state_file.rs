@@ -10,7 +10,7 @@ use model::git_id::GitId;
 use serde::{Deserialize, Serialize};
 
 use crate::hosts::memory::{CommentRow, HostState, IssueRow, PullRequestRow, RepositoryState};
-use crate::issue::{Issue, Label};
+use crate::issue::{Issue, IssueLabel};
 use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
 use crate::review::{self, Review, ReviewVerdict};
 
@@ -131,8 +131,8 @@ pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
 
 impl SavedRepository {
     fn from_state(state: &RepositoryState) -> Self {
-        let label = |label: &Label| {
-            let Label { name, color, description } = label.clone();
+        let label = |label: &IssueLabel| {
+            let IssueLabel { name, color, description } = label.clone();
             SavedLabel { name, color, description }
         };
         let own = state.pull_requests.iter().filter(|row| row.fork.is_none());
@@ -158,7 +158,7 @@ impl SavedRepository {
     }
 
     fn restore(self, state: &mut RepositoryState) {
-        let label = |SavedLabel { name, color, description }| Label { name, color, description };
+        let label = |SavedLabel { name, color, description }| IssueLabel { name, color, description };
         state.labels = self.labels.into_iter().map(label).collect();
         let url = mem::take(&mut state.url);
         state.pull_requests = self.pull_requests.into_iter().map(SavedPullRequest::row).collect();

@@ -4,7 +4,7 @@ use model::git_id::GitId;
 
 use crate::error::HostError;
 use crate::host::{GitHost, Issues, Merges, PullRequests, Reviews, Statuses, TextLimits};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
@@ -12,7 +12,7 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
-use crate::review::Approval;
+use crate::review::ReviewApproval;
 use crate::status::{CommitStatus, ReportedStatus};
 
 /// A git server that has branches only. It has no pull requests, so queries find none; everything else is not supported.
@@ -94,7 +94,7 @@ impl Merges for PlainGit {
 }
 
 impl Reviews for PlainGit {
-    fn approvals(&self, _: &HostRepository, _: u64) -> Result<Vec<Approval>, HostError> {
+    fn approvals(&self, _: &HostRepository, _: u64) -> Result<Vec<ReviewApproval>, HostError> {
         no("reviews")
     }
 
@@ -134,7 +134,7 @@ impl Issues for PlainGit {
         no("issues")
     }
 
-    fn ensure_label(&self, _: &HostRepository, _: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, _: &HostRepository, _: &IssueLabel) -> Result<(), HostError> {
         no("labels")
     }
 }

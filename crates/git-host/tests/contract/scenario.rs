@@ -4,7 +4,7 @@ use git_host::credential::Credential;
 use git_host::double::{AppDouble, Exchange, HostDouble};
 use git_host::hosts::memory::{BranchRule, Denial, MemoryBranches, MemoryHost};
 use git_host::hosts::{self};
-use git_host::issue::{Label, NewIssue};
+use git_host::issue::{IssueLabel, NewIssue};
 use git_host::marker::Marker;
 use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::protection::PushLimit;
@@ -91,7 +91,8 @@ fn new(head: &str) -> NewPullRequest {
 fn write(client: &dyn GitHost, repository: &HostRepository) {
     client.account(repository).unwrap();
     client.default_branch(repository).unwrap();
-    let label = Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Kalypso".to_owned() };
+    let label =
+        IssueLabel { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Kalypso".to_owned() };
     client.ensure_label(repository, &label).unwrap();
     client.ensure_label(repository, &label).unwrap();
     let sticky = Sticky { host: client, repository, marker: &Marker::new("kalypso issue dev").unwrap() };

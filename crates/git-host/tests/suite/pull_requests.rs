@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use git_host::HostKind;
 use git_host::error::HostError;
-use git_host::issue::Label;
+use git_host::issue::IssueLabel;
 use git_host::pull_request::{
     NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
@@ -193,7 +193,10 @@ pub(crate) fn missing_objects_are_not_found(world: &World) {
     assert!(error.is_not_found() && error.to_string().contains("the token can't see it"), "{error}");
     assert!(world.client.close(&world.repository, 99).unwrap_err().is_not_found());
     assert!(world.client.create_comment(&world.repository, 99, "text").unwrap_err().is_not_found());
-    let label =
-        Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Made by Kalypso".to_owned() };
+    let label = IssueLabel {
+        name: "kalypso".to_owned(),
+        color: "0e8a16".to_owned(),
+        description: "Made by Kalypso".to_owned(),
+    };
     world.client.ensure_label(&world.repository, &label).unwrap();
 }

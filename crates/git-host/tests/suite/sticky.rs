@@ -2,7 +2,7 @@
 
 use git_host::HostKind;
 use git_host::host::Reviews as _;
-use git_host::issue::{Label, NewIssue};
+use git_host::issue::{IssueLabel, NewIssue};
 use git_host::marker::Marker;
 use git_host::pull_request::Comment;
 use git_host::status::{CommitStatus, StatusState};
@@ -124,8 +124,11 @@ pub(crate) fn an_issue_closed_by_hand_stays_closed_until_it_changes(world: &Worl
 }
 
 pub(crate) fn a_label_is_created_once(world: &World) {
-    let label =
-        Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Made by Kalypso".to_owned() };
+    let label = IssueLabel {
+        name: "kalypso".to_owned(),
+        color: "0e8a16".to_owned(),
+        description: "Made by Kalypso".to_owned(),
+    };
     for _ in 0..2 {
         world.client.ensure_label(&world.repository, &label).unwrap();
     }

@@ -144,7 +144,7 @@ fn is_same_text(
         return Ok(false);
     }
     let content = repositories.content(commit, *id, FILE_BYTES_MAX)?;
-    let crate::repositories::Content::Bytes(old) = content else { return Ok(false) };
+    let crate::repositories::FileContent::Bytes(old) = content else { return Ok(false) };
     Ok(with_line_feeds(&old) == with_line_feeds(bytes))
 }
 

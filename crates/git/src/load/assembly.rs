@@ -9,13 +9,13 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
 use model::fleet::limits::Limit;
-use model::fleet::{FleetFile, FleetInput, Limits, Role, Scope, precedence};
+use model::fleet::{AuthorRole, FileScope, FleetFile, FleetInput, Limits, precedence};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::object::environment::OUTPUT_SETTINGS;
 use model::object::{AnyObject, Environment, GitOpsRepo, Object, base_repo};
 use model::object_key::ObjectKey;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::read::{self, FileObjects, Kustomized};
 use model::source::{Address, File, FileId, Files, Source};
 use rayon::prelude::*;
@@ -26,10 +26,10 @@ use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
 use super::releases;
 use super::replay::{FileStatus, State, Version};
 use super::view::View;
-use super::{Declarations, Loaded, Read, ReadRole, destinations, diagnostics};
+use super::{Declarations, LoadedFiles, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
-use crate::publications::{AdmittedReleases, KeptKey, KeptObject, Publications, SourceName};
+use crate::publications::{AdmittedReleases, KeptKey, KeptObject, Publications, SourceBranch};
 use crate::repositories::{Commit, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk::{self, ENVIRONMENTS};
@@ -50,7 +50,7 @@ pub(super) struct Assembly {
     /// The publications on each of the environment's branches.
     pub(super) published: Vec<Publications>,
     is_readable: bool,
-    only_published: BTreeSet<(SourceName, KeptObject)>,
+    only_published: BTreeSet<(SourceBranch, KeptObject)>,
     /// The objects of the platform that do not count because of limits, if they were computed since the last place of the platform.
     refused: OnceCell<BTreeSet<Address>>,
     /// Kept objects of the platform that were already added, with the positions of their files. Places may overlap.
@@ -92,18 +92,18 @@ impl Assembly {
     pub(super) fn set_declarations(&mut self) {
         self.declarations = Declarations::from_files(&self.contents, self.is_complete);
         for file in &mut self.contents {
-            file.keep(Scope::Environments);
+            file.keep(FileScope::Environments);
         }
     }
 
     /// The objects of the platform.
     pub(super) fn platform_objects(&self) -> impl Iterator<Item = &AnyObject> + Clone {
-        self.contents.iter().filter(|file| file.role == Role::Platform).flat_map(|file| &file.objects.objects)
+        self.contents.iter().filter(|file| file.role == AuthorRole::Platform).flat_map(|file| &file.objects.objects)
     }
 
     /// The objects of the platform that count by the limits of their files, with these limits. The platform must be read.
     pub(super) fn counting_objects(&self, environment: &EnvironmentName) -> Vec<(&AnyObject, &Limits)> {
-        let of_platform = || self.contents.iter().filter(|file| file.role == Role::Platform);
+        let of_platform = || self.contents.iter().filter(|file| file.role == AuthorRole::Platform);
         let refused = self.refused.get_or_init(|| {
             let files = of_platform().map(|file| (&file.role, &file.limits, &*file.objects.objects));
             precedence::judge(environment, &files.collect::<Vec<_>>()).refused
@@ -148,25 +148,25 @@ impl Assembly {
         (Arc::new(self.files), self.diagnostics.into_iter().chain(of_files).collect())
     }
 
-    pub(super) fn finish(self, environment: EnvironmentName, releases: &AdmittedReleases) -> Loaded {
+    pub(super) fn finish(self, environment: EnvironmentName, releases: &AdmittedReleases) -> LoadedFiles {
         let Self { mut files, mut contents, declarations, diagnostics, unavailable, .. } = self;
         let (reads, is_complete, is_readable) = (self.reads, self.is_complete, self.is_readable);
         releases::admit((&mut contents, &mut files), (&environment, releases));
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
-        Loaded { input, declarations, diagnostics, reads, is_complete, is_readable, kept: self.only_published }
+        LoadedFiles { input, declarations, diagnostics, reads, is_complete, is_readable, kept: self.only_published }
     }
 
     /// Adds the files of a place. Returns the positions of its files in `contents`, also of those that were added with another place.
     pub(super) fn add(&mut self, view: &View<'_>, place: &SourcePlace, loaded: LoadedPlace) -> Vec<usize> {
         self.add_read(place, &loaded);
         let (role, first) = (place.author(), self.contents.len());
-        if role == Role::Platform {
+        if role == AuthorRole::Platform {
             self.refused.take();
         }
         let mut files = loaded.files.clone();
         files.retain(|file| loaded.kustomized.is_read(&file.path));
         let mut positions = Vec::new();
-        if role == Role::Platform {
+        if role == AuthorRole::Platform {
             let commit = &loaded.commit;
             files.retain(|file| {
                 let known = self.added.get(&file_key(commit, &file.path)).map(|(_, position)| *position);
@@ -195,7 +195,7 @@ impl Assembly {
                 self.contents.truncate(first);
                 return Vec::new();
             }
-            if role == Role::Platform {
+            if role == AuthorRole::Platform {
                 let status = (history::status(&objects), self.contents.len());
                 self.added.insert(file_key(&loaded.commit, &raw.path), status);
             }
@@ -246,14 +246,14 @@ impl Assembly {
 
     fn add_file(&mut self, place: &SourcePlace, (file, objects): (FileId, FileObjects)) {
         let (role, limits) = (place.author(), place.limits.clone());
-        let mut file = FleetFile { role, scope: Scope::Everything, limits, file, objects };
+        let mut file = FleetFile { role, scope: FileScope::Everything, limits, file, objects };
         // The `Environment` and `Promotion` objects of the main branch are read at its head. As a base repository, the branch is read again at another
         // commit, and these objects are ignored.
         let is_declaration = || place.is_control_plane && is_below(&self.files.get(file.file).path, ENVIRONMENTS);
         match place.role {
-            ReadRole::Base(_) | ReadRole::Flux(_) if is_declaration() => file.keep(Scope::NoDeclarations),
-            ReadRole::Base(_) | ReadRole::Flux(_) => file.keep(Scope::AllButEnvironments),
-            ReadRole::Environment => file.keep(Scope::AllButPromotions),
+            ReadRole::Base(_) | ReadRole::Flux(_) if is_declaration() => file.keep(FileScope::NoDeclarations),
+            ReadRole::Base(_) | ReadRole::Flux(_) => file.keep(FileScope::AllButEnvironments),
+            ReadRole::Environment => file.keep(FileScope::AllButPromotions),
             ReadRole::Main | ReadRole::Application(_) | ReadRole::Manifests(_) => {}
         }
         if place.role == ReadRole::Environment {
@@ -263,7 +263,7 @@ impl Assembly {
     }
 
     /// Discards the files of a place that exceeds a limit. Otherwise, missing objects would count as deleted.
-    fn discard_place(&mut self, role: &Role, file: FileId, reason: Exceeded) {
+    fn discard_place(&mut self, role: &AuthorRole, file: FileId, reason: Exceeded) {
         let message = format!("`{}` exceeds a limit of this place: {reason}", self.files.get(file).path);
         let diagnostic = Diagnostic::error(Code::TooMuchToRead, message).at(Origin::File(file), "read up to here");
         self.diagnostics.push(
@@ -331,7 +331,7 @@ impl Assembly {
         let (role, loaded, mut known_files) = (place.author(), unreadable.loaded, BTreeSet::new());
         let (mut versions, mut targets) = (Vec::new(), Vec::new());
         for KeptFile { commit, file, mut keys, candidates } in kept {
-            if role == Role::Platform {
+            if role == AuthorRole::Platform {
                 keys.retain(|key| match self.kept.entry(kept_place(&commit, &file.path, key)) {
                     Entry::Vacant(entry) => {
                         entry.insert(None);
@@ -364,7 +364,7 @@ impl Assembly {
                 unreadable.files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(loaded, path));
             }
             if !objects.objects.is_empty() {
-                let position = Some(self.contents.len()).filter(|_| role == Role::Platform);
+                let position = Some(self.contents.len()).filter(|_| role == AuthorRole::Platform);
                 self.kept.extend(keys.iter().map(|key| (kept_place(&commit, &file.path, key), position)));
                 self.add_file(place, (id, objects));
             }
@@ -420,17 +420,17 @@ impl Assembly {
         files.retain(|file| kustomized.is_read(&file.path));
         for Parsed { id, objects, raw } in self.parse(&source, files) {
             if !read::is_kustomization(&raw.path) && objects.diagnostics.iter().any(is_unsupported) {
-                self.mark_incomplete(&Role::Platform);
+                self.mark_incomplete(&AuthorRole::Platform);
             }
             let (scope, limits) = Default::default();
-            self.contents.push(FleetFile { role: Role::Platform, scope, limits, file: id, objects });
+            self.contents.push(FleetFile { role: AuthorRole::Platform, scope, limits, file: id, objects });
         }
         self.declarations = Declarations::from_files(&self.contents, self.is_complete);
     }
 
     fn parse(&mut self, source: &Arc<Source>, files: Vec<RawFile>) -> Vec<Parsed> {
         let with_ids: Vec<_> = files.into_iter().map(|raw| (self.add_source(source, &raw), raw)).collect();
-        let reading = self.progress.begin(Phase::Reading);
+        let reading = self.progress.begin(ProgressPhase::Reading);
         reading.expect(with_ids.len());
         let parse = |(id, raw): (FileId, RawFile)| {
             let objects = objects(id, &raw);
@@ -448,10 +448,10 @@ impl Assembly {
         self.files.add(File { source: Arc::clone(source), path: Arc::clone(&raw.path), id: raw.id, content })
     }
 
-    fn mark_incomplete(&mut self, role: &Role) {
+    fn mark_incomplete(&mut self, role: &AuthorRole) {
         match role {
-            Role::Platform => self.is_complete = false,
-            Role::Application(registration) => drop(self.unavailable.insert(registration.clone())),
+            AuthorRole::Platform => self.is_complete = false,
+            AuthorRole::Application(registration) => drop(self.unavailable.insert(registration.clone())),
         }
     }
 }

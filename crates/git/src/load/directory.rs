@@ -10,7 +10,7 @@ use model::name::EnvironmentName;
 use model::progress::Progress;
 use rayon::prelude::*;
 
-use super::Loaded;
+use super::LoadedFiles;
 use super::assembly::Assembly;
 use super::destinations::Sources;
 use super::place::{RawContent, RawFile};
@@ -57,7 +57,7 @@ pub struct Directory<'a> {
 ///
 /// # Errors
 /// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic instead.
-pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
+pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -> Result<LoadedFiles, DirectoryError> {
     let Directory { path: directory, edits, progress } = directory;
     let budget = Budget::new(PLATFORM);
     let found = walk::walk(&PlainFolders(directory, edits), "", &budget).map_err(|error| match error {

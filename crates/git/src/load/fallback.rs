@@ -4,7 +4,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 
 use super::place::SourcePlace;
-use crate::publications::{Publications, SourceName};
+use crate::publications::{Publications, SourceBranch};
 use crate::repositories::RepositoryError;
 
 /// Reads the publications on the destination branches. It is called only if a repository can't be reached.
@@ -31,7 +31,7 @@ pub(super) fn check(
     commit: GitId,
     seen: &[GitId],
     published: &Result<Vec<Publications>, RepositoryError>,
-    name: &SourceName,
+    name: &SourceBranch,
 ) -> Result<(), Refusal> {
     let published = published.as_ref().map_err(|error| Refusal::Unknown(error.to_string()))?;
     for commits in published.iter().map(|published| published.commits(name)) {
@@ -73,7 +73,7 @@ pub(super) fn diagnostic(unreachable: Diagnostic, place: &SourcePlace, commit: G
 }
 
 /// The name of a place in the trailers of publications.
-pub(super) fn name(place: &SourcePlace) -> SourceName {
+pub(super) fn name(place: &SourcePlace) -> SourceBranch {
     (place.url.as_str().to_owned(), place.revision.name().to_string())
 }
 
@@ -82,16 +82,16 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::publications::Publication;
+    use crate::publications::PublishedCommit;
 
     /// Whether a commit may be used. `seen` lists the heads that this machine saw, `published` the published commits of each branch; both oldest
     /// first, one letter per commit.
     fn is_used(commit: &str, seen: &str, published: &[&str]) -> bool {
         let id = |letter: char| GitId::of_blob(letter.to_string().as_bytes());
         let name = ("u".to_owned(), "main".to_owned());
-        let publication = |letter: char| Publication {
+        let publication = |letter: char| PublishedCommit {
             sources: BTreeMap::from([(name.clone(), id(letter))]),
-            ..Publication::from_message(id('x'), "")
+            ..PublishedCommit::from_message(id('x'), "")
         };
         let published = published
             .iter()

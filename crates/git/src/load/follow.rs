@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::limits::Chain;
-use model::fleet::{Limits, Role};
+use model::fleet::{AuthorRole, Limits};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::ConfigMapName;
@@ -147,7 +147,7 @@ impl<'a> Platform<'a> {
         let positions = self.assembly.add(self.view, &place, loaded);
         let files = positions.iter().filter_map(|position| self.assembly.file(*position));
         let objects = files.flat_map(|file| &file.objects.objects);
-        let allowed = objects.filter(|object| place.limits.granted(&Role::Platform, object).is_some());
+        let allowed = objects.filter(|object| place.limits.granted(&AuthorRole::Platform, object).is_some());
         let references: Vec<_> = allowed.filter(|object| is_reference(object)).cloned().collect();
         references.into_iter().filter_map(|object| self.step(&object, (&visits, &chain))).collect()
     }

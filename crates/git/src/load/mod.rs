@@ -39,7 +39,7 @@ pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
 pub use self::snapshot::{PlatformPart, Snapshot, unknown_environment};
 pub use self::threads::RequestThreads;
-use crate::publications::{AdmittedReleases, KeptObject, SourceName, source_trailer};
+use crate::publications::{AdmittedReleases, KeptObject, SourceBranch, source_trailer};
 use crate::repositories::{Commit, Repositories};
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
@@ -66,7 +66,7 @@ pub struct ControlPlane<'a> {
 
 /// The environments of a control plane.
 #[derive(Clone, Debug)]
-pub struct Environments {
+pub struct DeclaredEnvironments {
     /// The names, sorted.
     pub names: Vec<EnvironmentName>,
     /// The repository, branch and path of each environment.
@@ -81,7 +81,7 @@ pub struct Environments {
 
 /// All files of an environment.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedFiles {
     /// The files, for [`Fleet::build`](model::fleet::Fleet::build). It reports the problems inside them.
     pub input: FleetInput,
     /// The `Environment` and `Promotion` objects at the head of the control plane's main branch, or in the directory.
@@ -95,7 +95,7 @@ pub struct Loaded {
     /// Whether all files are free of errors, and no object is kept. If not, load again with the publications: [`Snapshot::load_after`].
     pub is_readable: bool,
     /// Kept objects, each with its source, that the history of the source does not prove.
-    pub kept: BTreeSet<(SourceName, KeptObject)>,
+    pub kept: BTreeSet<(SourceBranch, KeptObject)>,
 }
 
 /// A commit that an environment was read from.
@@ -117,7 +117,7 @@ pub struct Read {
 
 impl Read {
     /// The name of the source in the trailers of published commits.
-    pub fn source_name(&self) -> SourceName {
+    pub fn source_name(&self) -> SourceBranch {
         (self.url.as_str().to_owned(), self.requested_revision())
     }
 
@@ -150,7 +150,11 @@ pub enum ReadRole {
 }
 
 /// Reads one environment at the current commits. To read several environments at the same commits, use a [`Snapshot`].
-pub fn load(repositories: &dyn Repositories, control_plane: ControlPlane<'_>, environment: &EnvironmentName) -> Loaded {
+pub fn load(
+    repositories: &dyn Repositories,
+    control_plane: ControlPlane<'_>,
+    environment: &EnvironmentName,
+) -> LoadedFiles {
     Snapshot::new(repositories, control_plane).load(environment)
 }
 

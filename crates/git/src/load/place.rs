@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::fleet::limits::Limit;
-use model::fleet::{Limits, Role};
+use model::fleet::{AuthorRole, Limits};
 use model::git_id::GitId;
 use model::read::Kustomized;
 use model::source::Source;
@@ -13,7 +13,7 @@ use super::ReadRole;
 use crate::budget::Budget;
 use crate::limits::{APPLICATION, FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM, PlaceLimits};
 use crate::repositories::{
-    Commit, Content, EntryKind, FolderEntry, KnownTree, Repositories, RepositoryError, Revision,
+    Commit, EntryKind, FileContent, FolderEntry, KnownTree, Repositories, RepositoryError, Revision,
 };
 use crate::url::RepositoryUrl;
 use crate::walk::{self, Folders, FoundEntry, PathError, Walked};
@@ -33,10 +33,10 @@ pub(super) struct SourcePlace {
 
 impl SourcePlace {
     /// The owner of the files: the platform or an application.
-    pub(super) fn author(&self) -> Role {
+    pub(super) fn author(&self) -> AuthorRole {
         match &self.role {
-            ReadRole::Application(registration) => Role::Application(registration.clone()),
-            _ => Role::Platform,
+            ReadRole::Application(registration) => AuthorRole::Application(registration.clone()),
+            _ => AuthorRole::Platform,
         }
     }
 
@@ -51,8 +51,8 @@ impl SourcePlace {
     /// The limits for reading it.
     fn limits(&self) -> PlaceLimits {
         match self.author() {
-            Role::Platform => PLATFORM,
-            Role::Application(_) => APPLICATION,
+            AuthorRole::Platform => PLATFORM,
+            AuthorRole::Application(_) => APPLICATION,
         }
     }
 }
@@ -160,8 +160,8 @@ pub(super) fn content(
     blob: GitId,
 ) -> Result<RawContent, RepositoryError> {
     Ok(match repositories.content(commit, blob, FILE_BYTES_MAX)? {
-        Content::Bytes(bytes) => RawContent::Bytes(bytes),
-        Content::TooLarge(size) => RawContent::TooLarge(size),
+        FileContent::Bytes(bytes) => RawContent::Bytes(bytes),
+        FileContent::TooLarge(size) => RawContent::TooLarge(size),
     })
 }
 
@@ -194,8 +194,8 @@ impl Folders for CommitFolders<'_> {
 
     fn ignore_lines(&self, _: &str, entry: &FolderEntry) -> Result<String, PlaceError> {
         Ok(match self.repositories.content(self.commit, entry.id, IGNORE_BYTES_MAX)? {
-            Content::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Content::TooLarge(_) => String::new(),
+            FileContent::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            FileContent::TooLarge(_) => String::new(),
         })
     }
 }

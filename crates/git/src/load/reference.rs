@@ -174,6 +174,6 @@ pub(super) fn allowed(text: &str, control_plane: &ControlPlane<'_>) -> Result<Re
 }
 
 fn at(address: Address, fields: &[&str]) -> Origin {
-    let steps = fields.iter().map(|field| model::field_path::Step::Key((*field).into()));
+    let steps = fields.iter().map(|field| model::field_path::FieldStep::Key((*field).into()));
     Origin::At(address, steps.collect())
 }

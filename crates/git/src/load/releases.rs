@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use model::fleet::{FleetFile, Role};
+use model::fleet::{AuthorRole, FleetFile};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::{EnvironmentName, RegistrationName};
@@ -32,7 +32,7 @@ pub(super) fn admit(
     let by_pull_request = by_pull_request(contents);
     let mut manifests: BTreeMap<Arc<str>, Vec<Manifests>> = BTreeMap::new();
     for file in contents.iter() {
-        if matches!(&file.role, Role::Application(name) if by_pull_request.contains(name)) {
+        if matches!(&file.role, AuthorRole::Application(name) if by_pull_request.contains(name)) {
             continue;
         }
         for object in &file.objects.objects {
@@ -63,7 +63,7 @@ pub(super) fn admit(
     let content: Arc<[u8]> = pins.join("---\n").into_bytes().into();
     let id = GitId::of_blob(&content);
     let file = files.add(File { source: Arc::new(Source::directory()), path: PATH.into(), id, content });
-    contents.push(FleetFile::read(Role::Platform, file, files));
+    contents.push(FleetFile::read(AuthorRole::Platform, file, files));
 }
 
 /// The registrations of workloads whose releases move by pull requests to their manifests.

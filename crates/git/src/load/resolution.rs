@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::fleet::{Limits, Role};
+use model::fleet::{AuthorRole, Limits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::release::{COMMIT, GitReference, Release, TAG, git_reference};
@@ -102,7 +102,7 @@ impl Resolution<'_> {
         let pinned: BTreeSet<&str> = objects.filter_map(releases::promoted).collect();
         let mut found = BTreeMap::new();
         for file in &self.assembly.contents {
-            let Role::Application(name) = &file.role else { continue };
+            let AuthorRole::Application(name) = &file.role else { continue };
             let Some(registration) = registrations.get(name).filter(|found| !found.moves_by_pull_request()) else {
                 continue;
             };

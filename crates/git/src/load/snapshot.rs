@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic};
-use model::fleet::{Limits, Role};
+use model::fleet::{AuthorRole, Limits};
 use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::{AnyObject, Environment, GitOpsRepo, Object};
@@ -18,7 +18,7 @@ use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::reference::Reference;
 use super::resolution::{Registration, Resolution};
 use super::view::View;
-use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics};
+use super::{ControlPlane, DeclaredEnvironments, LoadedFiles, ReadRole, diagnostics};
 use crate::limits::PLACES_MAX;
 use crate::publications::Publications;
 use crate::repositories::{Repositories, RepositoryError, Revision};
@@ -48,7 +48,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The environments that the control plane declares.
-    pub fn environments(&self) -> Environments {
+    pub fn environments(&self) -> DeclaredEnvironments {
         let mut assembly = Assembly::new(self.0.control_plane.progress, self.0.control_plane.promoted);
         self.declarations(&mut assembly);
         let mut places = BTreeMap::new();
@@ -58,17 +58,17 @@ impl<'a> Snapshot<'a> {
         }
         let declarations = std::mem::take(&mut assembly.declarations);
         let (files, diagnostics) = assembly.into_diagnostics();
-        Environments { names: places.keys().cloned().collect(), places, declarations, files, diagnostics }
+        DeclaredEnvironments { names: places.keys().cloned().collect(), places, declarations, files, diagnostics }
     }
 
     /// Loads one environment. If the repository of an application can't be reached, its last cached commit is used.
-    pub fn load(&self, name: &EnvironmentName) -> Loaded {
+    pub fn load(&self, name: &EnvironmentName) -> LoadedFiles {
         self.complete(self.platform(name), &|| Ok(Vec::new()))
     }
 
     /// Same as [`Self::load`], with the publications on the environment's branches. They prove which objects existed before: these are kept if they
     /// may be in files that can't be read.
-    pub fn load_after(&self, name: &EnvironmentName, published: &[Publications]) -> Loaded {
+    pub fn load_after(&self, name: &EnvironmentName, published: &[Publications]) -> LoadedFiles {
         self.complete(self.platform_after(name, published), &|| Ok(published.to_vec()))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Snapshot<'a> {
 
     /// Loads the applications of an environment. If a repository can't be reached, its last cached commit is used, unless it is older than the
     /// published one.
-    pub fn complete(&self, part: PlatformPart, published: ReadPublications<'_>) -> Loaded {
+    pub fn complete(&self, part: PlatformPart, published: ReadPublications<'_>) -> LoadedFiles {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
             self.applications(&mut assembly, (&environment, published));
@@ -289,7 +289,7 @@ fn registrations(assembly: &Assembly, environment: &EnvironmentName) -> Vec<Regi
     let counting = assembly.counting_objects(environment).into_iter();
     let found = counting.filter_map(|(object, limits)| match object {
         AnyObject::WorkloadRegistration(registration) => {
-            Some((Arc::clone(registration), limits.granted(&Role::Platform, object)?))
+            Some((Arc::clone(registration), limits.granted(&AuthorRole::Platform, object)?))
         }
         _ => None,
     });

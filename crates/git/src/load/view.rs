@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use model::progress::Phase;
+use model::progress::ProgressPhase;
 
 use super::ControlPlane;
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
         let key = (url.clone(), revision.clone());
         let resolved = Arc::clone(self.resolved.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         let resolve = || {
-            let fetching = self.control_plane.progress.begin(Phase::Fetching);
+            let fetching = self.control_plane.progress.begin(ProgressPhase::Fetching);
             let _fetching = fetching.named(|| format!("{} ({revision})", url.label()).into());
             self.repositories.resolve(url, revision)
         };

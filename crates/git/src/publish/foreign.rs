@@ -3,7 +3,7 @@
 use model::git_id::GitId;
 use model::tree::{FileDifference, OpenError, Tree};
 
-use super::{AUTHOR_EMAIL, Destination, Heads, PublishError};
+use super::{AUTHOR_EMAIL, DestinationBranch, Heads, PublishError};
 use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
 use crate::repositories::{Commit, CommitInfo, Person, Repositories, RepositoryError, opener};
 use crate::trailer;
@@ -18,7 +18,7 @@ use crate::trailer;
 /// If there is another commit. If the repository can't be read.
 pub fn check_commits(
     repositories: &dyn Repositories,
-    destination: &Destination<'_>,
+    destination: &DestinationBranch<'_>,
     heads: &Heads,
 ) -> Result<(), PublishError> {
     let Heads { base, branch: Some(branch) } = heads else { return Ok(()) };
@@ -42,7 +42,7 @@ pub fn check_commits(
 
 /// A commit is Kalypso's if it has the trailer, one parent, and Kalypso as the committer. If a person amends such a commit, trailer and author stay,
 /// but the committer changes.
-pub(super) fn is_ours(info: &CommitInfo, destination: &Destination<'_>) -> bool {
+pub(super) fn is_ours(info: &CommitInfo, destination: &DestinationBranch<'_>) -> bool {
     let is_for_it = trailer::trailers(&info.message, trailer::ENVIRONMENT) == [destination.environment.as_str()];
     is_for_it && info.parents.len() == 1 && info.committer.email == AUTHOR_EMAIL
 }
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
     }
 
     /// The newest commit that is neither Kalypso's nor a merge of the base branch without changes of its own.
-    fn foreign(&self, destination: &Destination<'_>) -> Result<Option<(&Commit, Person)>, PublishError> {
+    fn foreign(&self, destination: &DestinationBranch<'_>) -> Result<Option<(&Commit, Person)>, PublishError> {
         let mut found = None;
         let mut merged = self.begin.clone();
         for commit in self.own.iter().rev() {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::git_id::GitId;
-use model::progress::Phase;
+use model::progress::ProgressPhase;
 use model::tree::{Blob, Child, DEPTH_MAX, Entry, Mode, OpenError, Sealed, SealedBy, Tree};
 
 use super::object::{commit_info, commit_object, encode, from_gix, object_id};
 use super::{
-    Commit, CommitInfo, Content, EntryKind, FolderEntry, NewCommit, Push, Pushed, Repositories, RepositoryError,
+    Commit, CommitInfo, EntryKind, FileContent, FolderEntry, NewCommit, Push, Pushed, Repositories, RepositoryError,
     Revision, newest_first, opener, push_name,
 };
 use crate::limits::ANCESTRY_MAX;
@@ -265,11 +265,11 @@ impl Repositories for MemoryRepositories {
         }))
     }
 
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError> {
         let content = self.with(commit, |repository, _| repository.blobs.get(&blob).cloned())?;
         match content {
-            Some(bytes) if bytes.len() as u64 > limit => Ok(Content::TooLarge(bytes.len() as u64)),
-            Some(bytes) => Ok(Content::Bytes(bytes)),
+            Some(bytes) if bytes.len() as u64 > limit => Ok(FileContent::TooLarge(bytes.len() as u64)),
+            Some(bytes) => Ok(FileContent::Bytes(bytes)),
             None => Err(damaged(&commit.url, format!("blob {blob} is missing"))),
         }
     }
@@ -335,7 +335,7 @@ impl Repositories for MemoryRepositories {
             Some(commit) => self.new_objects(url, commit)?,
             None => Objects::default(),
         };
-        let writing = push.progress.begin(Phase::Writing);
+        let writing = push.progress.begin(ProgressPhase::Writing);
         writing.advance(new.trees.len());
         let _sending = writing.named(|| push_name(url));
         let mut state = self.state();

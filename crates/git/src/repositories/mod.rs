@@ -68,7 +68,7 @@ pub trait Repositories: Sync {
     ///
     /// # Errors
     /// If the repository is damaged.
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError>;
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError>;
 
     /// The root folder of a commit. Its folders are sealed, and files are known only by their blob ids.
     ///
@@ -239,7 +239,7 @@ pub enum EntryKind {
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum FileContent {
     /// The bytes.
     Bytes(Arc<[u8]>),
     /// The file exceeds the requested limit. Its size in bytes.
@@ -309,7 +309,7 @@ pub struct Push<'a> {
     pub expected: Option<GitId>,
     /// The new commit. None: the branch is deleted.
     pub commit: Option<NewCommit<'a>>,
-    /// Counts each changed folder as [`Phase::Writing`](model::progress::Phase::Writing). The caller sets the expected number before the push,
+    /// Counts each changed folder as [`Phase::Writing`](model::progress::ProgressPhase::Writing). The caller sets the expected number before the push,
     /// because only the caller can compute it.
     pub progress: &'a Progress,
 }

@@ -294,7 +294,7 @@ fn text(repositories: &dyn Repositories, commit: &Commit, path: &str) -> Option<
     let entries = repositories.folder(commit, folder).unwrap()?;
     let entry = entries.into_iter().find(|entry| entry.name == name && entry.kind == git::EntryKind::File)?;
     match repositories.content(commit, entry.id, 1_000).unwrap() {
-        git::Content::Bytes(bytes) => Some(bytes.to_vec()),
-        git::Content::TooLarge(_) => None,
+        git::FileContent::Bytes(bytes) => Some(bytes.to_vec()),
+        git::FileContent::TooLarge(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Proposing branches with commits of people, and branches that moved below a proposed change.
 
 use git::publish::{
-    BranchChange, Destination, DestinationState, PublishError, PushOutcome, check_commits, current_state, heads,
+    BranchChange, DestinationBranch, DestinationState, PublishError, PushOutcome, check_commits, current_state, heads,
     publish,
 };
 use git::{NewCommit, Push, Pushed, Repositories, Revision};
@@ -36,9 +36,9 @@ fn check(test: impl Fn(&Branches<'_>)) {
 }
 
 impl Branches<'_> {
-    fn with<T>(&self, act: impl FnOnce(&Destination<'_>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&DestinationBranch<'_>) -> T) -> T {
         let url = url("gitops");
-        act(&Destination { url: &url, base: BASE, branch: Some(PROPOSAL), environment: &self.environment })
+        act(&DestinationBranch { url: &url, base: BASE, branch: Some(PROPOSAL), environment: &self.environment })
     }
 
     /// Proposes these files as a publication does, and returns the commit. None: nothing was pushed.

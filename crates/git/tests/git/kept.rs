@@ -1,7 +1,7 @@
 //! Objects in files that can't be read are kept.
 
 use git::MemoryRepositories;
-use git::load::Loaded;
+use git::load::LoadedFiles;
 use model::object::AnyObject;
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
@@ -98,7 +98,7 @@ fn a_link_in_the_place_of_objects_keeps_them() {
     check("configs", Mode::Submodule, "a, b, K0130");
 }
 
-fn load_from_memory(branches: &[Branch<'_>]) -> Loaded {
+fn load_from_memory(branches: &[Branch<'_>]) -> LoadedFiles {
     let repositories = MemoryRepositories::default();
     repositories.create(&url("control-plane"));
     let environment = environment("dev");
@@ -179,7 +179,7 @@ fn shop(eu: &str, us: &str) -> String {
 type Owned<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
 
 /// Checks the targets of workload `shop` after these commits of its file, in the control plane and in an application repository.
-fn check_targets(texts: &[&str], expected: &str) -> Loaded {
+fn check_targets(texts: &[&str], expected: &str) -> LoadedFiles {
     let app = registration("app", &format!("{HOST}app"), ".");
     let registered: Branch<'_> = ("control-plane", "dev", &[("app.yaml", &app)]);
     let own = texts.iter().map(|text| ("control-plane", "dev", vec![("w.yaml", *text)]));

@@ -1,6 +1,6 @@
 //! What limited repositories may bring, with all ways around it.
 
-use git::load::Loaded;
+use git::load::LoadedFiles;
 use git::{MemoryRepositories, Repositories};
 use model::fleet::Fleet;
 use model::kind::Kind;
@@ -72,7 +72,7 @@ fn counting(fleet: &Fleet) -> Vec<String> {
 }
 
 /// What counts, and the codes of errors with the names that they are about.
-fn outcome(loaded: Loaded) -> (Vec<String>, Vec<String>, bool) {
+fn outcome(loaded: LoadedFiles) -> (Vec<String>, Vec<String>, bool) {
     let is_complete = loaded.is_complete;
     let (fleet, found) = Fleet::build(loaded.input);
     let errors = found.iter().chain(&loaded.diagnostics).filter(|found| found.is_error());

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
-use git::publications::{Publication, Publications};
+use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, LoadedFiles, Snapshot, load, read_directory};
+use git::publications::{Publications, PublishedCommit};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
-use model::fleet::{Fleet, Role};
+use model::fleet::{AuthorRole, Fleet};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
 use crate::objects::{base, config, environment, flux_pair, gitops, registration, workload};
@@ -24,23 +24,23 @@ fn dev() -> EnvironmentName {
     EnvironmentName::new("dev").unwrap()
 }
 
-pub(crate) fn load_dev(repositories: &dyn Repositories) -> Loaded {
+pub(crate) fn load_dev(repositories: &dyn Repositories) -> LoadedFiles {
     load_promoted(repositories, None, &Progress::default())
 }
 
-fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> Loaded {
+fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> LoadedFiles {
     let url = url("control-plane");
     let broken = &BrokenFiles::default();
     load(repositories, ControlPlane { promoted, ..control_plane(&url, (progress, broken)) }, &dev())
 }
 
 /// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `incomplete` if a part is not known.
-pub(crate) fn summary(loaded: Loaded) -> String {
+pub(crate) fn summary(loaded: LoadedFiles) -> String {
     let is_complete = loaded.is_complete;
     let objects = loaded.input.contents.iter().flat_map(|file| {
         let by = match &file.role {
-            Role::Platform => String::new(),
-            Role::Application(name) => format!(" by {name}"),
+            AuthorRole::Platform => String::new(),
+            AuthorRole::Application(name) => format!(" by {name}"),
         };
         let interesting = file.objects.objects.iter().filter(|object| !matches!(object.kind(), Kind::Environment));
         interesting.map(move |object| format!("{}{by}", object.key().name))
@@ -255,7 +255,8 @@ fn unreachable_application_never_returns_behind_the_publication() {
         let platform = control_plane(url, (progress, broken));
         let snapshot = Snapshot::new(&repositories, platform);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
-        let publication = Publication { sources: source.into_iter().collect(), ..Publication::from_message(read, "") };
+        let publication =
+            PublishedCommit { sources: source.into_iter().collect(), ..PublishedCommit::from_message(read, "") };
         let published = Publications { publications: vec![publication] };
         summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))
     };
@@ -448,7 +449,7 @@ fn a_directory_is_read_as_one_environment() {
     assert_eq!(summary(read_folder(&folder, &edits).unwrap()), "changed, new, K0118");
 }
 
-pub(crate) fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<Loaded, DirectoryError> {
+pub(crate) fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<LoadedFiles, DirectoryError> {
     let edit =
         |(path, text): &(&str, Option<String>)| (Arc::from(*path), text.as_ref().map(|text| text.as_bytes().into()));
     let edits: Edits = edits.iter().map(edit).collect();
@@ -474,7 +475,7 @@ fn another_commit_can_be_promoted_as_a_preview() {
         assert_eq!(summary(loaded), expected);
         let seen = progress.seen().unwrap();
         // A file of two overlapping places counts once.
-        assert_eq!((seen.phase, seen.done, seen.total), (Phase::Reading, files, files));
+        assert_eq!((seen.phase, seen.done, seen.total), (ProgressPhase::Reading, files, files));
     };
     check(None, 4, "first, main");
     check(Some(commits[1]), 3, "main, second");

@@ -1,7 +1,7 @@
 //! Promotions are read at the head of the control plane's main branch, and nowhere else.
 
 use git::MemoryRepositories;
-use git::load::{Declarations, Loaded};
+use git::load::{Declarations, LoadedFiles};
 
 use crate::load::{check, fill, load_dev, read_folder};
 use crate::objects::{base, config, environment};
@@ -22,7 +22,7 @@ fn shown(declarations: &Declarations) -> String {
 }
 
 /// Commits these promotions to the main branch one after another, and loads the environment after each.
-fn after_commits(texts: &[&str]) -> (MemoryRepositories, Loaded) {
+fn after_commits(texts: &[&str]) -> (MemoryRepositories, LoadedFiles) {
     let repositories = memory("control-plane");
     fill(&repositories, &[("control-plane", "dev", &[("a.yaml", &config("a"))])]);
     let dev = environment("dev");

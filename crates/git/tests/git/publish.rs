@@ -1,7 +1,7 @@
 //! Publishing of trees to branches, without loss of foreign commits.
 
 use git::publish::{
-    BranchChange, Destination, DestinationState, PublishError, PushOutcome, current_state, publish, withdraw,
+    BranchChange, DestinationBranch, DestinationState, PublishError, PushOutcome, current_state, publish, withdraw,
 };
 use git::{GitRepositories, NewCommit, Push, Pushed, Repositories, Revision, trailer};
 use model::git_id::GitId;
@@ -22,9 +22,9 @@ fn check(test: impl Fn(&dyn Repositories)) {
     in_each_implementation(begin);
 }
 
-fn with_destination<T>(branch: Option<&str>, act: impl FnOnce(&Destination<'_>) -> T) -> T {
+fn with_destination<T>(branch: Option<&str>, act: impl FnOnce(&DestinationBranch<'_>) -> T) -> T {
     let (url, environment) = (url("gitops"), EnvironmentName::new("dev").unwrap());
-    act(&Destination { url: &url, base: "dev", branch, environment: &environment })
+    act(&DestinationBranch { url: &url, base: "dev", branch, environment: &environment })
 }
 
 fn read_state(repositories: &dyn Repositories, branch: Option<&str>) -> Result<DestinationState, PublishError> {

@@ -1,8 +1,8 @@
 //! The tags and branches that name releases are resolved to commits, when an environment is loaded.
 
 use git::MemoryRepositories;
-use git::load::{BrokenFiles, ControlPlane, Loaded, ReadRole, Snapshot};
-use git::publications::{AdmittedReleases, NO_RELEASES, Publication, Publications, source_trailer};
+use git::load::{BrokenFiles, ControlPlane, LoadedFiles, ReadRole, Snapshot};
+use git::publications::{AdmittedReleases, NO_RELEASES, Publications, PublishedCommit, source_trailer};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::AnyObject;
@@ -62,7 +62,7 @@ impl World {
         commit(&self.repositories, &url("manifests"), "main", &[("p/a.yaml", text)])
     }
 
-    fn load(&self, name: &str, (releases, published): (&AdmittedReleases, &[Publications])) -> Loaded {
+    fn load(&self, name: &str, (releases, published): (&AdmittedReleases, &[Publications])) -> LoadedFiles {
         let url = url("control-plane");
         let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
         let platform = ControlPlane { releases, ..control_plane(&url, (progress, broken)) };
@@ -75,7 +75,7 @@ impl World {
     }
 }
 
-fn found(loaded: &Loaded) -> (Option<String>, Option<GitId>) {
+fn found(loaded: &LoadedFiles) -> (Option<String>, Option<GitId>) {
     let objects = loaded.input.contents.iter().flat_map(|file| &file.objects.objects);
     let mut pins = objects.filter_map(|object| match object {
         AnyObject::ReleasePin(pin) => Some(format!("{:?}", pin.spec.manifests)),
@@ -133,7 +133,7 @@ fn the_published_commit_counts_while_the_repository_cannot_be_reached() {
     world.repositories.tag(&url("manifests"), "v1", second);
     let name = (url("manifests").as_str().to_owned(), "v1".to_owned());
     let message = format!("Publish\n\nKalypso-Source: {}\n", source_trailer(&name, first));
-    let published = [Publications { publications: vec![Publication::from_message(first, &message)] }];
+    let published = [Publications { publications: vec![PublishedCommit::from_message(first, &message)] }];
     world.repositories.set_broken(&url("manifests"), Some("it is down"));
     assert_eq!(found(&world.load("dev", (&NO_RELEASES, &published))), at("tag", "v1", first));
     assert_eq!(world.release("dev"), (None, None));

@@ -216,7 +216,7 @@ fn objects_with_wrong_ids_are_fetched_again() {
         assert_eq!(repositories.info(&commit).unwrap().message, "a change");
         assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", "1")]));
         let read = repositories.content(&commit, GitId::of_blob(b"1"), 100).unwrap();
-        assert_eq!(read, git::Content::Bytes(b"1".as_slice().into()), "{kind}");
+        assert_eq!(read, git::FileContent::Bytes(b"1".as_slice().into()), "{kind}");
         // If the server can't be reached, the forged object is not used either.
         forge(&copy(&disk), kind, &id, &content);
         drop(server);

@@ -1,8 +1,8 @@
 //! Behaviour that repositories in memory, local repositories and remote ones have in common.
 
-use git::{Content, EntryKind, GitRepositories, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
+use git::{EntryKind, FileContent, GitRepositories, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Blob, Child, Entry, Mode, Open, Sealed, SealedBy, Tree, closed};
 use testkit::git_server::GitServer;
 
@@ -65,8 +65,8 @@ fn committed_files_are_read() {
         assert_eq!(names("a"), Some(vec![("b".to_owned(), EntryKind::Folder), ("d".to_owned(), EntryKind::File)]));
         assert_eq!((names("e"), names("x"), names("a/x")), (None, None, None));
         let read = |limit| repositories.content(&commit, GitId::of_blob(b"c"), limit).unwrap();
-        assert_eq!(read(1), Content::Bytes(b"c".as_slice().into()));
-        assert_eq!(read(0), Content::TooLarge(1));
+        assert_eq!(read(1), FileContent::Bytes(b"c".as_slice().into()));
+        assert_eq!(read(0), FileContent::TooLarge(1));
         assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a/b/c.yaml", "c"), ("a/d", "d"), ("e", "e")]));
     });
 }
@@ -258,7 +258,7 @@ fn many_files_of_all_sizes_are_pushed() {
         assert_eq!(repositories.tree(&main).unwrap(), tree(&files));
         for (_, text) in files {
             let content = repositories.content(&main, GitId::of_blob(text.as_bytes()), 1 << 20).unwrap();
-            assert_eq!(content, Content::Bytes(text.as_bytes().into()));
+            assert_eq!(content, FileContent::Bytes(text.as_bytes().into()));
         }
     });
 }
@@ -281,7 +281,11 @@ fn folders_that_are_written_are_counted() {
         let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &progress };
         let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("the push failed") };
         let seen = progress.seen().unwrap();
-        assert_eq!((seen.phase, seen.total, seen.under_way.len()), (Phase::Writing, 1, 0), "the push counts as one");
+        assert_eq!(
+            (seen.phase, seen.total, seen.under_way.len()),
+            (ProgressPhase::Writing, 1, 0),
+            "the push counts as one"
+        );
         (id, seen.done - seen.total)
     };
     check(|repositories| {

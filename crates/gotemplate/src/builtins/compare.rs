@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::function::{Call, Failure};
+use crate::function::{Call, FunctionError};
 use crate::types::type_name;
 use crate::value::Value;
 
 /// Whether the first argument equals one of the others.
-pub(super) fn eq(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn eq(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let [first, others @ ..] = arguments else {
-        return Err(Failure::error("missing argument for comparison"));
+        return Err(FunctionError::error("missing argument for comparison"));
     };
     if others.is_empty() {
-        return Err(Failure::error("missing argument for comparison"));
+        return Err(FunctionError::error("missing argument for comparison"));
     }
     for other in others {
         if equal(first, other)? {
@@ -23,38 +23,38 @@ pub(super) fn eq(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Fai
     Ok(Value::Bool(false))
 }
 
-pub(super) fn ne(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn ne(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!equal(left, right)?))
 }
 
-pub(super) fn lt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn lt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let (left, right) = pair(arguments)?;
     Ok(Value::Bool(less(left, right)?))
 }
 
 /// `<=` is `<` or `==`.
-pub(super) fn le(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn le(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let (left, right) = pair(arguments)?;
     Ok(Value::Bool(less(left, right)? || equal(left, right)?))
 }
 
 /// `>` is not `<=`.
-pub(super) fn gt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn gt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!(less(left, right)? || equal(left, right)?)))
 }
 
 /// `>=` is not `<`.
-pub(super) fn ge(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn ge(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!less(left, right)?))
 }
 
-fn pair(arguments: &[Value]) -> Result<(&Value, &Value), Failure> {
+fn pair(arguments: &[Value]) -> Result<(&Value, &Value), FunctionError> {
     match arguments {
         [left, right] => Ok((left, right)),
-        _ => Err(Failure::error("missing argument for comparison")),
+        _ => Err(FunctionError::error("missing argument for comparison")),
     }
 }
 
@@ -83,7 +83,7 @@ fn basic(value: &Value) -> Basic {
 }
 
 #[allow(clippy::float_cmp, reason = "Go compares floats exactly")]
-fn equal(left: &Value, right: &Value) -> Result<bool, Failure> {
+fn equal(left: &Value, right: &Value) -> Result<bool, FunctionError> {
     match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Ok(left == right),
         (Value::Complex(a, b), Value::Complex(c, d)) => Ok(a == c && b == d),
@@ -99,25 +99,25 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Failure> {
 }
 
 /// Compares values that are both lists, maps, structs, times or versions.
-fn identical(left: &Value, right: &Value) -> Result<bool, Failure> {
+fn identical(left: &Value, right: &Value) -> Result<bool, FunctionError> {
     match (left, right) {
         (Value::Time(left), Value::Time(right)) => Ok(Arc::ptr_eq(left, right) || left == right),
         (Value::Version(left), Value::Version(right)) => Ok(Arc::ptr_eq(left, right)),
-        _ => Err(Failure::Error(format!("non-comparable types {} and {}", type_name(left), type_name(right)))),
+        _ => Err(FunctionError::Error(format!("non-comparable types {} and {}", type_name(left), type_name(right)))),
     }
 }
 
-fn less(left: &Value, right: &Value) -> Result<bool, Failure> {
+fn less(left: &Value, right: &Value) -> Result<bool, FunctionError> {
     let (left_kind, right_kind) = (basic(left), basic(right));
     if left_kind == Basic::Other || right_kind == Basic::Other {
-        return Err(Failure::error("invalid type for comparison"));
+        return Err(FunctionError::error("invalid type for comparison"));
     }
     match (left, right) {
         (Value::Float(left), Value::Float(right)) => Ok(left < right),
         (Value::Text(left), Value::Text(right)) => Ok(left.cmp(right) == Ordering::Less),
         _ => match (integer(left), integer(right)) {
             (Some(left), Some(right)) => Ok(left < right),
-            _ if left_kind == right_kind => Err(Failure::error("invalid type for comparison")),
+            _ if left_kind == right_kind => Err(FunctionError::error("invalid type for comparison")),
             _ => Err(incompatible(left, right)),
         },
     }
@@ -141,7 +141,7 @@ fn is_nil(value: &Value) -> bool {
     }
 }
 
-fn incompatible(left: &Value, right: &Value) -> Failure {
+fn incompatible(left: &Value, right: &Value) -> FunctionError {
     let (left, right) = (type_name(left), type_name(right));
-    Failure::Error(format!("incompatible types for comparison: {left} and {right}"))
+    FunctionError::Error(format!("incompatible types for comparison: {left} and {right}"))
 }

@@ -1,12 +1,12 @@
 //! `html`, `js` and `urlquery`: escape text for other languages.
 
 use crate::format::{self, is_printable};
-use crate::function::{Call, Failure};
+use crate::function::{Call, FunctionError};
 use crate::runes::first_char;
 use crate::text::Text;
 use crate::value::Value;
 
-pub(super) fn html(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn html(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = joined(arguments);
     let mut escaped = Vec::with_capacity(text.len());
     for byte in text.as_bytes() {
@@ -23,7 +23,7 @@ pub(super) fn html(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
     Ok(Value::text(escaped))
 }
 
-pub(super) fn js(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn js(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = joined(arguments);
     let mut escaped = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -45,7 +45,7 @@ pub(super) fn js(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Fai
     Ok(Value::text(escaped))
 }
 
-pub(super) fn urlquery(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+pub(super) fn urlquery(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = joined(arguments);
     let mut escaped = Vec::with_capacity(text.len());
     for byte in text.as_bytes() {

@@ -7,7 +7,7 @@ mod escape;
 mod index;
 
 use crate::format;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::truth::is_true;
 use crate::types::type_name;
 use crate::value::Value;
@@ -36,30 +36,30 @@ const fn function(name: &'static str, params: &'static [Type]) -> Function {
     Function { name, params, variadic: false, reads_deeply: false, body: not }
 }
 
-fn not(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn not(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = arguments.first().unwrap_or(&Value::Nil);
     Ok(Value::Bool(!is_true(value, call.changes)))
 }
 
 /// Always returns an error: templates have no values that are functions.
-fn call(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn call(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     match arguments.first() {
-        None | Some(Value::Nil | Value::Missing) => Err(Failure::error("call of nil")),
-        Some(other) => Err(Failure::Error(format!("non-function of type {}", type_name(other)))),
+        None | Some(Value::Nil | Value::Missing) => Err(FunctionError::error("call of nil")),
+        Some(other) => Err(FunctionError::Error(format!("non-function of type {}", type_name(other)))),
     }
 }
 
-fn print(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn print(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::Text(format::sprint(arguments)))
 }
 
-fn println(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn println(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::Text(format::sprintln(arguments)))
 }
 
-fn printf(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn printf(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let [Value::Text(format), values @ ..] = arguments else {
-        return Err(Failure::error("the format is not a text"));
+        return Err(FunctionError::error("the format is not a text"));
     };
     Ok(Value::Text(format::sprintf_up_to(call.budget.output_left(), format, values)))
 }

@@ -3,7 +3,7 @@
 use super::arguments::convert;
 use super::{Eval, Run, Stop, error, stop};
 use crate::argument_taints::{self, ArgumentTaints};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::names::Callee;
 use crate::nesting;
 use crate::parse::tree::Operand;
@@ -103,7 +103,7 @@ impl Run<'_> {
     }
 
     /// The taints of the arguments from index `base` on.
-    fn taints(&mut self, base: usize, hidden: Taint) -> Result<ArgumentTaints, Failure> {
+    fn taints(&mut self, base: usize, hidden: Taint) -> Result<ArgumentTaints, FunctionError> {
         let mut taints = ArgumentTaints { all: hidden, hidden, has_container: false };
         for argument in self.arguments.get(base..).unwrap_or_default() {
             taints.all = taints.all.max(argument_taints::taint_of(argument, self.changes, self.budget)?);
@@ -113,7 +113,7 @@ impl Run<'_> {
     }
 
     /// Executes the function with the arguments from index `base` on.
-    fn execute(&mut self, function: &Function, base: usize, hidden: Taint) -> Result<Value, Failure> {
+    fn execute(&mut self, function: &Function, base: usize, hidden: Taint) -> Result<Value, FunctionError> {
         let taints = self.taints(base, hidden)?;
         let arguments = self.arguments.get_mut(base..).unwrap_or_default();
         if function.reads_deeply {
@@ -166,9 +166,9 @@ impl Parameters<'_> {
 }
 
 #[cold]
-fn failed(at: usize, function: &Function, failure: Failure) -> Stop {
+fn failed(at: usize, function: &Function, failure: FunctionError) -> Stop {
     match failure {
-        Failure::Error(message) => error(at, format!("error calling {}: {message}", function.name)),
-        exhausted @ Failure::Exhausted(_) => stop(at, exhausted),
+        FunctionError::Error(message) => error(at, format!("error calling {}: {message}", function.name)),
+        exhausted @ FunctionError::Exhausted(_) => stop(at, exhausted),
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use self::missing::MissingKeys;
 use crate::budget::{Budget, Exhausted};
-use crate::function::Failure;
+use crate::function::FunctionError;
 use crate::map_changes::MapChanges;
 use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
 use crate::part_cache::{PartCache, Slot};
@@ -29,7 +29,7 @@ pub(crate) struct Stop(pub(crate) Box<Cause>);
 #[derive(Debug)]
 pub(crate) struct Cause {
     pub(crate) at: usize,
-    pub(crate) failure: Failure,
+    pub(crate) failure: FunctionError,
     /// The byte of the field whose last key does not exist, if this is the reason.
     pub(crate) missing: Option<usize>,
 }
@@ -168,11 +168,11 @@ impl Run<'_> {
 }
 
 #[cold]
-fn stop(at: usize, failure: impl Into<Failure>) -> Stop {
+fn stop(at: usize, failure: impl Into<FunctionError>) -> Stop {
     Stop(Box::new(Cause { at, failure: failure.into(), missing: None }))
 }
 
 #[cold]
 fn error(at: usize, message: impl Into<String>) -> Stop {
-    stop(at, Failure::Error(message.into()))
+    stop(at, FunctionError::Error(message.into()))
 }

@@ -1,7 +1,7 @@
 //! `hash`: a number computed from a value.
 
 use crate::budget::{Budget, Exhausted};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::{IntKind, Key, Struct, UintKind, Value};
 use crate::yaml::NESTING_MAX;
 
@@ -15,7 +15,7 @@ const BYTES_PER_STEP: u64 = 64;
 ///
 /// The hashes of a list's items are chained. The hashes of a map's entries are combined independently of their order. Maps of different Go types have
 /// the same hash if their entries have, but `1` and `1.0` have different hashes. Complex numbers can't be hashed: the result is an empty text.
-fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let hash = of_value(arguments.first().unwrap_or(&Value::Nil), 0, call.budget)?;
     Ok(Value::text(hash.map_or_else(String::new, |hash| hash.to_string())))
 }

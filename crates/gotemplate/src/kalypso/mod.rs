@@ -26,16 +26,16 @@ fn without_newline(mut yaml: Vec<u8>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::FUNCTIONS;
-    use crate::budget::{Budget, Exhausted, Limits};
-    use crate::function::{Call, Failure};
+    use crate::budget::{Budget, Exhausted, RenderLimits};
+    use crate::function::{Call, FunctionError};
     use crate::map_changes::MapChanges;
     use crate::value::Value;
 
     /// Calls the function `name` with `argument`.
-    pub(super) fn call(name: &str, argument: Value) -> Result<String, Failure> {
+    pub(super) fn call(name: &str, argument: Value) -> Result<String, FunctionError> {
         let function = FUNCTIONS.iter().find(|function| function.name == name).expect("a function of that name");
         let (changes, budget) =
-            (&mut MapChanges::default(), &mut Budget::new(Limits { steps: 20_000, ..Limits::default() }));
+            (&mut MapChanges::default(), &mut Budget::new(RenderLimits { steps: 20_000, ..RenderLimits::default() }));
         match (function.body)(&mut Call { changes, budget }, &[argument])? {
             Value::Text(text) => Ok(text.to_string()),
             other => panic!("{name} gave {other:?}"),

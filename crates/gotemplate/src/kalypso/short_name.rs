@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 pub(super) const FUNCTION: Function = Function {
@@ -20,12 +20,12 @@ const HASH_DIGITS: usize = 8;
 /// The smallest limit: room for a letter before the hash.
 const LENGTH_MIN: i64 = HASH_DIGITS as i64 + 2;
 
-fn short_name(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn short_name(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let [Value::Int(limit, _), Value::Text(text)] = arguments else {
-        return Err(Failure::error("it needs a number of characters and a text"));
+        return Err(FunctionError::error("it needs a number of characters and a text"));
     };
     let limit = usize::try_from(*limit).ok().filter(|_| *limit >= LENGTH_MIN);
-    let limit = limit.ok_or_else(|| Failure::error(format!("the limit is {LENGTH_MIN} characters or more")))?;
+    let limit = limit.ok_or_else(|| FunctionError::error(format!("the limit is {LENGTH_MIN} characters or more")))?;
     Ok(Value::text(short_name_of(&text.to_str(), limit)))
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn templates_can_call_short_name() {
         let render = |text: &str| {
             let dot = Value::dict([("name", Value::text("till7.chicago"))]);
-            let limits = crate::Limits::default();
+            let limits = crate::RenderLimits::default();
             let rendered = Template::parse("t", text).unwrap().render(&dot, &limits);
             rendered.map(|bytes| String::from_utf8(bytes).unwrap()).map_err(|error| error.message)
         };

@@ -1,6 +1,6 @@
 //! `stringify`: a map as YAML text whose values are all valid in the `data` of a `ConfigMap`.
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 use crate::yaml;
 
@@ -11,7 +11,7 @@ pub(super) const FUNCTION: Function =
 /// that sprig makes.
 ///
 /// Microsoft's scheduler does not convert maps with untyped keys. Composed values contain such maps: there its result is not valid as `data`.
-fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let written = match arguments.first().unwrap_or(&Value::Nil) {
         Value::Map(map) => yaml::to_yaml_of_texts(map.entries(), call.budget)?,
         other => yaml::to_yaml_with(other, call.budget)?,

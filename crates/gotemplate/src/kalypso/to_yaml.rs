@@ -1,13 +1,13 @@
 //! `toYaml`: a value as YAML text.
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 use crate::yaml;
 
 pub(super) const FUNCTION: Function =
     Function { name: "toYaml", params: &[Type::Any], variadic: false, reads_deeply: true, body: to_yaml };
 
-fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = arguments.first().unwrap_or(&Value::Nil);
     Ok(super::without_newline(yaml::to_yaml_with(value, call.budget)?))
 }

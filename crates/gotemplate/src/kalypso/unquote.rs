@@ -1,6 +1,6 @@
 //! `unquote`: a text without the quotes around it.
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -9,7 +9,7 @@ pub(super) const FUNCTION: Function =
 
 /// Removes white space, then all double quotes, then all single quotes, at both ends. For a value that is not a text, returns an empty text.
 #[allow(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn unquote(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn unquote(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let Some(Value::Text(text)) = arguments.first() else { return Ok(Value::text("")) };
     let trimmed = match std::str::from_utf8(text.as_bytes()) {
         Ok(text) => text.trim().as_bytes(),

@@ -3,7 +3,7 @@
 pub(crate) mod times;
 mod versions;
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 /// The method `name` of `value`: a function whose first parameter is the value itself. None if the value has no such method.
@@ -20,7 +20,7 @@ pub(crate) fn find(value: &Value, name: &str) -> Option<&'static Function> {
 const fn method(
     name: &'static str,
     params: &'static [Type],
-    body: fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>,
+    body: fn(&mut Call<'_>, &[Value]) -> Result<Value, FunctionError>,
 ) -> Function {
     Function { name, params, variadic: false, reads_deeply: false, body }
 }

@@ -1,7 +1,7 @@
 //! The methods of times and durations that templates can call.
 
 use super::method;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::time::{Time, duration_text};
 use crate::value::{IntKind, Value};
 
@@ -46,37 +46,37 @@ pub(crate) const DURATION_METHODS: &[Function] = &[
     method("String", &[Type::Any], |_, args| Ok(Value::text(duration_text(nanoseconds(args)?)))),
 ];
 
-fn unexpected() -> Failure {
-    Failure::error("wrong type of argument for a method of time.Time")
+fn unexpected() -> FunctionError {
+    FunctionError::error("wrong type of argument for a method of time.Time")
 }
 
-fn time(args: &[Value], index: usize) -> Result<&Time, Failure> {
+fn time(args: &[Value], index: usize) -> Result<&Time, FunctionError> {
     if let Some(Value::Time(time)) = args.get(index) { Ok(time) } else { Err(unexpected()) }
 }
 
-fn nanoseconds(args: &[Value]) -> Result<i64, Failure> {
+fn nanoseconds(args: &[Value]) -> Result<i64, FunctionError> {
     if let Some(Value::Duration(nanoseconds)) = args.first() { Ok(*nanoseconds) } else { Err(unexpected()) }
 }
 
-fn compare(args: &[Value], test: fn((i64, u32), (i64, u32)) -> bool) -> Result<Value, Failure> {
+fn compare(args: &[Value], test: fn((i64, u32), (i64, u32)) -> bool) -> Result<Value, FunctionError> {
     let (left, right) = (time(args, 0)?, time(args, 1)?);
     Ok(Value::Bool(test(left.timestamp(), right.timestamp())))
 }
 
-fn in_utc(args: &[Value]) -> Result<Value, Failure> {
+fn in_utc(args: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::Time(time(args, 0)?.in_utc().into()))
 }
 
-fn sub(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn sub(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::Duration(time(args, 0)?.nanoseconds_since(time(args, 1)?)))
 }
 
-fn add_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn add_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let [Value::Time(time), Value::Int(years, _), Value::Int(months, _), Value::Int(days, _)] = args else {
         return Err(unexpected());
     };
     match time.plus_date([*years, *months, *days]) {
         Some(later) => Ok(Value::Time(later.into())),
-        None => Err(Failure::error("the date is out of range")),
+        None => Err(FunctionError::error("the date is out of range")),
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::method;
-use crate::function::{Failure, Function, Type};
+use crate::function::{Function, FunctionError, Type};
 use crate::semver::Version;
 use crate::value::{Struct, Value};
 
@@ -33,14 +33,14 @@ enum VersionPart {
     Patch,
 }
 
-fn version(args: &[Value], index: usize) -> Result<&Version, Failure> {
+fn version(args: &[Value], index: usize) -> Result<&Version, FunctionError> {
     if let Some(Value::Version(version)) = args.get(index) {
         return Ok(version);
     }
-    Err(Failure::error("wrong type of argument for a method of *semver.Version"))
+    Err(FunctionError::error("wrong type of argument for a method of *semver.Version"))
 }
 
-fn order(args: &[Value]) -> Result<Ordering, Failure> {
+fn order(args: &[Value]) -> Result<Ordering, FunctionError> {
     Ok(version(args, 0)?.compare(version(args, 1)?))
 }
 

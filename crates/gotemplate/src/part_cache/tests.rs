@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{PartCache, PartResult};
-use crate::budget::Limits;
+use crate::budget::RenderLimits;
 use crate::taint::Taint;
-use crate::template::{Options, Template};
+use crate::template::{RenderOptions, Template};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -29,14 +29,14 @@ fn cache(values: &Value) -> Arc<PartCache> {
 
 /// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place. Shared
 /// parts have the bytes of the output.
-fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<PartCache> {
+fn check_within(text: &str, limits: RenderLimits, is_literal: bool) -> Arc<PartCache> {
     let values = values();
     let cache = cache(&values);
     let template = Template::parse("t", text).expect("a template");
     for number in [0, 1, 1, 2, 1, 3] {
         let dot = dot(&values, number);
-        let alone = template.render_with(&dot, &Options { limits, is_literal, ..Options::default() });
-        let options = Options { limits, is_literal, part_cache: Some(&cache), ..Options::default() };
+        let alone = template.render_with(&dot, &RenderOptions { limits, is_literal, ..RenderOptions::default() });
+        let options = RenderOptions { limits, is_literal, part_cache: Some(&cache), ..RenderOptions::default() };
         let mut shared = template.render_with(&dot, &options);
         if let Ok(rendered) = &mut shared {
             for (start, part) in std::mem::take(&mut rendered.shared_parts) {
@@ -50,8 +50,8 @@ fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<PartCache> 
 
 /// Checks the same with and without nested rendering, and the number of stored results.
 fn check(text: &str, stored_count: usize) {
-    check_within(text, Limits::default(), false);
-    let cache = check_within(text, Limits::default(), true);
+    check_within(text, RenderLimits::default(), false);
+    let cache = check_within(text, RenderLimits::default(), true);
     let programs = cache.programs.read().unwrap();
     let stored = programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get());
     assert_eq!(stored.flatten().count(), stored_count, "{text}");
@@ -129,11 +129,11 @@ fn cached_results_have_the_same_cost_and_errors() {
     ];
     for text in texts {
         for spent in (0..1_500).step_by(7) {
-            check_within(text, Limits { steps: spent, ..Limits::default() }, false);
-            check_within(text, Limits { output_bytes: spent, ..Limits::default() }, false);
+            check_within(text, RenderLimits { steps: spent, ..RenderLimits::default() }, false);
+            check_within(text, RenderLimits { output_bytes: spent, ..RenderLimits::default() }, false);
         }
         for depth in 0..6 {
-            check_within(text, Limits { depth, ..Limits::default() }, false);
+            check_within(text, RenderLimits { depth, ..RenderLimits::default() }, false);
         }
     }
     check("{{ range .data }}{{ fail \"no\" }}{{ end }}", 0);
@@ -148,9 +148,9 @@ fn cached_results_belong_to_one_program_and_one_map() {
         let template = Template::parse("t", &format!("{number}{{{{ toYaml .data }}}}")).expect("a template");
         for data in [&values, &others, &values, &others] {
             let dot = dot(data, 0);
-            let options = Options { part_cache: Some(&cache), ..Options::default() };
+            let options = RenderOptions { part_cache: Some(&cache), ..RenderOptions::default() };
             let rendered = template.render_with(&dot, &options).expect("it renders");
-            assert_eq!(rendered.bytes, template.render(&dot, &Limits::default()).expect("it renders"));
+            assert_eq!(rendered.bytes, template.render(&dot, &RenderLimits::default()).expect("it renders"));
         }
     }
     assert!(cache.programs.read().unwrap().len() <= super::PROGRAMS_MAX);
@@ -158,7 +158,7 @@ fn cached_results_belong_to_one_program_and_one_map() {
 
 #[test]
 fn a_cached_text_does_not_keep_its_inputs() {
-    let cache = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
+    let cache = check_within("{{ toYaml .data | indent 2 }}", RenderLimits::default(), false);
     let programs = cache.programs.read().unwrap();
     let made: Vec<_> =
         programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get()).collect();

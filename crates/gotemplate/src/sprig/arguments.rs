@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::function::{Call, Failure};
+use crate::function::{Call, FunctionError};
 use crate::text::Text;
 use crate::time::Time;
 use crate::value::{List, Map, Value};
@@ -21,7 +21,7 @@ pub(super) fn rest(args: &[Value], index: usize) -> &[Value] {
 }
 
 /// The `string` at `index`.
-pub(super) fn text(args: &[Value], index: usize) -> Result<&Text, Failure> {
+pub(super) fn text(args: &[Value], index: usize) -> Result<&Text, FunctionError> {
     match any(args, index) {
         Value::Text(text) => Ok(text),
         _ => Err(unexpected(index, "string")),
@@ -29,12 +29,12 @@ pub(super) fn text(args: &[Value], index: usize) -> Result<&Text, Failure> {
 }
 
 /// The bytes of the `string` at `index`.
-pub(super) fn bytes(args: &[Value], index: usize) -> Result<&[u8], Failure> {
+pub(super) fn bytes(args: &[Value], index: usize) -> Result<&[u8], FunctionError> {
     text(args, index).map(Text::as_bytes)
 }
 
 /// The `int` at `index`.
-pub(super) fn int(args: &[Value], index: usize) -> Result<i64, Failure> {
+pub(super) fn int(args: &[Value], index: usize) -> Result<i64, FunctionError> {
     match any(args, index) {
         Value::Int(number, _) => Ok(*number),
         _ => Err(unexpected(index, "int")),
@@ -42,7 +42,7 @@ pub(super) fn int(args: &[Value], index: usize) -> Result<i64, Failure> {
 }
 
 /// The `float64` at `index`.
-pub(super) fn float(args: &[Value], index: usize) -> Result<f64, Failure> {
+pub(super) fn float(args: &[Value], index: usize) -> Result<f64, FunctionError> {
     match any(args, index) {
         Value::Float(number) => Ok(*number),
         _ => Err(unexpected(index, "float64")),
@@ -50,7 +50,7 @@ pub(super) fn float(args: &[Value], index: usize) -> Result<f64, Failure> {
 }
 
 /// The `bool` at `index`.
-pub(super) fn boolean(args: &[Value], index: usize) -> Result<bool, Failure> {
+pub(super) fn boolean(args: &[Value], index: usize) -> Result<bool, FunctionError> {
     match any(args, index) {
         Value::Bool(flag) => Ok(*flag),
         _ => Err(unexpected(index, "bool")),
@@ -58,7 +58,7 @@ pub(super) fn boolean(args: &[Value], index: usize) -> Result<bool, Failure> {
 }
 
 /// The map at `index`.
-pub(super) fn dict(args: &[Value], index: usize) -> Result<&Arc<Map>, Failure> {
+pub(super) fn dict(args: &[Value], index: usize) -> Result<&Arc<Map>, FunctionError> {
     match any(args, index) {
         Value::Map(map) => Ok(map),
         _ => Err(unexpected(index, "map[string]interface {}")),
@@ -66,7 +66,7 @@ pub(super) fn dict(args: &[Value], index: usize) -> Result<&Arc<Map>, Failure> {
 }
 
 /// The `time.Time` at `index`.
-pub(super) fn time(args: &[Value], index: usize) -> Result<&Time, Failure> {
+pub(super) fn time(args: &[Value], index: usize) -> Result<&Time, FunctionError> {
     match any(args, index) {
         Value::Time(time) => Ok(time),
         _ => Err(unexpected(index, "time.Time")),
@@ -74,27 +74,27 @@ pub(super) fn time(args: &[Value], index: usize) -> Result<&Time, Failure> {
 }
 
 /// The slice at `index`, for functions where Go uses reflection. `refusal` is the beginning of the error for another type.
-pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result<&'a Arc<List>, Failure> {
+pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result<&'a Arc<List>, FunctionError> {
     match any(args, index) {
         Value::List(list) => Ok(list),
-        Value::Nil | Value::Missing => Err(Failure::error(NIL_POINTER)),
-        other => Err(Failure::error(format!("{refusal} {}", crate::types::kind_name(other)))),
+        Value::Nil | Value::Missing => Err(FunctionError::error(NIL_POINTER)),
+        other => Err(FunctionError::error(format!("{refusal} {}", crate::types::kind_name(other)))),
     }
 }
 
 /// Checks that a text of this length is within the limit, before it is made. The executor charges for it afterwards.
-pub(super) fn check_length(call: &Call<'_>, bytes: usize) -> Result<(), Failure> {
+pub(super) fn check_length(call: &Call<'_>, bytes: usize) -> Result<(), FunctionError> {
     call.budget.clone().output(bytes)?;
     Ok(())
 }
 
 /// Like [`check_length`], and charges the steps for making the text.
-pub(super) fn charge_text(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
+pub(super) fn charge_text(call: &mut Call<'_>, bytes: usize) -> Result<(), FunctionError> {
     check_length(call, bytes)?;
     call.budget.steps(bytes as u64 / 64)?;
     Ok(())
 }
 
-fn unexpected(index: usize, expected: &str) -> Failure {
-    Failure::error(format!("argument {}: expected {expected}", index + 1))
+fn unexpected(index: usize, expected: &str) -> FunctionError {
+    FunctionError::error(format!("argument {}: expected {expected}", index + 1))
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::bytes;
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::runes::{
     is_digit, is_letter, is_lower, is_number, is_punct, is_space, is_title, is_upper, map, push, runes, to_lower,
     to_title, to_upper,
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Reads bytes, not characters, like the original: the initial of `日` is `æ`, its first byte as a character.
-fn initials(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn initials(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let mut after_gap = true;
     let mut out = String::new();
     for char in bytes(args, 0)?.iter().map(|&byte| char::from(byte)) {

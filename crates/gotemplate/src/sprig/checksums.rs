@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::arguments::{bytes, charge_text};
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::Text;
@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
+fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], FunctionError> {
     let text = bytes(args, 0)?;
     call.budget.steps(text.len() as u64 / 64)?;
     charge_text(call, 64)?;

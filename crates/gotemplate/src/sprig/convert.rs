@@ -3,7 +3,7 @@
 use super::arguments::{any, text};
 use super::{deep, function};
 use crate::format;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::{Any, Text};
@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// For a number that is out of range, returns the largest or smallest number. `int` returns zero there.
-fn atoi(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn atoi(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::int(parse_int(text(args, 0)?.as_bytes(), 10).unwrap_or_else(|error| match error.kind() {
         std::num::IntErrorKind::PosOverflow => i64::MAX,
         std::num::IntErrorKind::NegOverflow => i64::MIN,

@@ -1,7 +1,7 @@
 //! Functions of sprig that exist, but always return an error: passwords and keys belong in a vault.
 
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::{Int64, Text};
@@ -12,6 +12,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("encryptAES", &[Text, Text], refuse),
 ];
 
-fn refuse(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Failure> {
-    Err(Failure::error("not supported: keep secrets in a vault and refer to them"))
+fn refuse(_: &mut Call<'_>, _: &[Value]) -> Result<Value, FunctionError> {
+    Err(FunctionError::error("not supported: keep secrets in a vault and refer to them"))
 }

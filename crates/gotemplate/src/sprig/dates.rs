@@ -2,7 +2,7 @@
 
 use super::arguments::{any, text, time};
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::time::{Time, parse_duration};
 use crate::types::type_name;
 use crate::value::{IntKind, Value};
@@ -27,17 +27,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// The format of `<input type="date">`.
 const HTML_DATE: &[u8] = b"2006-01-02";
 
-fn in_zone(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn in_zone(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     formatted(any(args, 1), text(args, 0)?.as_bytes(), &text(args, 2)?.to_str())
 }
 
 /// Returns an error for a value that is neither a time nor a number of seconds. Go uses the current time there.
-fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, Failure> {
+fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, FunctionError> {
     let time = match date {
         Value::Time(time) => time.in_zone(zone),
         Value::Int(seconds, IntKind::Int | IntKind::Int32 | IntKind::Int64) => Time::from_unix(*seconds).in_zone(zone),
         other => {
-            return Err(Failure::error(format!(
+            return Err(FunctionError::error(format!(
                 "not a date: {}, for which sprig shows the current time, and the output would depend on it: give the result of `toDate`, or seconds since 1970 as an integer",
                 type_name(other),
             )));
@@ -47,7 +47,7 @@ fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, Failure> 
 }
 
 /// A duration that can't be parsed changes nothing.
-fn modify(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn modify(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (duration, time) = (parse_duration(&text(args, 0)?.to_str()), time(args, 1)?);
     Ok(Value::Time(time.plus(duration.unwrap_or(0)).into()))
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::{any, boolean, rest};
 use super::{function, variadic};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::map_changes::MapChanges;
 use crate::value::Value;
 
@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let found = rest(args, 0).iter().find(|value| !is_empty(call.changes, value));
     Ok(found.cloned().unwrap_or(Value::Nil))
 }

@@ -7,7 +7,7 @@ use super::equality::deep_equal;
 use super::merge::merged;
 use super::quoting::strval;
 use super::{deep, function, variadic};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::nesting::resolve;
 use crate::value::{Entries, Key, List, Map, MapKind, Value};
 
@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("values", &[Dict], values),
 ];
 
-fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let mut entries = Entries::new();
     for pair in args.chunks(2) {
         let key = strval(&resolve(any(pair, 0), call.changes, call.budget)?);
@@ -41,7 +41,7 @@ fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// Go returns the keys in random order. Here they are sorted.
-fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let mut keys = Vec::new();
     for index in 0..args.len() {
         let entries = call.changes.entries(dict(args, index)?);
@@ -52,14 +52,14 @@ fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// Go returns the values in random order. Here they have the order of their keys.
-fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let entries = call.changes.entries(dict(args, 0)?);
     call.budget.steps(entries.len() as u64)?;
     Ok(Value::list(entries.values().cloned().collect()))
 }
 
 /// A new map with the entries whose keys are among the arguments (`named`), or are not.
-fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, Failure> {
+fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, FunctionError> {
     let entries = call.changes.entries(dict(args, 0)?);
     let names = rest(args, 1);
     let compared = (entries.len() as u64).saturating_mul(names.len() as u64);
@@ -70,7 +70,7 @@ fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, F
     Ok(Value::map(MapKind::TextToAny, kept.map(|(key, value)| (key.clone(), value.clone())).collect()))
 }
 
-fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let key = Key::Text(text(args, 0)?.clone());
     let mut found = Vec::new();
     for index in 1..args.len() {
@@ -80,10 +80,10 @@ fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::list(found))
 }
 
-fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let map = dict(args, 0)?;
     if map.is_nil() {
-        return Err(Failure::error("assignment to entry in nil map"));
+        return Err(FunctionError::error("assignment to entry in nil map"));
     }
     charge_for_change(call, map)?;
     call.changes.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
@@ -91,14 +91,14 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// Charges for the first change of a map: it copies the entries.
-fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
+fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), FunctionError> {
     if call.changes.changed(map).is_none() {
         call.budget.steps(map.entries().len() as u64)?;
     }
     Ok(())
 }
 
-fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let map = dict(args, 0)?;
     let key = Key::Text(text(args, 1)?.clone());
     if call.changes.entries(map).contains_key(&key) {
@@ -108,9 +108,9 @@ fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Map(Arc::clone(map)))
 }
 
-fn deep_copy(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn deep_copy(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     match any(args, 0) {
-        Value::Nil | Value::Missing => Err(Failure::error(NIL_POINTER)),
+        Value::Nil | Value::Missing => Err(FunctionError::error(NIL_POINTER)),
         value => Ok(copy(value)),
     }
 }

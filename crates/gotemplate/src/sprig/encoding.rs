@@ -4,7 +4,7 @@ use data_encoding::{BASE32, BASE64};
 
 use super::arguments::{bytes, charge_text};
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::Text;
@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// The index of the first invalid byte.
 type Corrupt = usize;
 
-fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
+fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], FunctionError> {
     let text = bytes(args, 0)?;
     charge_text(call, text.len().saturating_mul(2))?;
     Ok(text)

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use super::arguments::{any, charge_text};
 use super::{deep, function};
 use crate::budget::Exhausted;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::runes::first_char;
 use crate::text::Text;
 use crate::value::{Key, List, ListKind, Map, Value};
@@ -26,7 +26,7 @@ enum JsonStop {
     TooLong,
 }
 
-fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, Failure> {
+fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, FunctionError> {
     let bytes_max = call.budget.limits().output_bytes;
     let mut writer = Writer { out: Vec::with_capacity(64), indent, level: 0, bytes_max };
     match writer.value(value) {

@@ -7,7 +7,7 @@ use super::convert::to_int64;
 use super::defaults::is_empty;
 use super::equality::deep_equal;
 use super::{function, variadic};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::nesting::resolve;
 use crate::value::{IntKind, List, ListKind, Value};
 
@@ -48,37 +48,37 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Makes a `[]interface {}` of these items, and charges for it.
-fn charged_list<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
+fn charged_list<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, FunctionError> {
     let items: Vec<Value> = items.into_iter().cloned().collect();
     call.budget.steps(items.len() as u64)?;
     Ok(Value::list(items))
 }
 
 /// Makes a list of the remaining items, or Go's nil slice for `None`.
-fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, Failure> {
+fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, FunctionError> {
     items.map_or_else(|| Ok(Value::nil_list()), |items| charged_list(call, items))
 }
 
-fn push(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn push(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     charged_list(call, list(args, 0, "Cannot push on type")?.items().iter().chain([any(args, 1)]))
 }
 
-fn prepend(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn prepend(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     charged_list(call, [any(args, 1)].into_iter().chain(list(args, 0, "Cannot prepend on type")?.items()))
 }
 
-fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     charged_list(call, list(args, 0, "Cannot find reverse on type")?.items().iter().rev())
 }
 
-fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let items = list(args, 0, "Cannot compact on type")?.items();
     call.budget.steps(items.len() as u64)?;
     let items = items.iter().filter(|item| !is_empty(call.changes, item));
     Ok(Value::list(items.cloned().collect()))
 }
 
-fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let mut all = Vec::new();
     for index in 0..args.len() {
         let items = list(args, index, "Cannot concat as a list type")?.items();
@@ -88,7 +88,7 @@ fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(if all.is_empty() { Value::nil_list() } else { Value::list(all) })
 }
 
-fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     if let Value::Nil | Value::Missing = any(args, 1) {
         return Ok(Value::Bool(false));
     }
@@ -103,12 +103,12 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// The item with all changes of this rendering, to compare it.
-fn resolved_item(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
+fn resolved_item(call: &mut Call<'_>, item: &Value) -> Result<Value, FunctionError> {
     call.budget.steps(1)?;
     resolve(item, call.changes, call.budget)
 }
 
-fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let items = list(args, 0, "Cannot find uniq on type")?.items();
     let mut seen = Vec::new();
     let mut kept = Vec::new();
@@ -122,7 +122,7 @@ fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::list(kept))
 }
 
-fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let items = list(args, 0, "Cannot find without on type")?.items();
     let mut excluded = Vec::new();
     for value in rest(args, 1) {
@@ -139,7 +139,7 @@ fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// Whether `value` is one of `values`. Comparing simple values costs less than a step each. Comparing lists and maps costs steps at all levels.
-fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool, Failure> {
+fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool, FunctionError> {
     let is_container = matches!(value, Value::List(_) | Value::Map(_));
     if !is_container {
         let words = if let Value::Text(text) = value { text.len() as u64 / 1_024 } else { 0 };
@@ -156,7 +156,7 @@ fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool
 }
 
 /// `slice list [from [to]]`. Unlike the other functions, it keeps the type of the list, and returns nil for an empty list.
-fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let list = list(args, 0, "list should be type of slice or array but")?;
     if list.items().is_empty() {
         return Ok(Value::Nil);
@@ -165,12 +165,12 @@ fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let to = args.get(2).map_or(list.items().len() as i64, to_int64);
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
     let items = range.and_then(|(from, to)| list.items().get(from..to));
-    let items = items.ok_or_else(|| Failure::error("reflect.Value.Slice: slice index out of bounds"))?;
+    let items = items.ok_or_else(|| FunctionError::error("reflect.Value.Slice: slice index out of bounds"))?;
     call.budget.steps(items.len() as u64)?;
     Ok(Value::List(Arc::new(List::new(list.kind, items.to_vec()))))
 }
 
-fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Value, Failure> {
+fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Value, FunctionError> {
     let (distance, stride) = (i128::from(stop) - i128::from(start), i128::from(step));
     let same_direction = distance.signum() == stride.signum() && stride != 0;
     let count = if same_direction { (distance.abs() + stride.abs() - 1) / stride.abs() } else { 0 };

@@ -3,7 +3,7 @@
 use super::arguments::{any, float, int, rest};
 use super::convert::{to_float64, to_int64};
 use super::{function, variadic};
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::{Any, Float, Int};
@@ -29,15 +29,15 @@ fn folded(args: &[Value], combine: fn(i64, i64) -> i64) -> Value {
     Value::int64(rest(args, 1).iter().map(to_int64).fold(to_int64(any(args, 0)), combine))
 }
 
-fn divided(args: &[Value], operation: fn(i64, i64) -> i64) -> Result<Value, Failure> {
+fn divided(args: &[Value], operation: fn(i64, i64) -> i64) -> Result<Value, FunctionError> {
     match to_int64(any(args, 1)) {
-        0 => Err(Failure::error("integer divide by zero")),
+        0 => Err(FunctionError::error("integer divide by zero")),
         divisor => Ok(Value::int64(operation(to_int64(any(args, 0)), divisor))),
     }
 }
 
 /// `round number places [fraction from which it rounds up]`. As in the original, negative numbers with any fraction round down.
-fn round(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn round(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let from = if args.len() > 2 { float(args, 2)? } else { 0.5 };
     let power = power_of_ten(int(args, 1)?);
     let shifted = power * to_float64(any(args, 0));

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::arguments::dict;
 use super::defaults::is_empty;
-use crate::function::{Call, Failure};
+use crate::function::{Call, FunctionError};
 use crate::value::{Entries, Map, MapKind, Value};
 
 /// How deep maps that are merged can be nested. Only a map that contains itself is deeper.
 const DEPTH_MAX: u32 = 200;
 
 /// Merges the other maps into the first one in place, one after another.
-pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
+pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, FunctionError> {
     let first = dict(args, 0)?;
     // As in Go, a nil map is replaced by a new map.
     let new_map = Arc::new(Map::new(first.kind, Entries::new()));
@@ -32,12 +32,12 @@ struct Merge<'a> {
     depth: u32,
 }
 
-fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>) -> Result<(), Failure> {
+fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>) -> Result<(), FunctionError> {
     if merge.depth > DEPTH_MAX {
-        return Err(Failure::error(format!("maps are nested more than {DEPTH_MAX} levels deep")));
+        return Err(FunctionError::error(format!("maps are nested more than {DEPTH_MAX} levels deep")));
     }
     if !is_assignable(merge.target, merge.source) {
-        return Err(Failure::error("reflect.Value.SetMapIndex: the maps are of different types"));
+        return Err(FunctionError::error("reflect.Value.SetMapIndex: the maps are of different types"));
     }
     let source: Vec<_> =
         call.changes.entries(merge.source).iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -52,7 +52,12 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>) -> Result<(), Failure> {
 }
 
 /// Whether `value` replaces the existing value. If both are maps, merges one into the other instead.
-fn replaces(call: &mut Call<'_>, merge: &Merge<'_>, existing: Option<&Value>, value: &Value) -> Result<bool, Failure> {
+fn replaces(
+    call: &mut Call<'_>,
+    merge: &Merge<'_>,
+    existing: Option<&Value>,
+    value: &Value,
+) -> Result<bool, FunctionError> {
     if let (Some(Value::Map(target)), Value::Map(source)) = (existing, value) {
         merge_into(call, &Merge { target, source, overwrite: merge.overwrite, depth: merge.depth + 1 })?;
     }

@@ -25,7 +25,7 @@ mod urls;
 mod versions;
 mod wrap;
 
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 /// All functions, group by group.
@@ -56,7 +56,7 @@ const GROUPS: &[&[Function]] = &[
 ];
 
 /// The implementation of a function.
-type Body = fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>;
+type Body = fn(&mut Call<'_>, &[Value]) -> Result<Value, FunctionError>;
 
 /// Makes an entry of a function table.
 const fn function(name: &'static str, params: &'static [Type], body: Body) -> Function {

@@ -3,7 +3,7 @@
 use super::arguments::{any, charge_text, rest, text};
 use super::{deep, function, variadic};
 use crate::format;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::text::Text;
 use crate::value::{ListKind, Value};
 
@@ -71,11 +71,11 @@ fn joined(parts: &[Text], separator: &[u8]) -> Vec<u8> {
 
 /// Go trims only the format with the blanks between the values, so blanks inside the values stay.
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     Ok(shown(args, format::write_display))
 }
 
-fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (separator, parts) = (text(args, 0)?.as_bytes(), texts(any(args, 1)));
     let length = parts.iter().map(Text::len).sum::<usize>();
     charge_text(call, length.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
@@ -83,7 +83,7 @@ fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn sort_alpha(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn sort_alpha(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let mut parts = match rest(args, 0) {
         [list @ Value::List(_)] => texts(list),
         other => other.iter().map(strval).collect(),

@@ -8,7 +8,7 @@ use regex::{Captures, RegexBuilder};
 use super::arguments::{bytes, check_length, int, text};
 use super::function;
 use crate::compiled_regex::CompiledRegex;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::go_regex::translate;
 use crate::runes::{is_digit, is_letter, push, runes};
 use crate::value::Value;
@@ -48,7 +48,7 @@ struct Match<'a> {
 
 impl CompiledRegex {
     /// Returns the compiled expression. Where Go panics for an invalid expression, returns an error.
-    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
+    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, FunctionError> {
         call.changes.expression_lookups += 1;
         if let Some(compiled) = call.changes.expressions.get(pattern) {
             return Ok(Arc::clone(compiled));
@@ -58,10 +58,11 @@ impl CompiledRegex {
         Ok(expression)
     }
 
-    fn compile_new(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
+    fn compile_new(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, FunctionError> {
         call.budget.steps(10 + pattern.len() as u64)?;
-        let wrong =
-            |why: String| Failure::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)));
+        let wrong = |why: String| {
+            FunctionError::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)))
+        };
         let pattern = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
         let translated = translate(pattern).map_err(wrong)?;
         let mut refusal = String::new();
@@ -85,7 +86,7 @@ impl CompiledRegex {
         call: &mut Call<'_>,
         haystack: &'a Haystack<'a>,
         start: usize,
-    ) -> Result<Option<Match<'a>>, Failure> {
+    ) -> Result<Option<Match<'a>>, FunctionError> {
         let bytes = haystack.searched.len().saturating_sub(start) as u64;
         let groups = self.names.len() as u64 / 8;
         call.budget.steps(1 + groups + bytes.saturating_mul(self.steps_per_kib) / 1_024)?;
@@ -99,7 +100,7 @@ impl CompiledRegex {
         call: &mut Call<'_>,
         haystack: &'a Haystack<'a>,
         count: i64,
-    ) -> Result<Vec<Match<'a>>, Failure> {
+    ) -> Result<Vec<Match<'a>>, FunctionError> {
         let most = usize::try_from(count).unwrap_or(usize::MAX);
         let (mut found, mut start, mut previous_end) = (Vec::new(), 0, None);
         while found.len() < most && start <= haystack.searched.len() {
@@ -159,14 +160,14 @@ impl<'a> Match<'a> {
     }
 }
 
-fn find(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn find(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let found = expression.find(call, &haystack, 0)?;
     Ok(Value::text(found.map_or(&[][..], |found| found.group(0))))
 }
 
-fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let found = expression.find_all(call, &haystack, int(args, 2)?)?;
@@ -177,9 +178,9 @@ fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// Unlike the other functions, returns false for an invalid expression.
-fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let expression = match CompiledRegex::compile(call, bytes(args, 0)?) {
-        Err(Failure::Error(_)) => return Ok(Value::Bool(false)),
+        Err(FunctionError::Error(_)) => return Ok(Value::Bool(false)),
         expression => expression?,
     };
     let haystack = Haystack::new(bytes(args, 1)?);
@@ -188,7 +189,7 @@ fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 /// Replaces every match by the third argument. `$` references to groups are expanded unless `literal` is set. An empty match directly after another
 /// match is not replaced.
-fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, Failure> {
+fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, FunctionError> {
     let template = bytes(args, 2)?;
     let dollars = if literal { 0 } else { memchr::memchr_iter(b'$', template).count() };
     let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
@@ -260,7 +261,7 @@ fn group_number(name: &str) -> Option<usize> {
     plain.then(|| name.parse().unwrap_or(usize::MAX))
 }
 
-fn split(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn split(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (pattern, whole, count) = (bytes(args, 0)?, bytes(args, 1)?, int(args, 2)?);
     let expression = CompiledRegex::compile(call, pattern)?;
     if count == 0 {

@@ -3,7 +3,7 @@
 use super::arguments::{bytes, int};
 use super::function;
 use super::strings::find;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::runes::runes;
 use crate::value::Value;
 
@@ -25,7 +25,12 @@ fn numbered(parts: Vec<&[u8]>) -> Value {
 }
 
 /// `strings.SplitN`: at most `count` parts, or all if `count` is negative. Without a separator, every character is a part.
-fn parts<'a>(call: &mut Call<'_>, text: &'a [u8], separator: &[u8], count: i64) -> Result<Vec<&'a [u8]>, Failure> {
+fn parts<'a>(
+    call: &mut Call<'_>,
+    text: &'a [u8],
+    separator: &[u8],
+    count: i64,
+) -> Result<Vec<&'a [u8]>, FunctionError> {
     let limit = usize::try_from(count).unwrap_or(usize::MAX);
     if limit == 0 {
         return Ok(Vec::new());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::arguments::{bytes, charge_text, int, text};
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::runes::{self, trim_space};
 use crate::value::Value;
 
@@ -39,12 +39,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("trunc", &[Int, Text], trunc),
 ];
 
-fn abbrev(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn abbrev(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (width, whole) = (int(args, 0)?, bytes(args, 1)?);
     Ok(Value::text(if width < 4 { whole.to_vec() } else { abbreviated(whole, 0, width) }))
 }
 
-fn abbrevboth(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn abbrevboth(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (left, width, whole) = (int(args, 0)?, int(args, 1)?, bytes(args, 2)?);
     let leave = width < 4 || left > 0 && width < 7;
     Ok(Value::text(if leave { whole.to_vec() } else { abbreviated(whole, left, width) }))
@@ -73,7 +73,7 @@ fn abbreviated(whole: &[u8], left: i64, width: i64) -> Vec<u8> {
     [DOTS, part(length - room, length)].concat()
 }
 
-fn contains(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn contains(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::Bool(find(bytes(args, 1)?, bytes(args, 0)?).is_some()))
 }
 
@@ -85,7 +85,7 @@ pub(super) fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, pattern)
 }
 
-fn indented(call: &mut Call<'_>, args: &[Value], on_new_line: bool) -> Result<Value, Failure> {
+fn indented(call: &mut Call<'_>, args: &[Value], on_new_line: bool) -> Result<Value, FunctionError> {
     let (spaces, whole) = (repeat_count(int(args, 0)?)?, text(args, 1)?);
     let lines = 1 + memchr::memchr_iter(b'\n', whole.as_bytes()).count();
     charge_text(call, product(spaces, lines)?.saturating_add(whole.len()))?;
@@ -109,28 +109,28 @@ fn indented_lines(text: &[u8], (spaces, on_new_line): (usize, bool), lines: usiz
 }
 
 /// Reads bytes, not characters, like the original. So a text with white space and non-ASCII characters becomes garbled.
-fn nospace(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn nospace(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let text = bytes(args, 0)?;
     let kept: Vec<char> = text.iter().map(|&byte| char::from(byte)).filter(|&char| !runes::is_space(char)).collect();
     let unchanged = kept.len() == text.len();
     Ok(if unchanged { Value::text(text) } else { Value::text(kept.into_iter().collect::<String>()) })
 }
 
-fn repeat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn repeat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (count, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
     charge_text(call, product(count, text.len())?)?;
     Ok(Value::text(if text.is_empty() { Vec::new() } else { text.repeat(count) }))
 }
 
-fn repeat_count(count: i64) -> Result<usize, Failure> {
-    usize::try_from(count).map_err(|_| Failure::error("strings: negative Repeat count"))
+fn repeat_count(count: i64) -> Result<usize, FunctionError> {
+    usize::try_from(count).map_err(|_| FunctionError::error("strings: negative Repeat count"))
 }
 
-fn product(count: usize, length: usize) -> Result<usize, Failure> {
-    count.checked_mul(length).ok_or_else(|| Failure::error("strings: Repeat output length overflow"))
+fn product(count: usize, length: usize) -> Result<usize, FunctionError> {
+    count.checked_mul(length).ok_or_else(|| FunctionError::error("strings: Repeat output length overflow"))
 }
 
-fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (old, new, whole) = (bytes(args, 0)?, bytes(args, 1)?, bytes(args, 2)?);
     let places: Vec<usize> = if old.is_empty() {
         let ends = runes::runes(whole).scan(0, |at, rune| {
@@ -156,7 +156,7 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::text(out))
 }
 
-fn substr(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn substr(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (start, end, text) = (int(args, 0)?, int(args, 1)?, bytes(args, 2)?);
     let length = text.len() as i64;
     if start < 0 {
@@ -165,20 +165,21 @@ fn substr(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     cut(text, start, if end < 0 || end > length { length } else { end })
 }
 
-fn trunc(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn trunc(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let (count, whole) = (int(args, 0)?, text(args, 1)?);
     if whole.len() as i64 <= count { Ok(Value::Text(whole.clone())) } else { cut(whole.as_bytes(), 0, count) }
 }
 
 /// Go's `text[start:end]`.
-fn cut(text: &[u8], start: i64, end: i64) -> Result<Value, Failure> {
+fn cut(text: &[u8], start: i64, end: i64) -> Result<Value, FunctionError> {
     let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
     let part = range.and_then(|(start, end)| text.get(start..end));
-    part.map(Value::text)
-        .ok_or_else(|| Failure::error(format!("slice bounds out of range [{start}:{end}] with length {}", text.len())))
+    part.map(Value::text).ok_or_else(|| {
+        FunctionError::error(format!("slice bounds out of range [{start}:{end}] with length {}", text.len()))
+    })
 }
 
-fn trim_all(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn trim_all(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let unwanted: HashSet<char> = runes::runes(bytes(args, 0)?).map(|rune| rune.char).collect();
     Ok(Value::text(runes::trim(bytes(args, 1)?, |char| unwanted.contains(&char))))
 }

@@ -1,7 +1,7 @@
 //! Special cases of every group of functions. `docs/reference/template-functions.md` has an example of every function.
 
 use super::FUNCTIONS;
-use crate::budget::{Budget, Limits};
+use crate::budget::{Budget, RenderLimits};
 use crate::function::{Call, Function, Type};
 use crate::map_changes::MapChanges;
 use crate::time::Time;
@@ -20,7 +20,7 @@ fn rendered(template: &str) -> String {
             Value::map(MapKind::AnyToAny, [(Key::Int(1), Value::Nil), (Key::Text("b".into()), Value::Nil)].into()),
         ),
     ]);
-    let limits = Limits { steps: 100_000, output_bytes: 1 << 20, ..Limits::default() };
+    let limits = RenderLimits { steps: 100_000, output_bytes: 1 << 20, ..RenderLimits::default() };
     match Template::parse("t", template).and_then(|template| template.render(&data, &limits)) {
         Ok(output) => String::from_utf8_lossy(&output).into_owned(),
         Err(error) => format!("error: {error}"),
@@ -258,7 +258,7 @@ fn call_with_all(function: &Function, args: &mut Vec<Value>) {
     let Some(parameter) = function.params.get(args.len()) else {
         let (changes, budget) = (
             &mut MapChanges::default(),
-            &mut Budget::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }),
+            &mut Budget::new(RenderLimits { steps: 10_000, output_bytes: 10_000, ..RenderLimits::default() }),
         );
         // Errors are allowed. The test checks that there is no panic.
         let _ = (function.body)(&mut Call { changes, budget }, args);

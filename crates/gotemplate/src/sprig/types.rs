@@ -2,7 +2,7 @@
 
 use super::arguments::{any, text};
 use super::function;
-use crate::function::{Failure, Function, Type};
+use crate::function::{Function, FunctionError, Type};
 use crate::types::{kind_name, type_name};
 use crate::value::Value;
 
@@ -19,6 +19,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("typeOf", &[Any], |_, args| Ok(Value::text(type_name(any(args, 0))))),
 ];
 
-fn is(args: &[Value], name: fn(&Value) -> &'static str) -> Result<Value, Failure> {
+fn is(args: &[Value], name: fn(&Value) -> &'static str) -> Result<Value, FunctionError> {
     Ok(Value::Bool(text(args, 0)?.as_bytes() == name(any(args, 1)).as_bytes()))
 }

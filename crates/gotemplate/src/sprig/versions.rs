@@ -2,7 +2,7 @@
 
 use super::arguments::text;
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::semver::{Constraint, Version};
 use crate::value::Value;
 
@@ -13,17 +13,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("semverCompare", &[Text, Text], semver_compare),
 ];
 
-fn version(call: &mut Call<'_>, args: &[Value], index: usize) -> Result<Version, Failure> {
+fn version(call: &mut Call<'_>, args: &[Value], index: usize) -> Result<Version, FunctionError> {
     let text = text(args, index)?.to_str();
     // Versions are found by regular expressions with many groups, which take long for each byte.
     call.budget.steps(text.len() as u64)?;
-    Version::parse(&text).ok_or_else(|| Failure::error(format!("Invalid Semantic Version: {text:?}")))
+    Version::parse(&text).ok_or_else(|| FunctionError::error(format!("Invalid Semantic Version: {text:?}")))
 }
 
-fn semver_compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn semver_compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FunctionError> {
     let constraint = text(args, 0)?.to_str();
     call.budget.steps(4 * constraint.len() as u64)?;
     let parsed = Constraint::parse(&constraint);
-    let parsed = parsed.ok_or_else(|| Failure::error(format!("improper constraint: {constraint}")))?;
+    let parsed = parsed.ok_or_else(|| FunctionError::error(format!("improper constraint: {constraint}")))?;
     Ok(Value::Bool(parsed.accepts(&version(call, args, 1)?)))
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::{bytes, charge_text, int};
 use super::function;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::Value;
 
 use Type::{Int, Text};
@@ -27,11 +27,11 @@ struct Breaks<'a> {
     inside_words: bool,
 }
 
-fn width(args: &[Value]) -> Result<usize, Failure> {
+fn width(args: &[Value]) -> Result<usize, FunctionError> {
     Ok(int(args, 0)?.max(1) as usize)
 }
 
-fn wrapped(call: &mut Call<'_>, text: &[u8], breaks: &Breaks<'_>) -> Result<Value, Failure> {
+fn wrapped(call: &mut Call<'_>, text: &[u8], breaks: &Breaks<'_>) -> Result<Value, FunctionError> {
     // Two adjacent lines together are longer than the width of a line.
     let lines_max = 2 * (text.len() / breaks.width + 1);
     charge_text(call, lines_max.saturating_mul(breaks.newline.len()).saturating_add(text.len()))?;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Options, Template};
-use crate::budget::Limits;
+use super::{RenderOptions, Template};
+use crate::budget::RenderLimits;
 use crate::error::ErrorKind;
-use crate::function::{Call, Failure, Function, Type};
+use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::{Struct, Value};
 
 fn data() -> Value {
@@ -22,7 +22,8 @@ fn data() -> Value {
 
 /// The output, or the error as text.
 fn render(text: &str) -> String {
-    let rendered = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
+    let rendered =
+        Template::parse("t", text).and_then(|template| template.render_nested(&data(), &RenderLimits::default()));
     match rendered {
         Ok(output) => String::from_utf8(output).unwrap(),
         Err(error) => error.to_string(),
@@ -35,7 +36,8 @@ fn check(text: &str, expected: &str) {
 
 /// Checks that a limit stops the rendering.
 fn check_stopped(text: &str) {
-    let error = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
+    let error =
+        Template::parse("t", text).and_then(|template| template.render_nested(&data(), &RenderLimits::default()));
     assert_eq!(error.map(|output| output.len()).map_err(|error| error.kind), Err(ErrorKind::Limit), "{text}");
 }
 
@@ -54,13 +56,13 @@ fn additional_functions_exist_only_in_templates_parsed_with_them() {
         Function { name: "lower", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
     ];
     let template = Template::parse_with("t", "{{ shout .name }} {{ `{{ lower .name }}` }}", ADDITIONAL).unwrap();
-    assert_eq!(template.render_nested(&data(), &Limits::default()).unwrap(), b"kalypso! kalypso!");
+    assert_eq!(template.render_nested(&data(), &RenderLimits::default()).unwrap(), b"kalypso! kalypso!");
     check("{{ shout .name }}", "t:1:4: function \"shout\" not defined");
     check("{{ lower `A` }}", "a");
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn shout(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn shout(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
     let Some(Value::Text(text)) = arguments.first() else { panic!("it is a text") };
     Ok(Value::text(format!("{text}!")))
 }
@@ -69,7 +71,7 @@ fn shout(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
 fn an_unknown_field_of_a_struct_is_an_error() {
     let fields = vec![("Workload", Value::text("w"))];
     let dot = Value::Struct(Arc::new(Struct { type_name: "main.data", fields }));
-    let render = |text: &str| Template::parse("t", text).unwrap().render(&dot, &Limits::default());
+    let render = |text: &str| Template::parse("t", text).unwrap().render(&dot, &RenderLimits::default());
     assert_eq!(render("{{ .Workload }}").unwrap(), b"w");
     assert_eq!(render("{{ .Wrong }}").unwrap_err().message, "can't evaluate field Wrong in type main.data");
 }
@@ -105,7 +107,7 @@ fn output_is_rendered_again_while_it_has_braces() {
 #[test]
 fn render_stops_after_one_pass() {
     let template = Template::parse("t", "{{ .nested }}").unwrap();
-    assert_eq!(template.render(&data(), &Limits::default()).unwrap(), b"{{ .name }}");
+    assert_eq!(template.render(&data(), &RenderLimits::default()).unwrap(), b"{{ .name }}");
 }
 
 #[test]
@@ -149,7 +151,7 @@ fn a_template_is_shared_between_threads() {
     let template = Arc::new(Template::parse("t", "{{ range .list }}{{ . }}{{ $.name }}{{ end }}").unwrap());
     let dot = data();
     let outputs = std::thread::scope(|scope| {
-        let render = || (0..100).map(|_| template.render(&dot, &Limits::default()).unwrap()).collect::<Vec<_>>();
+        let render = || (0..100).map(|_| template.render(&dot, &RenderLimits::default()).unwrap()).collect::<Vec<_>>();
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(render)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
@@ -159,7 +161,7 @@ fn a_template_is_shared_between_threads() {
 #[test]
 fn a_rendering_returns_its_number_of_passes() {
     let passes = |text: &str, is_literal| {
-        let options = Options { is_literal, ..Options::default() };
+        let options = RenderOptions { is_literal, ..RenderOptions::default() };
         Template::parse("t", text).unwrap().render_with(&data(), &options).map(|rendered| rendered.passes)
     };
     assert_eq!(passes("{{ .name }}", false), Ok(1));
@@ -172,7 +174,7 @@ fn a_rendering_returns_its_number_of_passes() {
 fn the_position_that_writes_a_byte_is_found() {
     let text = "a: 1\nb: {{ .name }}\n{{ define \"u\" }}x\n  y: {{ . }}{{ end -}}\n{{ range .list }}{{ template \"u\" . }}{{ end }}\nz\n";
     let template = Template::parse("t", text).unwrap();
-    let limits = Limits::default();
+    let limits = RenderLimits::default();
     let output = String::from_utf8(template.render(&data(), &limits).unwrap()).unwrap();
     assert_eq!(output, "a: 1\nb: kalypso\nx\n  y: 3x\n  y: 1\nz\n");
     let position = |found: &str, skip: usize| {
@@ -189,7 +191,7 @@ fn the_position_that_writes_a_byte_is_found() {
 
 /// Checks which missing values a template prints, with their places.
 fn check_missing(text: &str, expected: &[(&str, usize)]) {
-    let rendered = Template::parse("t", text).unwrap().render_with(&data(), &Options::default()).unwrap();
+    let rendered = Template::parse("t", text).unwrap().render_with(&data(), &RenderOptions::default()).unwrap();
     let found: Vec<_> = rendered
         .missing
         .iter()
@@ -220,7 +222,7 @@ fn missing_values_that_are_only_tested_are_not_returned() {
 
 #[test]
 fn required_keys_are_as_with_missingkey_error_in_go() {
-    let options = Options { requires_keys: true, ..Options::default() };
+    let options = RenderOptions { requires_keys: true, ..RenderOptions::default() };
     let render = |text: &str| {
         let rendered = Template::parse("t", text).unwrap().render_with(&data(), &options);
         rendered.map(|rendered| String::from_utf8(rendered.bytes).unwrap()).map_err(|error| error.message)
@@ -234,7 +236,7 @@ fn required_keys_are_as_with_missingkey_error_in_go() {
 
 #[test]
 fn a_required_key_that_does_not_exist_is_returned_with_its_field() {
-    let options = Options { requires_keys: true, ..Options::default() };
+    let options = RenderOptions { requires_keys: true, ..RenderOptions::default() };
     for (text, key, field) in [
         ("{{ .missing }}", "missing", ".missing"),
         ("{{ .missing.x.y }}", "missing", ".missing.x.y"),
@@ -244,14 +246,15 @@ fn a_required_key_that_does_not_exist_is_returned_with_its_field() {
         assert_eq!(error.message, format!("map has no entry for key {key:?}"));
         assert_eq!(error.missing_field.as_deref(), Some(field), "{text}");
     }
-    let error = Template::parse("t", "{{ fail \"x\" }}").unwrap().render(&data(), &Limits::default()).unwrap_err();
+    let error =
+        Template::parse("t", "{{ fail \"x\" }}").unwrap().render(&data(), &RenderLimits::default()).unwrap_err();
     assert_eq!(error.missing_field, None);
 }
 
 #[test]
 fn keys_are_not_required_in_text_that_is_rendered_again() {
     let dot = Value::dict([("nested", Value::text("<{{ .missing }}>"))]);
-    let options = Options { requires_keys: true, ..Options::default() };
+    let options = RenderOptions { requires_keys: true, ..RenderOptions::default() };
     let rendered = Template::parse("t", "{{ .nested }}").unwrap().render_with(&dot, &options).unwrap();
     assert_eq!(String::from_utf8(rendered.bytes).unwrap(), "<<no value>>");
     assert_eq!(rendered.missing.iter().map(|missing| missing.position).collect::<Vec<_>>(), [None]);

@@ -57,12 +57,12 @@ impl<T> Once<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::{Exhausted, Limits};
+    use crate::budget::{Exhausted, RenderLimits};
 
     #[test]
     fn each_use_is_charged_for_the_result() {
         let once = Once::default();
-        let budget = |steps| Budget::new(Limits { steps, ..Limits::default() });
+        let budget = |steps| Budget::new(RenderLimits { steps, ..RenderLimits::default() });
         let compute = |budget: &mut Budget| {
             budget.steps(3)?;
             budget.output(5)?;

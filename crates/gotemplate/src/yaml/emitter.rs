@@ -9,7 +9,7 @@ use super::order;
 use super::scalar::{self, Scalar, Style};
 use crate::budget::{Budget, Exhausted};
 use crate::format::{FloatFormat, format_float};
-use crate::function::Failure;
+use crate::function::FunctionError;
 use crate::value::{Entries, Key, ListKind, Struct, Value};
 
 /// The spaces of one indentation level.
@@ -22,14 +22,14 @@ const BYTES_PER_STEP: u64 = 64;
 const BINARY_TAG: &str = "!!binary";
 
 /// Writes `value` as a YAML document.
-pub(super) fn emit(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+pub(super) fn emit(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, FunctionError> {
     let mut emitter = Emitter::new(budget);
     emitter.node(value, NodePlace::ROOT)?;
     emitter.finish()
 }
 
 /// Writes the map with these entries as a YAML document. Lists and maps in it become texts.
-pub(super) fn emit_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+pub(super) fn emit_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, FunctionError> {
     let mut emitter = Emitter::new(budget);
     emitter.map(entries, NodePlace::ROOT, Emitter::text_node)?;
     emitter.finish()
@@ -92,20 +92,20 @@ struct Emitter<'a> {
 }
 
 /// A function that writes a value at a place.
-type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, NodePlace) -> Result<(), Failure>;
+type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, NodePlace) -> Result<(), FunctionError>;
 
 impl<'a> Emitter<'a> {
     fn new(budget: &'a mut Budget) -> Self {
         Self { out: Vec::new(), line_start: 0, after_blank: true, in_indentation: true, charged: 0, budget }
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, Failure> {
+    fn finish(mut self) -> Result<Vec<u8>, FunctionError> {
         self.indent_to(0);
         self.charge()?;
         Ok(self.out)
     }
 
-    fn node(&mut self, value: &Value, place: NodePlace) -> Result<(), Failure> {
+    fn node(&mut self, value: &Value, place: NodePlace) -> Result<(), FunctionError> {
         self.budget.steps(1)?;
         self.charge()?;
         match value {
@@ -114,7 +114,7 @@ impl<'a> Emitter<'a> {
             Value::Int(number, _) => self.plain(number.to_string()),
             Value::Uint(number, _) => self.plain(number.to_string()),
             Value::Float(number) => self.plain(float(*number)),
-            Value::Complex(..) => return Err(Failure::error("cannot marshal type: complex128")),
+            Value::Complex(..) => return Err(FunctionError::error("cannot marshal type: complex128")),
             Value::Text(text) => self.text(text.as_bytes(), place)?,
             Value::Duration(nanoseconds) => {
                 self.scalar(&Scalar::new(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
@@ -131,7 +131,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a value. A list or map becomes a text that contains its YAML. As in Go, typed slices are not converted.
-    fn text_node(&mut self, value: &Value, place: NodePlace) -> Result<(), Failure> {
+    fn text_node(&mut self, value: &Value, place: NodePlace) -> Result<(), FunctionError> {
         let is_typed = matches!(value, Value::List(list) if list.kind != ListKind::Any);
         let known = if is_typed { None } else { value.known() };
         let Some(known) = known else { return self.node(value, place) };
@@ -139,7 +139,7 @@ impl<'a> Emitter<'a> {
         self.scalar(&Scalar::new(text), place)
     }
 
-    fn text(&mut self, text: &[u8], place: NodePlace) -> Result<(), Failure> {
+    fn text(&mut self, text: &[u8], place: NodePlace) -> Result<(), FunctionError> {
         if scalar::is_evidently_plain(text) {
             self.plain(text);
             return Ok(());
@@ -147,7 +147,7 @@ impl<'a> Emitter<'a> {
         self.scalar(&Scalar::new(text), place)
     }
 
-    fn list(&mut self, items: &[Value], place: NodePlace) -> Result<(), Failure> {
+    fn list(&mut self, items: &[Value], place: NodePlace) -> Result<(), FunctionError> {
         if items.is_empty() {
             self.plain("[]");
             return Ok(());
@@ -162,7 +162,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn map(&mut self, entries: &Entries, place: NodePlace, write_node: WriteNode<'a>) -> Result<(), Failure> {
+    fn map(&mut self, entries: &Entries, place: NodePlace, write_node: WriteNode<'a>) -> Result<(), FunctionError> {
         if entries.is_empty() {
             self.plain("{}");
             return Ok(());
@@ -177,7 +177,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn fields(&mut self, fields: &Struct, place: NodePlace) -> Result<(), Failure> {
+    fn fields(&mut self, fields: &Struct, place: NodePlace) -> Result<(), FunctionError> {
         if fields.fields.is_empty() {
             self.plain("{}");
             return Ok(());
@@ -193,7 +193,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a key and its colon.
-    fn key(&mut self, key: &Key, place: NodePlace) -> Result<(), Failure> {
+    fn key(&mut self, key: &Key, place: NodePlace) -> Result<(), FunctionError> {
         let plain: Cow<'_, str> = match key {
             Key::Text(text) => return self.text_key(text.as_bytes(), place),
             Key::Nil => "null".into(),
@@ -207,7 +207,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn text_key(&mut self, key: &[u8], place: NodePlace) -> Result<(), Failure> {
+    fn text_key(&mut self, key: &[u8], place: NodePlace) -> Result<(), FunctionError> {
         if key.len() <= SIMPLE_KEY_MAX && scalar::is_evidently_plain(key) {
             self.plain(key);
             self.indicator(":");
@@ -228,7 +228,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn scalar(&mut self, scalar: &Scalar<'_>, place: NodePlace) -> Result<(), Failure> {
+    fn scalar(&mut self, scalar: &Scalar<'_>, place: NodePlace) -> Result<(), FunctionError> {
         if scalar.binary {
             self.plain(BINARY_TAG);
         }
@@ -247,7 +247,7 @@ impl<'a> Emitter<'a> {
         self.token_written();
     }
 
-    fn single_quoted(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+    fn single_quoted(&mut self, text: &str, indent: usize) -> Result<(), FunctionError> {
         self.blank();
         self.out.push(b'\'');
         self.token_written();
@@ -282,7 +282,7 @@ impl<'a> Emitter<'a> {
         self.token_written();
     }
 
-    fn literal(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+    fn literal(&mut self, text: &str, indent: usize) -> Result<(), FunctionError> {
         self.blank();
         self.out.push(b'|');
         self.token_written();

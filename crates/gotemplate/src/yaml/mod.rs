@@ -16,27 +16,27 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::budget::{Budget, Limits};
-use crate::function::Failure;
+use crate::budget::{Budget, RenderLimits};
+use crate::function::FunctionError;
 use crate::value::{Entries, Value};
 
 /// Writes `value` as a YAML document that ends with a newline.
 ///
 /// # Errors
 ///
-/// Returns an error for complex numbers, which yaml.v3 can't write either, for values beyond the default [`Limits`] of a rendering, and for values
+/// Returns an error for complex numbers, which yaml.v3 can't write either, for values beyond the default [`RenderLimits`] of a rendering, and for values
 /// that are nested deeper than [`NESTING_MAX`].
-pub fn to_yaml(value: &Value) -> Result<Vec<u8>, Failure> {
-    to_yaml_with(value, &mut Budget::new(Limits::default()))
+pub fn to_yaml(value: &Value) -> Result<Vec<u8>, FunctionError> {
+    to_yaml_with(value, &mut Budget::new(RenderLimits::default()))
 }
 
 /// Like [`to_yaml`], and charges `budget`: one step for each value, and the bytes of the text.
-pub(crate) fn to_yaml_with(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+pub(crate) fn to_yaml_with(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, FunctionError> {
     emitter::emit(value, budget)
 }
 
 /// Writes the map with these entries. Lists and maps directly inside it become texts that contain their YAML.
-pub(crate) fn to_yaml_of_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+pub(crate) fn to_yaml_of_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, FunctionError> {
     emitter::emit_texts(entries, budget)
 }
 

@@ -13,7 +13,7 @@ use crate::limits::{REPORT_BYTES_MAX, SIGNED_END_BYTES_MAX};
 use crate::report::Report;
 use crate::report::generic;
 use crate::timestamp::Timestamp;
-use crate::token::{RandomError, SigningKey, TokenText};
+use crate::token::{HmacKey, RandomError, TokenText};
 
 /// The prefix of every signed message, so that no other signature is valid for a line.
 const PURPOSE: &str = "kalypso signed reports, version 1";
@@ -114,7 +114,7 @@ pub fn add(end: &[u8], token: &TokenText, reports: &[Report], now: Timestamp) ->
 }
 
 struct Writer {
-    key: SigningKey,
+    key: HmacKey,
     /// The signature of the previous line.
     signature: String,
     bytes: Vec<u8>,
@@ -138,7 +138,7 @@ fn json(value: &impl Serialize) -> Result<String, SignedFileError> {
 }
 
 /// The last line. None if it was not signed with this key.
-fn end_of(line: &[u8], key: &SigningKey) -> Option<End> {
+fn end_of(line: &[u8], key: &HmacKey) -> Option<End> {
     let Line { end, signature, .. } = serde_json::from_slice(line).ok()?;
     let payload = end?.get();
     let end: End = serde_json::from_str(payload).ok()?;

@@ -14,7 +14,9 @@ use super::extract::{Body, Path, Query};
 use super::operations::{Routes, operations};
 use super::problem::{ProblemResponse, ProblemType};
 use super::{App, Manager};
-use crate::management::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
+use crate::management::hosts::{
+    self, HostFilter, HostPart, HostRegistrationError, ReconcilerRegistration, Registration,
+};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; list, register, retire, restore, apart)
@@ -180,15 +182,15 @@ async fn restore(State(app): State<App>, subject: Subject) -> Result<StatusCode,
     Ok(StatusCode::NO_CONTENT)
 }
 
-impl From<HostError> for ProblemResponse {
-    fn from(error: HostError) -> Self {
+impl From<HostRegistrationError> for ProblemResponse {
+    fn from(error: HostRegistrationError) -> Self {
         let text = error.to_string();
         match error {
-            HostError::Text(_) => Self::new(ProblemType::Unprocessable, text),
-            HostError::Unknown { .. } => {
+            HostRegistrationError::Text(_) => Self::new(ProblemType::Unprocessable, text),
+            HostRegistrationError::Unknown { .. } => {
                 Self::new(ProblemType::NotFound, text).hint("`GET /api/v1/hosts?retired=true` lists the hosts")
             }
-            HostError::Database(error) => error.into(),
+            HostRegistrationError::Database(error) => error.into(),
         }
     }
 }

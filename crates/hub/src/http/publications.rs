@@ -12,7 +12,7 @@ use super::operations::{Routes, operations};
 use super::problem::{ProblemResponse, ProblemType};
 use super::submission::Submission;
 use crate::authentication::tokens::{self, PublishingError};
-use crate::writer::publications::{PublicationSink, PublishError};
+use crate::writer::publications::{PublicationNotStored, PublicationSink};
 
 pub(super) fn routes(routes: Routes) -> Routes {
     operations!(routes; publish, state)
@@ -79,12 +79,12 @@ async fn state(
     Ok(Json(sink.state(&query).await?))
 }
 
-impl From<PublishError> for ProblemResponse {
-    fn from(error: PublishError) -> Self {
+impl From<PublicationNotStored> for ProblemResponse {
+    fn from(error: PublicationNotStored) -> Self {
         match error {
-            PublishError::Invalid(error) => Self::new(ProblemType::Unprocessable, error.to_string()),
-            PublishError::Submit(error) => error.into(),
-            PublishError::Database(error) => error.into(),
+            PublicationNotStored::Invalid(error) => Self::new(ProblemType::Unprocessable, error.to_string()),
+            PublicationNotStored::Submit(error) => error.into(),
+            PublicationNotStored::Database(error) => error.into(),
         }
     }
 }

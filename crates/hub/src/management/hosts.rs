@@ -45,7 +45,7 @@ pub struct ReconcilerRegistration {
 
 /// A host can't be registered, retired or restored.
 #[derive(Debug, thiserror::Error)]
-pub enum HostError {
+pub enum HostRegistrationError {
     /// A name or a label is invalid.
     #[error(
         "`{0}` can't be used: 1 to {NAME_CHARACTERS_MAX} characters that can be read, and at most {LABELS_MAX} labels"
@@ -68,7 +68,11 @@ pub enum HostError {
 ///
 /// # Errors
 /// A name or a label is invalid; the database can't store the change.
-pub async fn register(database: &Database, registration: &Registration, actor: &str) -> Result<(), HostError> {
+pub async fn register(
+    database: &Database,
+    registration: &Registration,
+    actor: &str,
+) -> Result<(), HostRegistrationError> {
     registration.check()?;
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;
@@ -141,7 +145,7 @@ pub struct HostPart<'a> {
 ///
 /// # Errors
 /// The host or the reconciler is not known; the database can't store the change.
-pub async fn retire(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostError> {
+pub async fn retire(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostRegistrationError> {
     set_retired(database, part, Some(Timestamp::now()), actor).await
 }
 
@@ -149,7 +153,7 @@ pub async fn retire(database: &Database, part: HostPart<'_>, actor: &str) -> Res
 ///
 /// # Errors
 /// The host or the reconciler is not known; the database can't store the change.
-pub async fn restore(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostError> {
+pub async fn restore(database: &Database, part: HostPart<'_>, actor: &str) -> Result<(), HostRegistrationError> {
     set_retired(database, part, None, actor).await
 }
 
@@ -158,7 +162,7 @@ async fn set_retired(
     HostPart { host, reconciler }: HostPart<'_>,
     retired_on: Option<Timestamp>,
     actor: &str,
-) -> Result<(), HostError> {
+) -> Result<(), HostRegistrationError> {
     let mut transaction = database.begin().await?;
     // Without this lock, a reconciler that reports for the first time at the same time would be missed here, and would still count.
     transaction.take(Turn::Alone).await?;
@@ -179,7 +183,7 @@ async fn set_retired(
         let name = reconciler.map_or(host.to_owned(), |reconciler| format!("{host}/{reconciler}"));
         let mut similar = similar(&mut transaction, ("host", "name"), host).await?;
         similar.retain(|known| known != host);
-        return Err(HostError::Unknown { name, similar });
+        return Err(HostRegistrationError::Unknown { name, similar });
     };
     let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
     let ids = of_host.into_iter().collect();
@@ -251,13 +255,13 @@ impl FromRow for Reconciler {
 }
 
 impl Registration {
-    fn check(&self) -> Result<(), HostError> {
+    fn check(&self) -> Result<(), HostRegistrationError> {
         let reconciler = self.reconciler.iter().flat_map(|reconciler| [&reconciler.name, &reconciler.kind]);
         let names = [&self.host].into_iter().chain(&self.kind).chain(self.labels.keys()).chain(reconciler);
         let wrong = names.filter(|name| name.is_empty()).chain(self.texts().filter(|text| !is_readable(text))).next();
         match wrong {
-            Some(text) => Err(HostError::Text(text.chars().take(NAME_CHARACTERS_MAX).collect())),
-            None if self.labels.len() > LABELS_MAX => Err(HostError::Text("--label".to_owned())),
+            Some(text) => Err(HostRegistrationError::Text(text.chars().take(NAME_CHARACTERS_MAX).collect())),
+            None if self.labels.len() > LABELS_MAX => Err(HostRegistrationError::Text("--label".to_owned())),
             None => Ok(()),
         }
     }

@@ -13,7 +13,7 @@ use crate::writer::{SubmitError, Writer};
 
 /// The reason why a publication is not stored.
 #[derive(Debug, thiserror::Error)]
-pub enum PublishError {
+pub enum PublicationNotStored {
     /// The publication is not valid.
     #[error(transparent)]
     Invalid(PublicationError),
@@ -45,13 +45,17 @@ impl PublicationSink {
     ///
     /// # Errors
     /// If the publication is not valid, or can't be stored now.
-    pub async fn publish(&self, publication: Publication, actor: &str) -> Result<PublicationReceipt, PublishError> {
+    pub async fn publish(
+        &self,
+        publication: Publication,
+        actor: &str,
+    ) -> Result<PublicationReceipt, PublicationNotStored> {
         let subject = format!("{} {}", publication.repository, publication.branch);
         let environments: BTreeSet<_> =
             publication.places.iter().filter_map(|place| place.environment.clone()).collect();
         let commit = publication.commit.clone();
         let updates = DesiredUpdate::of_publication(publication);
-        updates.iter().try_for_each(DesiredUpdate::check).map_err(PublishError::Invalid)?;
+        updates.iter().try_for_each(DesiredUpdate::check).map_err(PublicationNotStored::Invalid)?;
         let mut published = PublicationReceipt::default();
         for update in updates {
             let PublicationReceipt { changed, removed, unchanged } = self.ingest.update_desired(update).await?;

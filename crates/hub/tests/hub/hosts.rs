@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hub::management::hosts::{
-    HostError, HostFilter, HostPart, ReconcilerRegistration, Registration, list, register, restore, retire,
+    HostFilter, HostPart, HostRegistrationError, ReconcilerRegistration, Registration, list, register, restore, retire,
 };
 use hub::store::Database;
 use hub::writer::Writer;
@@ -97,7 +97,7 @@ async fn unknown_hosts_are_reported_with_the_nearest_name(Ground { database, .. 
 async fn names_that_can_not_be_read_are_refused(Ground { database, .. }: Ground) {
     for wrong in ["", " a", "a\nb", &"x".repeat(254)] {
         let refused = register(&database, &registration(wrong), "test").await;
-        assert!(matches!(refused, Err(HostError::Text(_))), "{wrong:?}");
+        assert!(matches!(refused, Err(HostRegistrationError::Text(_))), "{wrong:?}");
     }
     register(&database, &registration("シカゴ'; drop table host; --%_"), "test").await.unwrap();
     assert_eq!(names(&database, false).await.len(), 1);

@@ -11,7 +11,7 @@ mod target;
 mod workload;
 
 use authoring::additions::{AddOptions, Additions, add};
-use authoring::branch_files::Refusal;
+use authoring::branch_files::EditRefusal;
 use authoring::new_object::NewObject;
 use workbench::contained_files;
 
@@ -59,7 +59,7 @@ impl NewObjects<'_> {
 fn finish(open: OpenBranch, new: NewObjects<'_>, (place, edit): (&FileOptions, &EditOptions)) -> anyhow::Result<Exit> {
     let file = place.file.as_deref().map(|file| path_of(&open, file)).transpose()?;
     let options = AddOptions { file: file.as_deref(), shared_name: new.shared_name };
-    let added: Result<Additions, Refusal> = add(&open.files(), &new.objects, options);
+    let added: Result<Additions, EditRefusal> = add(&open.files(), &new.objects, options);
     let Additions { edits: files, objects } = match added {
         Ok(added) => added,
         Err(refusal) => return open.refuse(&refusal, edit.output),

@@ -1,6 +1,6 @@
 //! `kalypso audit`: who decided what, and what was published, as one file.
 
-use delivery::promotion::audit::{AuditError, AuditRow, Period, rows};
+use delivery::promotion::audit::{AuditRow, IncompleteAudit, Period, rows};
 use delivery::reading::ReadAt;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
@@ -41,16 +41,18 @@ fn export(options: &ExportAudit) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn failure(error: AuditError) -> Failure {
+fn failure(error: IncompleteAudit) -> Failure {
     let text = error.to_string();
     match error {
-        AuditError::TooLong { .. } => Failure::refused(text),
-        AuditError::Event { .. } => {
+        IncompleteAudit::TooLong { .. } => Failure::refused(text),
+        IncompleteAudit::Event { .. } => {
             Failure::refused(text).help("use the version of Kalypso that wrote it, or a later one")
         }
-        AuditError::Directory => Failure::usage(text),
-        AuditError::States(_) => Failure::refused(text).help("`kalypso rollout restore` restores the branch"),
-        AuditError::Repository(_) | AuditError::Pins(_) | AuditError::Destination(_) => Failure::outside(text),
+        IncompleteAudit::Directory => Failure::usage(text),
+        IncompleteAudit::States(_) => Failure::refused(text).help("`kalypso rollout restore` restores the branch"),
+        IncompleteAudit::Repository(_) | IncompleteAudit::Pins(_) | IncompleteAudit::Destination(_) => {
+            Failure::outside(text)
+        }
     }
 }
 

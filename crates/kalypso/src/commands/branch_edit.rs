@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use authoring::additions::PlacedObject;
-use authoring::branch_files::{BranchFiles, Refusal};
+use authoring::branch_files::{BranchFiles, EditRefusal};
 use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
 use delivery::access::RepositoryAccess;
@@ -20,7 +20,9 @@ use model::name::EnvironmentName;
 use model::selector::LabelSelector;
 use model::source::Source;
 use serde_json::json;
-use workbench::branch::{BranchOf, Changes, Comparison, ControlPlaneBranch, EditPlace, NewProposal, Proposed};
+use workbench::branch::{
+    BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal, ProposalResult,
+};
 use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
@@ -95,7 +97,7 @@ enum Done {
     Shown,
     Written,
     Committed(Committed),
-    Proposed(Proposed),
+    Proposed(ProposalResult),
 }
 
 impl OpenBranch {
@@ -144,7 +146,7 @@ impl OpenBranch {
     }
 
     /// Shows a refusal.
-    pub(super) fn refuse(self, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
+    pub(super) fn refuse(self, refusal: &EditRefusal, format: Format) -> anyhow::Result<Exit> {
         refuse(self.watch, refusal, format)
     }
 
@@ -183,7 +185,7 @@ impl OpenBranch {
         &self,
         Request { edit, options }: Request<'_>,
         edits: &Edits,
-        comparisons: &[Comparison<'_>],
+        comparisons: &[EditComparison<'_>],
     ) -> anyhow::Result<Done> {
         if options.dry_run {
             return Ok(Done::Shown);
@@ -226,12 +228,12 @@ impl OpenBranch {
 /// What an edit did.
 struct Outcome<'a> {
     done: Done,
-    comparisons: &'a [Comparison<'a>],
+    comparisons: &'a [EditComparison<'a>],
     changes: &'a Changes,
 }
 
 impl<'a> Outcome<'a> {
-    fn new(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
+    fn new(done: Done, comparisons: &'a [EditComparison<'a>], changes: &'a Changes) -> Self {
         Self { done, comparisons, changes }
     }
 }
@@ -257,7 +259,7 @@ pub(super) fn objects<'f>(
     BranchFiles::new(source, contents, branch.folder())
 }
 
-fn has_errors(comparisons: &[Comparison<'_>]) -> bool {
+fn has_errors(comparisons: &[EditComparison<'_>]) -> bool {
     comparisons.iter().any(|comparison| !comparison.new_errors().is_empty())
 }
 
@@ -267,14 +269,14 @@ pub(super) fn git_edits(files: &FileEdits) -> Edits {
 }
 
 /// Shows the errors that an edit would add. Nothing is written.
-pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> anyhow::Result<Exit> {
+pub(super) fn refuse_errors(comparisons: &[EditComparison<'_>], format: Format) -> anyhow::Result<Exit> {
     let mut report = DiagnosticReport::new();
     comparisons.iter().for_each(|comparison| reporting::add_new_errors(&mut report, comparison));
     refuse_report(&report, format)
 }
 
 /// Shows a refusal. Nothing is written.
-pub(super) fn refuse(mut watch: Watch, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
+pub(super) fn refuse(mut watch: Watch, refusal: &EditRefusal, format: Format) -> anyhow::Result<Exit> {
     watch.end();
     let mut report = DiagnosticReport::new();
     let batch = DiagnosticBatch { diagnostics: &refusal.diagnostics, ..DiagnosticBatch::default() };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
-use delivery::pull_requests::code_owners::{self, CodeOwners, Question, Rule};
+use delivery::pull_requests::code_owners::{self, CodeOwners, OwnersQuestion, OwnersRule};
 use delivery::sources::loaded::Loaded;
 use model::owners::is_owner;
 use serde_json::{Value as Json, json};
@@ -31,7 +31,7 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     }
     let (repository, branch) = asked(options, &environments, &access.settings)?;
     let ControlPlaneSettings { repo, branch: main, git, .. } = &access.settings;
-    let question = Question {
+    let question = OwnersQuestion {
         repository: &repository,
         branch: &branch,
         main: (repo.as_str(), main),
@@ -111,7 +111,7 @@ fn text(found: &CodeOwners, notation: Notation) -> String {
     text
 }
 
-fn pattern(rule: &Rule, notation: Notation) -> String {
+fn pattern(rule: &OwnersRule, notation: Notation) -> String {
     match notation {
         Notation::Github => rule.files.as_glob(),
         Notation::Gitea => rule.files.as_regex(),
@@ -119,9 +119,8 @@ fn pattern(rule: &Rule, notation: Notation) -> String {
 }
 
 fn answer(found: &CodeOwners, (repository, branch): (&str, &str), notation: Notation) -> Json {
-    let owners = |rule: &Rule| rule.owners.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let rule =
-        |rule: &Rule| json!({ "pattern": pattern(rule, notation), "owners": owners(rule), "reasons": rule.reasons });
+    let owners = |rule: &OwnersRule| rule.owners.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let rule = |rule: &OwnersRule| json!({ "pattern": pattern(rule, notation), "owners": owners(rule), "reasons": rule.reasons });
     let rules: Vec<_> = found.rules.iter().map(rule).collect();
     json!({ "repository": git::without_credential(repository), "branch": branch, "rules": rules, "warnings": found.warnings })
 }

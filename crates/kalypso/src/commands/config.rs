@@ -9,8 +9,8 @@ use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use serde_json::json;
 use workbench::branch::ControlPlaneBranch;
-use workbench::change::{EarlierState, EarlierStates, Heads, source_name};
-use workbench::{FailureKind, Source};
+use workbench::change::{BranchHeads, EarlierState, EarlierStates, source_name};
+use workbench::{EnvironmentSource, FailureKind};
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb};
 use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format};
@@ -34,7 +34,7 @@ struct Configuration {
     /// The branch of the commit, for people.
     branch: String,
     /// The commits of all branches in the newest state with this version.
-    newest: Heads,
+    newest: BranchHeads,
     on: Timestamp,
     subject: String,
     /// None: the assignment did not exist.
@@ -44,7 +44,7 @@ struct Configuration {
 fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let id = loading::parse_assignment(&options.assignment)?;
     let mut watch = Watch::start();
-    let source = Source::ControlPlane(loading::access(options.config.as_deref(), watch.progress())?);
+    let source = EnvironmentSource::ControlPlane(loading::access(options.config.as_deref(), watch.progress())?);
     let states = EarlierStates::read(&source, &options.environment)?;
     let versions = versions(&states, &all_names(&states, &id), options.commits, |_| false)?;
     watch.end();
@@ -114,7 +114,7 @@ fn all_names(states: &EarlierStates, id: &AssignmentId) -> Vec<AssignmentId> {
 
 /// The version of an assignment's configuration with these commits of the branches, under the first of these names that it has there. None: the assignment did
 /// not exist.
-fn version_at(states: &EarlierStates, heads: &Heads, names: &[AssignmentId]) -> Option<String> {
+fn version_at(states: &EarlierStates, heads: &BranchHeads, names: &[AssignmentId]) -> Option<String> {
     let prepared = Prepared::new(&states.at(heads).fleet);
     names.iter().find_map(|id| Some(prepared.explain(id)?.version.to_string()))
 }
@@ -125,7 +125,7 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     let commit = match (&id, &options.environment) {
         (Some(id), Some(environment)) => {
             let access = loading::access(options.edit.config.as_deref(), open.watch().progress())?;
-            let states = EarlierStates::read(&Source::ControlPlane(access), environment)?;
+            let states = EarlierStates::read(&EnvironmentSource::ControlPlane(access), environment)?;
             RestoredVersion { states: &states, environment, version: &options.to }.commit(id, &open.branch)?
         }
         _ => open.branch.find_commit(&options.to).map_err(|failure| match failure.kind {

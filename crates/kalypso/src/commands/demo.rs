@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use delivery::branches::push::Delivered;
 use delivery::output::compilation::{CompiledEnvironment, reuse};
 use delivery::output::planned::{Planned, targets};
-use delivery::publication::publish::{Options, PlaceOutcome, deliver};
+use delivery::publication::publish::{PlaceOutcome, PublishOptions, deliver};
 use delivery::reading::ReadAt;
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
@@ -53,7 +53,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     for ((loaded, compiled), mut known) in environments.iter().zip(&compiled).zip(known) {
         for mut target in targets(loaded, None, None)? {
             // Publishes directly, so that clusters can pull the files immediately.
-            let mut options = Options { is_direct: true, ..Options::default() };
+            let mut options = PublishOptions { is_direct: true, ..PublishOptions::default() };
             if let Some(life) = &mut life {
                 let planned = Planned::new(
                     loaded,

@@ -14,7 +14,7 @@ use serde_json::json;
 use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
-use workbench::listing::rows::{Row, row};
+use workbench::listing::rows::{ListRow, row};
 use workbench::listing::view::View;
 
 pub(crate) use self::answer::DescribeFields;
@@ -37,7 +37,7 @@ struct Subject {
 /// The description of an object in one environment.
 struct Description {
     subject: Subject,
-    row: Row,
+    row: ListRow,
     details: details::Details,
     reach: Option<reach::Reach>,
     held: held::HeldContents,

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
-use workbench::listing::filter::{Filter, advice, is_of_assignments, unknown_label};
+use workbench::listing::filter::{ListConditions, advice, is_of_assignments, unknown_label};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
-use workbench::listing::rows::{self, Row, columns_of};
+use workbench::listing::rows::{self, ListRow, columns_of};
 use workbench::listing::view::View;
 
 use crate::arguments::{Get, ListFormat};
@@ -26,7 +26,7 @@ struct Request<'o> {
     options: &'o Get,
     kind: ListedKind,
     names: Vec<&'o str>,
-    filter: Filter,
+    filter: ListConditions,
 }
 
 pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
@@ -56,7 +56,7 @@ impl<'o> Request<'o> {
         if options.values.key.is_some() && kind != ListedKind::Value {
             return Err(Failure::usage("`--key` is for `kalypso get values`"));
         }
-        Ok(Self { options, kind, names, filter: Filter::new(options.filter.clone().into(), kind)? })
+        Ok(Self { options, kind, names, filter: ListConditions::new(options.filter.clone().into(), kind)? })
     }
 
     /// Lists objects of a kind.
@@ -133,7 +133,7 @@ impl<'o> Request<'o> {
             if takes(name, &mut page) {
                 let cells = [vec![name.clone(), "(can't be read)".to_owned()], vec!["-".to_owned(); 8]].concat();
                 let json = [("name".to_owned(), name.as_str().into())].into_iter().collect();
-                list.writer.add(Row { cells, json }, name, &format!("environment/{name}"))?;
+                list.writer.add(ListRow { cells, json }, name, &format!("environment/{name}"))?;
             }
         }
         list.writer.count(page.total, page.is_more());

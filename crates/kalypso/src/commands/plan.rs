@@ -23,7 +23,7 @@ use git::GitRepositories;
 use model::diagnostic::Diagnostic;
 use model::tree::{OpenError, Tree};
 use serde_json::{Value as Json, json};
-use workbench::Source;
+use workbench::EnvironmentSource;
 use workbench::change::{self, EnvironmentChange, Side};
 use workbench::source::check_complete;
 use workbench::working_trees::WorkingTrees;
@@ -123,7 +123,7 @@ impl<'a> Plans<'a> {
 
     fn names(&self) -> anyhow::Result<Vec<String>> {
         let source = match &self.trees {
-            Some((_, access)) => Source::ControlPlane(Arc::clone(access)),
+            Some((_, access)) => EnvironmentSource::ControlPlane(Arc::clone(access)),
             None => loading::source(&self.options.source, Watch::start().progress())?,
         };
         Ok(source.environment_names()?.iter().map(ToString::to_string).collect())
@@ -191,11 +191,11 @@ impl<'a> Plans<'a> {
     }
 
     /// Reads an environment as `publish` does, if its output is pushed to a branch.
-    fn read(&self, source: &Source, environment: &str) -> anyhow::Result<Loaded> {
+    fn read(&self, source: &EnvironmentSource, environment: &str) -> anyhow::Result<Loaded> {
         let options = self.options;
         if let Some((_, access)) = &self.trees {
             // The environment exists only in a working tree.
-            return Ok(Source::ControlPlane(Arc::clone(access)).for_publication(environment, None)?);
+            return Ok(EnvironmentSource::ControlPlane(Arc::clone(access)).for_publication(environment, None)?);
         }
         if options.source.from.is_some() || options.against.is_some() || options.head.head {
             return Ok(source.environment(environment, options.head.at())?);

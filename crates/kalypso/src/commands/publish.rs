@@ -13,8 +13,10 @@ use delivery::output::compilation::{Reuse, reuse};
 use delivery::output::refusal::Refusal;
 use delivery::promotion::controller::command::{OverrideRequest, override_gates};
 use delivery::publication::enforcement;
-use delivery::publication::hub_publication::Receiver;
-use delivery::publication::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
+use delivery::publication::hub_publication::HubReceiver;
+use delivery::publication::publish::{
+    DestinationFailure, End, PlaceOutcome, PublicationFailure, PublishOptions, Request,
+};
 use delivery::pull_requests::GitHosts;
 use engine::plan::ChangeKind;
 use git::publish::ForeignCommits;
@@ -143,7 +145,7 @@ impl Run<'_> {
         }
         let overridden = self.overridden(&access, environment)?;
         let adopt = options.takeover.adopt.folders();
-        let committed = Options {
+        let committed = PublishOptions {
             is_direct: options.direct,
             confirmed: &options.confirm,
             adopt: &adopt,
@@ -160,7 +162,7 @@ impl Run<'_> {
             environment,
             gitops_repo: options.gitops_repo.as_deref(),
             options: committed,
-            hub: self.hub.map(|hub| Receiver { hub, environments: self.settings.environments() }),
+            hub: self.hub.map(|hub| HubReceiver { hub, environments: self.settings.environments() }),
             is_hub_only: options.publication_hub.hub_only,
         };
         let publish = || {
@@ -259,11 +261,11 @@ fn without_host(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
 }
 
 /// The error for a publication that failed.
-pub(super) fn failure(error: PublicationError) -> anyhow::Error {
+pub(super) fn failure(error: PublicationFailure) -> anyhow::Error {
     match error {
-        PublicationError::Read(error) => error.into(),
-        PublicationError::Destination(error) => error.into(),
-        PublicationError::Hub(error) => publication_failure(&error).into(),
+        PublicationFailure::Read(error) => error.into(),
+        PublicationFailure::Destination(error) => error.into(),
+        PublicationFailure::Hub(error) => publication_failure(&error).into(),
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::reading::ReadAt;
-use delivery::states::named_releases::{self, Made, NamedRelease, ReleaseError, ReleaseRequest, ReleasedWorkload};
+use delivery::states::named_releases::{
+    self, MadeRelease, NamedRelease, ReleaseError, ReleaseRequest, ReleasedWorkload,
+};
 use delivery::states::rollout_store;
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
@@ -39,11 +41,11 @@ fn create(options: &CreateRelease) -> anyhow::Result<Exit> {
     let author = branch::author(&access);
     let made = named_releases::make(&access, &release, &author).map_err(failure)?;
     if options.common.output == Format::Human {
-        let again = if made == Made::Known { " exists already, with the same versions" } else { "" };
+        let again = if made == MadeRelease::Known { " exists already, with the same versions" } else { "" };
         terminal::answer(&format!("Release {}{again}\n{}", release.name, text(&release)))?;
     } else {
         let mut answer = json(&release);
-        answer["isNew"] = (made != Made::Known).into();
+        answer["isNew"] = (made != MadeRelease::Known).into();
         terminal::answer(&terminal::structured(&answer, options.common.output))?;
     }
     Ok(Exit::Good)

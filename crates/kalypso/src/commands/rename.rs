@@ -6,7 +6,7 @@ mod joint;
 use std::sync::Arc;
 
 use authoring::config_values::ConfigValueChange;
-use authoring::renames::{Named, NewName, Renaming, follow, rename};
+use authoring::renames::{NamedKind, NewName, Renaming, follow, rename};
 use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
 
@@ -46,7 +46,7 @@ fn of_main(open: &OpenBranch, name: NewName) -> Option<String> {
 fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> anyhow::Result<Exit> {
     let RenameInEnvironment { name: old, new_name: new, environment, edit } = options;
     let open = OpenBranch::new(edit, Some(environment))?;
-    let what = if kind == Kind::ClusterType { Named::ClusterType } else { Named::Cluster };
+    let what = if kind == Kind::ClusterType { NamedKind::ClusterType } else { NamedKind::Cluster };
     let Renaming { edits: files, object, referring } = match rename(&open.files(), kind, (old, new)) {
         Ok(renaming) => renaming,
         Err(refusal) => return open.refuse(&refusal, edit.output),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use authoring::field_changes::{ChangedObjects, ObjectChanges, PairChanges, change};
 use authoring::label_advice;
 use authoring::objects;
-use authoring::value::Value;
+use authoring::value::NewValue;
 use model::field_path::FieldPath;
 use model::kind::Kind;
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
@@ -63,7 +63,7 @@ fn policy(options: &SetPolicy) -> anyhow::Result<Exit> {
     }
     if let Some(workspace) = &options.workspace {
         let path = FieldPath::from(["spec", "deploymentTargetSelector", "workspace"]);
-        request.changes.fields.push((path, (!workspace.is_empty()).then(|| Value::text(workspace.as_str()))));
+        request.changes.fields.push((path, (!workspace.is_empty()).then(|| NewValue::text(workspace.as_str()))));
         request.notes.push(format!("workspace {}", if workspace.is_empty() { "all" } else { workspace }));
     }
     let advice =
@@ -109,7 +109,7 @@ impl Request {
     /// Sets a field of the `spec`, if there is a value.
     fn set(&mut self, field: &str, value: Option<&str>) {
         let Some(value) = value else { return };
-        self.changes.fields.push((FieldPath::from(["spec", field]), Some(Value::text(value))));
+        self.changes.fields.push((FieldPath::from(["spec", field]), Some(NewValue::text(value))));
         self.notes.push(format!("{field} {value}"));
     }
 

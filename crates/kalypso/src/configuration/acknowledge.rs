@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use delivery::access::acknowledgement::Entry;
+use delivery::access::acknowledgement::AcknowledgedWarning;
 use model::diagnostic::Code;
 use model::expiry::Expiry;
 use model::kind::Kind;
@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// The acknowledgements in the configuration file of a plain directory, if there is a file.
-pub(crate) fn in_directory(directory: &Path) -> Result<Vec<Entry>, Failure> {
+pub(crate) fn in_directory(directory: &Path) -> Result<Vec<AcknowledgedWarning>, Failure> {
     let path = directory.join(FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(Vec::new()) };
     let part: Part = toml::from_str(&text).map_err(|error| parse_error::file(&path, &text, &error))?;
@@ -43,7 +43,7 @@ pub(crate) fn in_directory(directory: &Path) -> Result<Vec<Entry>, Failure> {
 pub(super) fn entries(
     written: &[Spanned<AcknowledgeOptions>],
     (path, text): (&Path, &str),
-) -> Result<Vec<Entry>, Failure> {
+) -> Result<Vec<AcknowledgedWarning>, Failure> {
     let entry = |written: &Spanned<AcknowledgeOptions>| {
         let place = parse_error::line((path, text), written.span().start);
         entry(written.get_ref(), place.clone()).map_err(|reason| parse_error::in_line(path, &place, &reason))
@@ -51,7 +51,7 @@ pub(super) fn entries(
     written.iter().map(entry).collect()
 }
 
-fn entry(written: &AcknowledgeOptions, place: String) -> Result<Entry, String> {
+fn entry(written: &AcknowledgeOptions, place: String) -> Result<AcknowledgedWarning, String> {
     let AcknowledgeOptions { code, object, path, reason, until } = written;
     let code = Code::find(code).ok_or_else(|| format!("there is no code {code:?}; warnings show theirs: `K0202`"))?;
     let object = object.as_deref().map(kind_and_name).transpose()?;
@@ -65,7 +65,7 @@ fn entry(written: &AcknowledgeOptions, place: String) -> Result<Entry, String> {
         until.to_string().parse::<Expiry>().map_err(|_| "`until` is a day, `2027-01-31`, or a timestamp".to_owned())
     };
     let until = until.as_ref().map(day).transpose()?;
-    Ok(Entry { code, object, path: path.clone(), reason: reason.trim().to_owned(), until, place })
+    Ok(AcknowledgedWarning { code, object, path: path.clone(), reason: reason.trim().to_owned(), until, place })
 }
 
 /// Parses a kind and a name: `SchedulingPolicy/edge`.
@@ -89,7 +89,7 @@ mod tests {
         let part: Part = toml::from_str(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
         let found = entries(&part.acknowledge, (Path::new("a/kalypso.toml"), &text));
         let found = found.map(|entries| {
-            let Entry { code, object, path, reason, until, place } = &entries[0];
+            let AcknowledgedWarning { code, object, path, reason, until, place } = &entries[0];
             let object = object.as_ref().map(|(kind, name)| format!("{kind} {name}"));
             let until = until.map(|until| until.to_string());
             let all = [object.as_deref(), path.as_deref(), until.as_deref()].into_iter().flatten();

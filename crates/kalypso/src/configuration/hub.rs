@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use azure::{AzureOptions, Source};
+use azure::{AzureOptions, AzureSource};
 use engine::layout::Folder;
 use hub::authentication::oidc::{Grant, IssuerSettings};
 use hub::management::retention::{Keep, Retention};
@@ -200,7 +200,7 @@ pub(crate) struct HubConfiguration {
     /// The branches that are read.
     pub(crate) watch: Option<WatchSettings>,
     /// The sources that are polled in Azure.
-    pub(crate) azure: Vec<Source>,
+    pub(crate) azure: Vec<AzureSource>,
     /// The retention of the history.
     pub(crate) retention: Retention,
     /// The notification rules.

@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
-use simulator::simulation::{Behavior, HostOptions, OF_PLATFORM, Pull, ReportFormat, Simulation, SimulationOptions};
+use simulator::simulation::{
+    Behavior, HostOptions, HostReportFormat, OF_PLATFORM, Pull, Simulation, SimulationOptions,
+};
 
 use super::ENVIRONMENTS;
 
@@ -127,12 +129,12 @@ fn count(tier: &str) -> usize {
 }
 
 /// The format of reports. Clusters use the format of their reconciler. Hosts without containers use various formats.
-fn format(reconciler: &str, number: usize) -> ReportFormat {
-    const OF_SCRIPTS: [ReportFormat; 4] =
-        [ReportFormat::Json, ReportFormat::Lines, ReportFormat::OtlpProtobuf, ReportFormat::OtlpJson];
+fn format(reconciler: &str, number: usize) -> HostReportFormat {
+    const OF_SCRIPTS: [HostReportFormat; 4] =
+        [HostReportFormat::Json, HostReportFormat::Lines, HostReportFormat::OtlpProtobuf, HostReportFormat::OtlpJson];
     match reconciler {
-        "flux" => ReportFormat::Flux,
-        "argocd" => ReportFormat::ArgoCd,
+        "flux" => HostReportFormat::Flux,
+        "argocd" => HostReportFormat::ArgoCd,
         _ => OF_SCRIPTS[number % OF_SCRIPTS.len()],
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json};
-use workbench::listing::rows::{Columns, Row};
+use workbench::listing::rows::{ListColumns, ListRow};
 
 use crate::arguments::ListFormat;
 use crate::visible::{escaped_json, visible};
@@ -27,7 +27,7 @@ pub(crate) fn limit_of(limit: Option<usize>, format: ListFormat) -> usize {
 /// A list that is written.
 pub(crate) struct ListWriter {
     format: ListFormat,
-    columns: Columns,
+    columns: ListColumns,
     /// Whether the first column is the environment.
     has_environments: bool,
     /// The text that is not written yet.
@@ -42,7 +42,7 @@ pub(crate) struct ListWriter {
 }
 
 impl ListWriter {
-    pub(crate) fn new(format: ListFormat, columns: Columns, has_environments: bool) -> Self {
+    pub(crate) fn new(format: ListFormat, columns: ListColumns, has_environments: bool) -> Self {
         let text = match format {
             ListFormat::Json => "{\n  \"items\": [".to_owned(),
             ListFormat::Yaml => "items:".to_owned(),
@@ -54,7 +54,7 @@ impl ListWriter {
     }
 
     /// Adds a row. `name` is the name for commands.
-    pub(crate) fn add(&mut self, row: Row, environment: &str, name: &str) -> std::io::Result<()> {
+    pub(crate) fn add(&mut self, row: ListRow, environment: &str, name: &str) -> std::io::Result<()> {
         match self.format {
             ListFormat::Human | ListFormat::Wide => self.rows.push(self.shown(row.cells, environment)),
             ListFormat::Json => self.add_json(row.json),

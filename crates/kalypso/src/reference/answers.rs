@@ -11,12 +11,12 @@ use crate::commands::{
 };
 
 /// The path of a field, and its meaning.
-pub type Field = (String, String);
+pub type AnswerField = (String, String);
 
 /// The fields of commands' output with `-o json`. `[]` stands for each item of a list. The fields inside of `report` are on the page of diagnostics.
 ///
 /// Answers of the hub are described once, by their types: their fields are those of the hub's OpenAPI description.
-pub fn answers() -> Vec<(String, Vec<Field>)> {
+pub fn answers() -> Vec<(String, Vec<AnswerField>)> {
     let schemas = schema::Schemas::of_hub();
     let of_commands = COMMANDS.iter().map(|(title, fields)| ((*title).to_owned(), owned(fields)));
     let of_hub = HUB.iter().map(|answer| {
@@ -28,7 +28,7 @@ pub fn answers() -> Vec<(String, Vec<Field>)> {
 }
 
 /// The output that commands generate themselves, whose fields are those of its type.
-fn of_types() -> Vec<(String, Vec<Field>)> {
+fn of_types() -> Vec<(String, Vec<AnswerField>)> {
     let answers = [
         ("plan", of_answer::<EnvironmentPlans>()),
         ("describe", of_answer::<DescribeFields>()),
@@ -46,11 +46,11 @@ fn of_types() -> Vec<(String, Vec<Field>)> {
 }
 
 /// The fields of all counts: the numbers of reconcilers by state.
-pub fn counts() -> Vec<Field> {
+pub fn counts() -> Vec<AnswerField> {
     schema::Schemas::of_hub().fields("Counts", "")
 }
 
-fn owned(fields: &[(&str, &str)]) -> Vec<Field> {
+fn owned(fields: &[(&str, &str)]) -> Vec<AnswerField> {
     fields.iter().map(|(field, meaning)| ((*field).to_owned(), (*meaning).to_owned())).collect()
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 
-use super::answers::{Field, answers, counts};
+use super::answers::{AnswerField, answers, counts};
 use crate::arguments::{Arguments, TASKS, Task};
 use crate::exit::Exit;
 
@@ -83,7 +83,7 @@ fn statuses() -> String {
 }
 
 /// The title of an output, and its fields.
-type Answer = (String, Vec<Field>);
+type Answer = (String, Vec<AnswerField>);
 
 /// The section of a command, and the sections of its subcommands.
 fn sections(command: &Command, name: &str, answers: &[Answer]) -> String {
@@ -158,12 +158,12 @@ fn row(argument: &Arg) -> String {
     format!("| `{name}`{required} | {meaning}{default} |\n")
 }
 
-fn answer(arguments: &str, fields: &[Field]) -> String {
+fn answer(arguments: &str, fields: &[AnswerField]) -> String {
     let with = if arguments.is_empty() { String::new() } else { format!(" with `{arguments}`") };
     format!("\n`-o json`{with} prints:\n\n{}", table(fields))
 }
 
-fn table(fields: &[Field]) -> String {
+fn table(fields: &[AnswerField]) -> String {
     let rows = fields.iter().filter(|(_, meaning)| !meaning.is_empty());
     let rows: String = rows.map(|(field, meaning)| format!("| `{field}` | {meaning} |\n")).collect();
     format!("| field | meaning |\n|---|---|\n{rows}")

@@ -16,7 +16,7 @@ use crate::object_schema::schema;
 
 /// Whether an object is valid by the schema of all kinds, by the schema of `kind`, and by the reader.
 fn verdicts(kind: Kind, object: &str) -> [bool; 3] {
-    let reading = yaml::read(object, &yaml::Options::OBJECTS);
+    let reading = yaml::read(object, &yaml::YamlOptions::OBJECTS);
     let instance = json(&reading.documents[0].root);
     let by = |kind| jsonschema::validator_for(&schema(kind)).unwrap().is_valid(&instance);
     let mut files = Files::default();

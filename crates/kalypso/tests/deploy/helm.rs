@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use gotemplate::function::{Call, Failure, Function, Type};
-use gotemplate::{Limits, Template, Value};
+use gotemplate::function::{Call, Function, FunctionError, Type};
+use gotemplate::{RenderLimits, Template, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::{page, yaml};
@@ -96,32 +96,35 @@ pub(crate) fn render(values: &Json) -> Result<BTreeMap<String, String>, String> 
 
 fn execute(name: &str, text: &str, data: &Value) -> Result<String, String> {
     let template = Template::parse_with(name, text, FUNCTIONS).map_err(|error| error.to_string())?;
-    let rendered = template.render(data, &Limits::default()).map_err(|error| error.to_string())?;
+    let rendered = template.render(data, &RenderLimits::default()).map_err(|error| error.to_string())?;
     Ok(String::from_utf8(rendered).unwrap())
 }
 
 /// Renders a named template of the chart.
-fn include(arguments: &[Value]) -> Result<Value, Failure> {
-    let [Value::Text(name), data] = arguments else { return Err(Failure::error("include needs a name and data")) };
+fn include(arguments: &[Value]) -> Result<Value, FunctionError> {
+    let [Value::Text(name), data] = arguments else {
+        return Err(FunctionError::error("include needs a name and data"));
+    };
     // The text around the definitions is written, too.
     let text = format!("{}\0{{{{ template {:?} . }}}}", *DEFINITIONS, name.to_string());
-    let rendered = execute("include", &text, data).map_err(Failure::error)?;
+    let rendered = execute("include", &text, data).map_err(FunctionError::error)?;
     Ok(Value::text(rendered.split_once('\0').map_or("", |(_, rendered)| rendered)))
 }
 
 /// Refuses null and the empty text.
-fn required(arguments: &[Value]) -> Result<Value, Failure> {
+fn required(arguments: &[Value]) -> Result<Value, FunctionError> {
     match arguments {
-        [Value::Text(message), Value::Nil] => Err(Failure::error(message.to_string())),
-        [Value::Text(message), Value::Text(text)] if text.is_empty() => Err(Failure::error(message.to_string())),
+        [Value::Text(message), Value::Nil] => Err(FunctionError::error(message.to_string())),
+        [Value::Text(message), Value::Text(text)] if text.is_empty() => Err(FunctionError::error(message.to_string())),
         [_, value] => Ok(value.clone()),
-        _ => Err(Failure::error("required needs a message and a value")),
+        _ => Err(FunctionError::error("required needs a message and a value")),
     }
 }
 
 /// Writes YAML like Helm: by way of JSON, indented by two spaces, and lists not at all.
-fn to_yaml(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let json = execute("toJson", "{{ toJson . }}", arguments.first().unwrap_or(&Value::Nil)).map_err(Failure::error)?;
+fn to_yaml(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let json =
+        execute("toJson", "{{ toJson . }}", arguments.first().unwrap_or(&Value::Nil)).map_err(FunctionError::error)?;
     let json: Json = serde_json::from_str(&json).unwrap();
     Ok(Value::text(lines(&json, "").trim_end()))
 }

@@ -1,13 +1,13 @@
 //! Reads YAML as Kubernetes and Helm do: as JSON values.
 
-use model::yaml::{Options, read};
+use model::yaml::{YamlOptions, read};
 use serde_json::Value as Json;
 use testkit::yaml_json::json;
 
 /// The documents of a text without problems.
 #[track_caller]
 pub(crate) fn documents(text: &str) -> Vec<Json> {
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     assert!(reading.problems.is_empty(), "{:?}\n{text}", reading.problems);
     reading.documents.iter().map(|document| json(&document.root)).collect()
 }

@@ -11,7 +11,7 @@ use crate::objects;
 /// The documents of an answer. Asserts that all are readable.
 #[track_caller]
 fn documents(text: &str) -> Vec<yaml::Document> {
-    let read = yaml::read_bytes(text.as_bytes(), &yaml::Options::OBJECTS);
+    let read = yaml::read_bytes(text.as_bytes(), &yaml::YamlOptions::OBJECTS);
     assert!(read.problems.is_empty(), "{text}");
     read.documents
 }

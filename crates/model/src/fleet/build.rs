@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::ownership::{self, Claims};
 use super::precedence::{self, Verdict};
-use super::{Author, Fleet, Limits, RegisteredWorkload, Role, clusters};
+use super::{Author, AuthorRole, Fleet, Limits, RegisteredWorkload, clusters};
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
 use crate::kind::Kind;
@@ -17,17 +17,17 @@ use crate::object_key::ObjectKey;
 use crate::source::Files;
 
 /// Adds objects to an empty fleet, by the team that wrote them, and reports those that do not fit.
-pub(super) fn fleet(empty: Fleet, mut objects: Vec<(Role, Limits, Vec<AnyObject>)>) -> (Fleet, Vec<Diagnostic>) {
+pub(super) fn fleet(empty: Fleet, mut objects: Vec<(AuthorRole, Limits, Vec<AnyObject>)>) -> (Fleet, Vec<Diagnostic>) {
     let (mut platform, mut applications) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
     let diagnostics = apply_limits(&empty.environment, &mut objects);
     let mut limited_schemas = BTreeSet::new();
     for (role, limits, mut objects) in objects {
         match role {
-            Role::Platform => {
+            AuthorRole::Platform => {
                 limited_schemas.extend(schemas(&objects).filter(|_| limits.has_base_repo()));
                 platform.append(&mut objects);
             }
-            Role::Application(registration) => applications.entry(registration).or_default().append(&mut objects),
+            AuthorRole::Application(registration) => applications.entry(registration).or_default().append(&mut objects),
         }
     }
     let mut builder = Builder { fleet: Fleet { limited_schemas, ..empty }, diagnostics };
@@ -41,7 +41,7 @@ pub(super) fn fleet(empty: Fleet, mut objects: Vec<(Role, Limits, Vec<AnyObject>
 }
 
 /// Removes the objects that do not count because of limits. Returns the reasons.
-fn apply_limits(environment: &EnvironmentName, files: &mut [(Role, Limits, Vec<AnyObject>)]) -> Vec<Diagnostic> {
+fn apply_limits(environment: &EnvironmentName, files: &mut [(AuthorRole, Limits, Vec<AnyObject>)]) -> Vec<Diagnostic> {
     let limited: Vec<_> = files.iter().map(|(role, limits, objects)| (role, limits, &**objects)).collect();
     let Verdict { refused, diagnostics } = precedence::judge(environment, &limited);
     if !refused.is_empty() {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 pub use super::limit::Limit;
-use super::{Role, refusal};
+use super::{AuthorRole, refusal};
 use crate::diagnostic::Diagnostic;
 use crate::name::BaseRepoName;
 use crate::object::allow::Allow;
@@ -73,12 +73,12 @@ impl Chain {
     }
 
     /// Whether all limits of the chain allow an object.
-    fn allows(&self, role: &Role, object: &AnyObject) -> bool {
+    fn allows(&self, role: &AuthorRole, object: &AnyObject) -> bool {
         self.0.iter().all(|limit| refusal::refusals(limit, role, object).is_empty())
     }
 
     /// The reasons why the chain does not allow an object. If several limits refuse the same field, the lowest limit explains it.
-    fn refusals(&self, role: &Role, object: &AnyObject) -> Vec<Diagnostic> {
+    fn refusals(&self, role: &AuthorRole, object: &AnyObject) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = Vec::new();
         for refusal in self.0.iter().rev().flat_map(|limit| refusal::refusals(limit, role, object)) {
             let is_same =
@@ -146,7 +146,7 @@ impl Limits {
     }
 
     /// The chains that allow an object. None if there is no such chain.
-    pub fn granted(&self, role: &Role, object: &AnyObject) -> Option<Self> {
+    pub fn granted(&self, role: &AuthorRole, object: &AnyObject) -> Option<Self> {
         if self.is_unlimited() {
             return Some(self.clone());
         }
@@ -156,7 +156,7 @@ impl Limits {
     }
 
     /// The reasons why an object that no chain allows does not count.
-    pub(super) fn refusals(&self, role: &Role, object: &AnyObject) -> Vec<Diagnostic> {
+    pub(super) fn refusals(&self, role: &AuthorRole, object: &AnyObject) -> Vec<Diagnostic> {
         self.0.first().map(|chain| chain.refusals(role, object)).unwrap_or_default()
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Role;
+use super::AuthorRole;
 use super::limits::{Chain, Limits};
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
@@ -17,7 +17,7 @@ use crate::object_key::ObjectKey;
 use crate::source::Address;
 
 /// The objects of one file, with the author of the file and its limits.
-pub type LimitedFile<'o> = (&'o Role, &'o Limits, &'o [AnyObject]);
+pub type LimitedFile<'o> = (&'o AuthorRole, &'o Limits, &'o [AnyObject]);
 
 /// The objects that do not count.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ enum Claim {
 
 /// An object that its limits allow.
 struct Candidate<'o> {
-    role: &'o Role,
+    role: &'o AuthorRole,
     object: &'o AnyObject,
     /// The chains that allow it.
     chains: Vec<Chain>,
@@ -71,7 +71,7 @@ pub fn judge(environment: &EnvironmentName, files: &[LimitedFile<'_>]) -> Verdic
     let mut outranking: BTreeMap<Address, Owner> = BTreeMap::new();
     for (candidate, chain) in in_order(&candidates) {
         let address = candidate.object.address();
-        if let Role::Application(registration) = candidate.role
+        if let AuthorRole::Application(registration) = candidate.role
             && !owners.has_registration(registration, chain)
         {
             continue;
@@ -96,7 +96,7 @@ fn in_order<'c, 'o>(candidates: &'c [Candidate<'o>]) -> Vec<(&'c Candidate<'o>, 
         candidates.iter().flat_map(|candidate| candidate.chains.iter().map(move |chain| (candidate, chain)));
     let mut ordered: Vec<_> = with_chains.collect();
     ordered.sort_by_key(|(candidate, chain)| {
-        let is_of_application = matches!(candidate.role, Role::Application(_));
+        let is_of_application = matches!(candidate.role, AuthorRole::Application(_));
         (chain.len(), is_of_application, candidate.object.address())
     });
     ordered
@@ -143,7 +143,7 @@ impl Owners {
     /// Adds an object that counts by a chain.
     fn add(&mut self, candidate: &Candidate<'_>, chain: &Chain) {
         let Candidate { role, object, claims, .. } = candidate;
-        if let (Role::Platform, AnyObject::WorkloadRegistration(registration)) = (role, object) {
+        if let (AuthorRole::Platform, AnyObject::WorkloadRegistration(registration)) = (role, object) {
             self.registrations.entry(registration.name.clone()).or_default().push(chain.clone());
         }
         for claim in claims {
@@ -165,7 +165,7 @@ impl Owners {
     }
 }
 
-fn claims(environment: &EnvironmentName, role: &Role, object: &AnyObject) -> Vec<Claim> {
+fn claims(environment: &EnvironmentName, role: &AuthorRole, object: &AnyObject) -> Vec<Claim> {
     let name = || Arc::clone(object.name());
     match object {
         AnyObject::Cluster(_) | AnyObject::ClusterType(_) => vec![Claim::Place(name())],
@@ -178,7 +178,7 @@ fn claims(environment: &EnvironmentName, role: &Role, object: &AnyObject) -> Vec
             [Claim::Workload(name())].into_iter().chain(whole).collect()
         }
         // Each application repository has its own names of other objects.
-        _ if *role != Role::Platform => Vec::new(),
+        _ if *role != AuthorRole::Platform => Vec::new(),
         _ => vec![Claim::Object(object.kind(), name())],
     }
 }

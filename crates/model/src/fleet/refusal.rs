@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Role;
+use super::AuthorRole;
 use super::limit::Limit;
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
@@ -38,13 +38,13 @@ const WORKSPACE_LABEL: &str = "workspace";
 const NAMED_MAX: usize = 5;
 
 /// The reasons why a limit does not allow an object. Empty if it allows the object.
-pub(super) fn refusals(limit: &Limit, role: &Role, object: &AnyObject) -> Vec<Diagnostic> {
+pub(super) fn refusals(limit: &Limit, role: &AuthorRole, object: &AnyObject) -> Vec<Diagnostic> {
     let check = Check { limit, object };
     match role {
         // What an application repository may bring is limited anyway: to its workloads, and to schemas for them. The names of workloads are common to all.
-        Role::Application(_) if object.kind() == Kind::Workload => check.name().into_iter().collect(),
-        Role::Application(_) => Vec::new(),
-        Role::Platform => {
+        AuthorRole::Application(_) if object.kind() == Kind::Workload => check.name().into_iter().collect(),
+        AuthorRole::Application(_) => Vec::new(),
+        AuthorRole::Platform => {
             if let Some(refusal) = check.kind() {
                 return vec![refusal];
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Fleet, FleetFile, FleetInput, Limits, Role, Scope, UnreadPart, build, is_plain};
+use super::{AuthorRole, FileScope, Fleet, FleetFile, FleetInput, Limits, UnreadPart, build, is_plain};
 use crate::diagnostic::Diagnostic;
 use crate::git_id::GitId;
 use crate::kind::Kind;
@@ -29,17 +29,17 @@ pub struct Sources {
 }
 
 /// The identity of a file across commits: its author, the URL and revision of its repository, and its path.
-type FileKey = (Role, Arc<str>, Arc<str>, Arc<str>);
+type FileKey = (AuthorRole, Arc<str>, Arc<str>, Arc<str>);
 
 /// A change of one file.
 #[derive(Clone, Debug)]
-pub enum FileChange {
+pub enum SourceFileChange {
     /// The file is new, has different content, or comes from a different commit.
     Written {
         /// The team that wrote it.
-        role: Role,
+        role: AuthorRole,
         /// Which of its objects are part of the fleet.
-        scope: Scope,
+        scope: FileScope,
         /// What the file may bring.
         limits: Limits,
         /// The new version of the file.
@@ -48,7 +48,7 @@ pub enum FileChange {
     /// The file was removed.
     Removed {
         /// The team that wrote it.
-        role: Role,
+        role: AuthorRole,
         /// Its repository. The commit has no effect.
         source: Arc<Source>,
         /// Its path.
@@ -71,7 +71,7 @@ pub struct FleetUpdate {
 
 /// The objects of a file before and after a change.
 struct Exchange {
-    role: Role,
+    role: AuthorRole,
     old: Vec<AnyObject>,
     new: Vec<AnyObject>,
     /// Whether the file has or had limits.
@@ -112,7 +112,7 @@ impl Sources {
     ///
     /// A file whose content is the same is not parsed again. If an object has the same meaning and the same address as before, its value in memory
     /// stays the same.
-    pub fn update(&mut self, changes: impl IntoIterator<Item = FileChange>) -> FleetUpdate {
+    pub fn update(&mut self, changes: impl IntoIterator<Item = SourceFileChange>) -> FleetUpdate {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
             exchanges.extend(self.apply(change, &mut parsed));
@@ -130,10 +130,10 @@ impl Sources {
     }
 
     /// Applies a change of a file, and counts whether the file was parsed. None if nothing is different.
-    fn apply(&mut self, change: FileChange, parsed: &mut usize) -> Option<Exchange> {
+    fn apply(&mut self, change: SourceFileChange, parsed: &mut usize) -> Option<Exchange> {
         let (role, scope, limits, file) = match change {
-            FileChange::Written { role, scope, limits, file } => (role, scope, limits, file),
-            FileChange::Removed { role, source, path } => return self.remove(role, &source, &path),
+            SourceFileChange::Written { role, scope, limits, file } => (role, scope, limits, file),
+            SourceFileChange::Removed { role, source, path } => return self.remove(role, &source, &path),
         };
         let place = place(&role, &file.source, &file.path);
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
@@ -172,7 +172,7 @@ impl Sources {
         Some(Exchange { is_limited, ..Exchange::new(role, old, new) })
     }
 
-    fn remove(&mut self, role: Role, source: &Source, path: &Arc<str>) -> Option<Exchange> {
+    fn remove(&mut self, role: AuthorRole, source: &Source, path: &Arc<str>) -> Option<Exchange> {
         let id = *self.places.get(&place(&role, source, path))?;
         let old = self.contents.remove(&id)?;
         self.flawed.remove(&id);
@@ -198,7 +198,7 @@ impl Sources {
 }
 
 impl Exchange {
-    fn new(role: Role, mut old: Vec<AnyObject>, mut new: Vec<AnyObject>) -> Self {
+    fn new(role: AuthorRole, mut old: Vec<AnyObject>, mut new: Vec<AnyObject>) -> Self {
         let stays = |object: &&AnyObject| object_at(&old, object.address()).is_some_and(|old| old.is_same(object));
         let same: BTreeSet<_> = new.iter().filter(stays).map(AnyObject::address).collect();
         for objects in [&mut old, &mut new] {
@@ -243,7 +243,7 @@ impl Exchange {
             // The labels decide which registration a workload belongs to.
             (AnyObject::Workload(old), AnyObject::Workload(new)) => old.labels == new.labels,
             // In application repositories, the labels decide whether a schema is allowed.
-            (AnyObject::ConfigSchema(old), AnyObject::ConfigSchema(new)) if self.role != Role::Platform => {
+            (AnyObject::ConfigSchema(old), AnyObject::ConfigSchema(new)) if self.role != AuthorRole::Platform => {
                 old.labels == new.labels
             }
             (AnyObject::ClusterType(_), AnyObject::ClusterType(_)) => true,
@@ -253,7 +253,7 @@ impl Exchange {
 
     /// Whether an object can be added or removed without an effect on other objects.
     fn is_unconnected(&self, fleet: &Fleet, object: &AnyObject) -> bool {
-        self.role == Role::Platform
+        self.role == AuthorRole::Platform
             && match object {
                 AnyObject::Cluster(cluster) => fleet.type_of(cluster).is_some(),
                 AnyObject::ClusterType(_) | AnyObject::WorkloadRegistration(_) => false,
@@ -284,7 +284,7 @@ fn unread(flawed: &BTreeSet<FileId>, contents: &BTreeMap<FileId, FleetFile>) -> 
 }
 
 /// The objects of one author by kind and name. None if two have the same key.
-fn by_key<'o>(role: &Role, objects: &'o [AnyObject]) -> Option<BTreeMap<ObjectKey, &'o AnyObject>> {
+fn by_key<'o>(role: &AuthorRole, objects: &'o [AnyObject]) -> Option<BTreeMap<ObjectKey, &'o AnyObject>> {
     let by_key: BTreeMap<_, _> = objects.iter().map(|object| (role.key_of(object), object)).collect();
     (by_key.len() == objects.len()).then_some(by_key)
 }
@@ -306,7 +306,7 @@ fn object_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
     objects.get(at)
 }
 
-fn place(role: &Role, source: &Source, path: &Arc<str>) -> FileKey {
+fn place(role: &AuthorRole, source: &Source, path: &Arc<str>) -> FileKey {
     (role.clone(), Arc::clone(&source.url), Arc::clone(&source.revision), Arc::clone(path))
 }
 

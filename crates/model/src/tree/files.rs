@@ -4,20 +4,20 @@ use super::{Child, DEPTH_MAX, Entry, Open, OpenError, Tree};
 
 impl Tree {
     /// All files, in the order of their paths. Folders are opened one after the other, so only one folder of each level is in memory.
-    pub fn files<'a>(&self, open: &'a Open<'a>) -> Files<'a> {
-        Files { open, folders: vec![(self.clone(), 0, 0)], path: String::new() }
+    pub fn files<'a>(&self, open: &'a Open<'a>) -> TreeFiles<'a> {
+        TreeFiles { open, folders: vec![(self.clone(), 0, 0)], path: String::new() }
     }
 }
 
 /// The files of a tree. Ends after the first error.
-pub struct Files<'a> {
+pub struct TreeFiles<'a> {
     open: &'a Open<'a>,
     /// The open folders, each with the index of its next child and the length of its path.
     folders: Vec<(Tree, usize, usize)>,
     path: String,
 }
 
-impl Iterator for Files<'_> {
+impl Iterator for TreeFiles<'_> {
     type Item = Result<(String, Entry), OpenError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -29,7 +29,7 @@ impl Iterator for Files<'_> {
     }
 }
 
-impl Files<'_> {
+impl TreeFiles<'_> {
     fn advance(&mut self) -> Option<<Self as Iterator>::Item> {
         while let Some((tree, next, length)) = self.folders.last_mut() {
             self.path.truncate(*length);

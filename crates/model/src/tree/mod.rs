@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use self::blob::{Blob, Entry, Mode};
 pub use self::difference::{ChangedChildren, Diff, FileDifference, Pair};
-pub use self::files::Files;
+pub use self::files::TreeFiles;
 pub use self::name::{is_utf8, name_bytes, name_text, shown};
 pub use self::sealed::{Open, OpenError, Sealed, SealedBy, closed};
 use crate::git_id::GitId;

@@ -13,12 +13,12 @@ use super::keys::{self, Entry};
 use super::problem::Findings;
 use super::recent::Recent;
 use super::source::{block_span, ends_without_newline};
-use super::{Limits, Node, NodeValue, Options, Scalar, ScalarStyle, Span, Tag, YamlProblem};
+use super::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag, YamlLimits, YamlOptions, YamlProblem};
 
 /// Builds the documents of a text, one after the other.
 pub(super) struct Builder<'t> {
     text: &'t str,
-    options: Options,
+    options: YamlOptions,
     frames: Vec<Frame>,
     root: Option<Node>,
     anchors: HashMap<usize, Part>,
@@ -40,7 +40,7 @@ pub(super) struct Builder<'t> {
 #[derive(Clone)]
 struct Part {
     node: Node,
-    /// The number of nodes in it, counted as in [`Limits::alias_nodes`].
+    /// The number of nodes in it, counted as in [`YamlLimits::alias_nodes`].
     weight: usize,
     /// The depth of nested collections.
     depth: usize,
@@ -89,7 +89,7 @@ impl Frame {
 type Added = Result<(), Box<YamlProblem>>;
 
 impl<'t> Builder<'t> {
-    pub(super) fn new(text: &'t str, options: &Options) -> Self {
+    pub(super) fn new(text: &'t str, options: &YamlOptions) -> Self {
         Self {
             text,
             options: *options,
@@ -248,7 +248,7 @@ impl<'t> Builder<'t> {
         self.check_depth(self.frames.len() + part.depth)?;
         self.expanded += part.weight;
         let allowed =
-            self.options.limits.alias_nodes.min(Limits::FREE_ALIAS_NODES + Limits::ALIAS_RATIO * self.written);
+            self.options.limits.alias_nodes.min(YamlLimits::FREE_ALIAS_NODES + YamlLimits::ALIAS_RATIO * self.written);
         if self.expanded > allowed {
             return Err(fault::excessive_aliases(allowed, span).into());
         }
@@ -315,7 +315,7 @@ impl<'t> Builder<'t> {
         if let Err(problem) = fault::apply_tag(&mut scalar, span) {
             self.findings.add(*problem);
         }
-        let weight = 1 + scalar.text.len() / Limits::BYTES_PER_NODE;
+        let weight = 1 + scalar.text.len() / YamlLimits::BYTES_PER_NODE;
         Part { node: Node { span, value: NodeValue::Scalar(scalar) }, weight, depth: 0 }
     }
 

@@ -1,10 +1,10 @@
 //! Reads YAML from arbitrary bytes.
 
 use super::reader::{Document, Reading, read, read_each};
-use super::{Options, ProblemKind, Span, YamlProblem};
+use super::{ProblemKind, Span, YamlOptions, YamlProblem};
 
 /// Reads all documents of `bytes` if they are UTF-8. Otherwise the result is one problem that names the encoding or format.
-pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
+pub fn read_bytes(bytes: &[u8], options: &YamlOptions) -> Reading {
     match text(bytes) {
         Ok(text) => read(text, options),
         Err(problem) => Reading { problems: vec![problem], ..Reading::default() },
@@ -13,7 +13,7 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
 
 /// Reads `bytes`, and passes each document without errors to `each` as soon as it is read. So only one document must be in memory.
 /// Returns all problems.
-pub fn read_bytes_each(bytes: &[u8], options: &Options, each: impl FnMut(Document)) -> Vec<YamlProblem> {
+pub fn read_bytes_each(bytes: &[u8], options: &YamlOptions, each: impl FnMut(Document)) -> Vec<YamlProblem> {
     match text(bytes) {
         Ok(text) => read_each(text, options, each),
         Err(problem) => vec![problem],
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], message: &str, start: u32) {
-        let reading = read_bytes(bytes, &Options::OBJECTS);
+        let reading = read_bytes(bytes, &YamlOptions::OBJECTS);
         assert_eq!((reading.documents.len(), reading.problems.len()), (0, 1));
         assert!(reading.problems[0].message.contains(message), "{:?}", reading.problems);
         assert_eq!((reading.problems[0].kind, reading.problems[0].span.start), (ProblemKind::Encoding, start));
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn utf8_with_a_byte_order_mark_is_read() {
-        let reading = read_bytes("\u{feff}a: 1\n".as_bytes(), &Options::OBJECTS);
+        let reading = read_bytes("\u{feff}a: 1\n".as_bytes(), &YamlOptions::OBJECTS);
         assert_eq!(reading.problems, []);
         assert_eq!(reading.documents[0].root.key_span("a"), Some(Span::new(3, 4)));
     }

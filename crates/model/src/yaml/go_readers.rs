@@ -1,6 +1,6 @@
 //! Compares the reader with the results of Go's library, in a table.
 
-use super::{Node, NodeValue, Options, Reading, Resolved, is_surely_good, read};
+use super::{Node, NodeValue, Reading, Resolved, YamlOptions, is_surely_good, read};
 
 const TABLE: &str = include_str!("go_readers.tsv");
 const REFUSED: &str = "refused";
@@ -46,11 +46,11 @@ fn texts_are_read_as_in_go() {
             _ => panic!("a row has two or three columns: {row:?}"),
         };
         let text: String = serde_json::from_str(text).unwrap();
-        let found = written(&read(&text, &Options::VALUES));
+        let found = written(&read(&text, &YamlOptions::VALUES));
         assert_eq!(found, *own, "{text:?}, which is {go} in Go");
         // In objects, keys that are twice are refused, too.
         let is_twice = |reading: &Reading| reading.problems.iter().any(|problem| problem.message.contains("is twice"));
-        let objects = read(&text, &Options::OBJECTS);
+        let objects = read(&text, &YamlOptions::OBJECTS);
         assert!(is_twice(&objects) || (written(&objects) == REFUSED) == (*own == REFUSED), "{text:?}");
         assert!(!is_surely_good(&text) || *go != REFUSED, "{text:?} is taken for good");
     }

@@ -1,7 +1,7 @@
 //! Invariants of the reader that hold for every input, for tests with random inputs.
 
 use super::plain::is_surely_good;
-use super::{Node, NodeValue, Options, ProblemKind, Reading, read, read_bytes, source_offset, structure};
+use super::{Node, NodeValue, ProblemKind, Reading, YamlOptions, read, read_bytes, source_offset, structure};
 
 /// Reads `bytes` with all functions, and checks the invariants: places are in the text, trees are not too deep, and fast paths give the
 /// same results as the parser.
@@ -10,7 +10,7 @@ use super::{Node, NodeValue, Options, ProblemKind, Reading, read, read_bytes, so
 /// A sentence about the first invariant that does not hold.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
-    for options in [Options::OBJECTS, Options::VALUES] {
+    for options in [YamlOptions::OBJECTS, YamlOptions::VALUES] {
         check_reading(&read_bytes(bytes, &options), bytes, text, &options)?;
     }
     check_plain(text)?;
@@ -18,11 +18,11 @@ pub fn check(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn check_plain(text: &str) -> Result<(), String> {
-    let is_good = || read(text, &Options::OBJECTS).problems.is_empty();
+    let is_good = || read(text, &YamlOptions::OBJECTS).problems.is_empty();
     if !is_surely_good(text) || is_good() { Ok(()) } else { Err("a text is taken for good that is not".to_owned()) }
 }
 
-fn check_reading(reading: &Reading, bytes: &[u8], text: &str, options: &Options) -> Result<(), String> {
+fn check_reading(reading: &Reading, bytes: &[u8], text: &str, options: &YamlOptions) -> Result<(), String> {
     for problem in &reading.problems {
         let inside = |start: u32, end: u32| start <= end && end as usize <= bytes.len();
         let fits = inside(problem.span.start, problem.span.end)
@@ -72,7 +72,7 @@ fn check_node(node: &Node, text: &str, depth: usize) -> Result<(), String> {
 
 /// The result for a value must be the same as that of parsing it as a whole.
 fn check_structure(text: &str) -> Result<(), String> {
-    let reading = super::read(text, &Options::VALUES);
+    let reading = super::read(text, &YamlOptions::VALUES);
     let whole =
         reading.problems.iter().all(|problem| problem.kind == ProblemKind::UnknownTag) && reading.documents.len() == 1;
     let parsed = whole.then(|| &reading.documents[0].root).filter(|root| root.as_scalar().is_none());

@@ -5,20 +5,20 @@ use std::collections::HashSet;
 use std::collections::hash_map::{Entry as Slot, HashMap};
 
 use super::problem::{Findings, shown};
-use super::{Dialect, Node, NodeValue, ProblemKind, Resolved, ScalarStyle, Span, Tag, YamlProblem};
+use super::{Node, NodeValue, ProblemKind, Resolved, ScalarStyle, Span, Tag, YamlDialect, YamlProblem};
 
 /// A key with its value.
 pub(super) type Entry = (Node, Node);
 
 /// The final entries of a mapping. `start` is the offset where it begins.
-pub(super) fn settle(entries: Vec<Entry>, start: u32, dialect: Dialect, findings: &mut Findings) -> Vec<Entry> {
+pub(super) fn settle(entries: Vec<Entry>, start: u32, dialect: YamlDialect, findings: &mut Findings) -> Vec<Entry> {
     report_complex_keys(&entries, start, findings);
     match dialect {
-        Dialect::Objects => {
+        YamlDialect::Objects => {
             report_duplicates(&entries, findings);
             if entries.iter().any(is_merge) { merged_below(&entries, findings) } else { entries }
         }
-        Dialect::Values | Dialect::Json => {
+        YamlDialect::Values | YamlDialect::Json => {
             let entries = if entries.iter().any(is_merge) { merged_in_turn(entries, findings) } else { entries };
             last_of_each(entries)
         }
@@ -36,9 +36,9 @@ enum Identity<'n> {
 }
 
 /// The identity of a key. None for a collection, which is never compared.
-fn identity(key: &Node, dialect: Dialect) -> Option<Identity<'_>> {
+fn identity(key: &Node, dialect: YamlDialect) -> Option<Identity<'_>> {
     let scalar = key.as_scalar()?;
-    if dialect == Dialect::Objects {
+    if dialect == YamlDialect::Objects {
         return Some(Identity::Text(Cow::Borrowed(&scalar.text)));
     }
     Some(match scalar.resolve() {
@@ -77,7 +77,7 @@ fn report_duplicates(entries: &[Entry], findings: &mut Findings) {
     }
     let mut places: HashMap<Identity<'_>, Span> = HashMap::with_capacity(entries.len());
     for (key, _) in entries {
-        let Some(identity) = identity(key, Dialect::Objects) else { continue };
+        let Some(identity) = identity(key, YamlDialect::Objects) else { continue };
         match places.entry(identity) {
             Slot::Vacant(slot) => {
                 slot.insert(key.span);
@@ -110,7 +110,7 @@ fn all_differ(entries: &[Entry]) -> bool {
 /// As `yaml.v3`: merged entries have a lower precedence than all written keys, and than entries merged earlier.
 fn merged_below(entries: &[Entry], findings: &mut Findings) -> Vec<Entry> {
     let written =
-        entries.iter().filter(|entry| !is_merge(entry)).filter_map(|(key, _)| identity(key, Dialect::Objects));
+        entries.iter().filter(|entry| !is_merge(entry)).filter_map(|(key, _)| identity(key, YamlDialect::Objects));
     let mut seen: HashSet<Identity<'_>> = written.collect();
     let mut out = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -122,7 +122,7 @@ fn merged_below(entries: &[Entry], findings: &mut Findings) -> Vec<Entry> {
             out.extend(
                 source
                     .iter()
-                    .filter(|(key, _)| identity(key, Dialect::Objects).is_none_or(|name| seen.insert(name)))
+                    .filter(|(key, _)| identity(key, YamlDialect::Objects).is_none_or(|name| seen.insert(name)))
                     .cloned(),
             );
         }
@@ -151,7 +151,7 @@ fn last_of_each(mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut kept: Vec<bool> = entries
         .iter()
         .rev()
-        .map(|(key, _)| identity(key, Dialect::Values).is_none_or(|name| seen.insert(name)))
+        .map(|(key, _)| identity(key, YamlDialect::Values).is_none_or(|name| seen.insert(name)))
         .collect();
     drop(seen);
     // The flags are in reverse order, so `pop` returns the flag of the first entry first.
@@ -185,10 +185,10 @@ fn sources<'n>(value: &'n Node, findings: &mut Findings) -> Vec<&'n [Entry]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::yaml::{Dialect, Node, Options, ProblemKind, Reading, read};
+    use crate::yaml::{Node, ProblemKind, Reading, YamlDialect, YamlOptions, read};
 
-    fn check(text: &str, dialect: Dialect, expected: &[(&str, &str)]) {
-        let reading = read(text, &Options { dialect, ..Options::OBJECTS });
+    fn check(text: &str, dialect: YamlDialect, expected: &[(&str, &str)]) {
+        let reading = read(text, &YamlOptions { dialect, ..YamlOptions::OBJECTS });
         assert_eq!(reading.problems, []);
         let word = |node: &Node| node.as_scalar().map(|scalar| scalar.text.to_string()).unwrap_or_default();
         let last = reading.documents[0].root.as_mapping().unwrap().last().unwrap().1.clone();
@@ -199,45 +199,45 @@ mod tests {
         assert_eq!(entries, expected);
     }
 
-    fn kinds(text: &str, options: &Options) -> Vec<ProblemKind> {
+    fn kinds(text: &str, options: &YamlOptions) -> Vec<ProblemKind> {
         let Reading { problems, .. } = read(text, options);
         problems.iter().map(|problem| problem.kind).collect()
     }
 
     #[test]
     fn written_keys_win_over_merged_ones_in_objects() {
-        check("b: &b {x: 1, y: 2}\nm: {x: 9, <<: *b}", Dialect::Objects, &[("x", "9"), ("y", "2")]);
-        check("b: &b {x: 1, y: 2}\nm: {<<: *b, x: 9}", Dialect::Objects, &[("x", "9"), ("y", "2")]);
+        check("b: &b {x: 1, y: 2}\nm: {x: 9, <<: *b}", YamlDialect::Objects, &[("x", "9"), ("y", "2")]);
+        check("b: &b {x: 1, y: 2}\nm: {<<: *b, x: 9}", YamlDialect::Objects, &[("x", "9"), ("y", "2")]);
     }
 
     #[test]
     fn values_merge_entries_in_order_like_yaml_v2() {
-        check("b: &b {x: 1, y: 2}\nm: {<<: *b, x: 9}", Dialect::Values, &[("x", "9"), ("y", "2")]);
-        check("b: &b {x: 1, y: 2}\nm: {x: 9, <<: *b}", Dialect::Values, &[("x", "1"), ("y", "2")]);
+        check("b: &b {x: 1, y: 2}\nm: {<<: *b, x: 9}", YamlDialect::Values, &[("x", "9"), ("y", "2")]);
+        check("b: &b {x: 1, y: 2}\nm: {x: 9, <<: *b}", YamlDialect::Values, &[("x", "1"), ("y", "2")]);
     }
 
     #[test]
     fn of_several_merged_mappings_the_earlier_wins() {
-        for dialect in [Dialect::Objects, Dialect::Values] {
+        for dialect in [YamlDialect::Objects, YamlDialect::Values] {
             check("a: &a {x: 1}\nb: &b {x: 2, y: 2}\nm: {<<: [*a, *b]}", dialect, &[("x", "1"), ("y", "2")]);
         }
     }
 
     #[test]
     fn a_quoted_merge_key_is_a_key() {
-        check("m: {\"<<\": a}", Dialect::Objects, &[("<<", "a")]);
+        check("m: {\"<<\": a}", YamlDialect::Objects, &[("<<", "a")]);
     }
 
     #[test]
     fn only_mappings_can_be_merged() {
-        assert_eq!(kinds("{<<: 1}", &Options::OBJECTS), [ProblemKind::Merge]);
-        assert_eq!(kinds("{<<: [{a: 1}, 2]}", &Options::VALUES), [ProblemKind::Merge]);
+        assert_eq!(kinds("{<<: 1}", &YamlOptions::OBJECTS), [ProblemKind::Merge]);
+        assert_eq!(kinds("{<<: [{a: 1}, 2]}", &YamlOptions::VALUES), [ProblemKind::Merge]);
     }
 
     #[test]
     fn duplicate_keys_are_reported_with_both_places() {
         let text = "a: 1\n\"a\": 2\n";
-        let reading = read(text, &Options::OBJECTS);
+        let reading = read(text, &YamlOptions::OBJECTS);
         let problem = &reading.problems[0];
         assert_eq!(problem.kind, ProblemKind::DuplicateKey);
         assert_eq!((problem.span.range(), problem.related.as_ref().map(|(span, _)| span.range())), (5..8, Some(0..1)));
@@ -246,13 +246,17 @@ mod tests {
 
     #[test]
     fn the_last_of_equal_keys_wins_in_values() {
-        check("m: {a: 1, b: 2, a: 3}", Dialect::Values, &[("a", "3"), ("b", "2")]);
-        check("m: {1: a, 0x1: b, \"1\": c, yes: d, on: e}", Dialect::Values, &[("0x1", "b"), ("1", "c"), ("on", "e")]);
+        check("m: {a: 1, b: 2, a: 3}", YamlDialect::Values, &[("a", "3"), ("b", "2")]);
+        check(
+            "m: {1: a, 0x1: b, \"1\": c, yes: d, on: e}",
+            YamlDialect::Values,
+            &[("0x1", "b"), ("1", "c"), ("on", "e")],
+        );
     }
 
     #[test]
     fn keys_cannot_be_collections() {
-        for options in [Options::OBJECTS, Options::VALUES] {
+        for options in [YamlOptions::OBJECTS, YamlOptions::VALUES] {
             assert_eq!(kinds("? [a]\n: b\n", &options), [ProblemKind::ComplexKey]);
             assert_eq!(kinds("{[a]: b}\n", &options), [ProblemKind::ComplexKey]);
         }
@@ -260,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_template_expression_without_quotes_is_recognized() {
-        let reading = read("a: {{ .x }}\n", &Options::OBJECTS);
+        let reading = read("a: {{ .x }}\n", &YamlOptions::OBJECTS);
         assert_eq!(reading.problems[0].kind, ProblemKind::ComplexKey);
         assert_eq!(reading.problems[0].span.range(), 3..5);
     }

@@ -2,14 +2,14 @@
 
 /// The limits for reading one text. The texts come from other teams, so each quantity that an author can grow has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct YamlLimits {
     /// Bytes of one text.
     pub text_bytes: usize,
     /// Documents in one text.
     pub documents: usize,
     /// Nodes written in one text.
     pub nodes: usize,
-    /// Nodes that aliases add to one document. A scalar counts as one more for every [`Limits::BYTES_PER_NODE`] of its text.
+    /// Nodes that aliases add to one document. A scalar counts as one more for every [`YamlLimits::BYTES_PER_NODE`] of its text.
     pub alias_nodes: usize,
     /// The depth of nested collections, including collections from aliases.
     pub depth: usize,
@@ -17,7 +17,7 @@ pub struct Limits {
     pub problems: usize,
 }
 
-impl Limits {
+impl YamlLimits {
     /// The default limits:
     ///
     /// - 8 MiB of text: Kubernetes rejects objects above 1.5 MB, and a file with ten thousand objects has half of this size.
@@ -45,7 +45,7 @@ impl Limits {
     pub const ALIAS_RATIO: usize = 99;
 }
 
-impl Default for Limits {
+impl Default for YamlLimits {
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -7,7 +7,7 @@
 //! - **Types.** Scalars have the types that Go's `yaml.v2` gives them ([`Scalar::resolve`]), both in objects (as in Kubernetes) and in values.
 //! - **Two dialects.** In *objects*, a duplicate key is a problem and merge keys never override, as with `yaml.v3` in Flux.
 //!   In *values*, the last entry counts without a message, also with merge keys, and a key that is a collection is an error, as with `yaml.v2`.
-//! - **Aliases** are replaced by their content. Children are shared, so this copies nothing. [`Limits`] bound the total.
+//! - **Aliases** are replaced by their content. Children are shared, so this copies nothing. [`YamlLimits`] bound the total.
 //! - **The language of Go's readers.** The parser follows YAML 1.2, `yaml.v2` and `yaml.v3` follow libyaml. What only the parser refuses is replaced
 //!   by a form of the same length that it accepts (`repair`): quoted lines that are not indented, the escape `\'`, comments without a space before
 //!   them, tabs inside brackets. What only the parser accepts is a problem (`refused`): missing keys, lines of tabs, the escape `\/` and pairs
@@ -53,9 +53,9 @@ mod source;
 mod structure;
 
 pub use bytes::{read_bytes, read_bytes_each};
-pub use limits::Limits;
+pub use limits::YamlLimits;
 pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
-pub use options::{Dialect, Options};
+pub use options::{YamlDialect, YamlOptions};
 pub use outline::{Outline, OutlinedText, SharedPart, outline};
 pub use plain::{first_error, is_surely_good};
 pub use problem::{ProblemKind, YamlProblem};

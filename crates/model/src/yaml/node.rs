@@ -153,12 +153,12 @@ fn clamp(offset: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use crate::yaml::{Options, read};
+    use crate::yaml::{YamlOptions, read};
 
     const TEXT: &str = "metadata:\n  name: app\nitems: [a, b]\n";
 
     fn check(get: impl FnOnce(&super::Node) -> Option<super::Span>, source: Option<&str>) {
-        let reading = read(TEXT, &Options::OBJECTS);
+        let reading = read(TEXT, &YamlOptions::OBJECTS);
         let span = get(&reading.documents[0].root);
         assert_eq!(span.map(|span| &TEXT[span.range()]), source);
     }

@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 
 use super::reader::read_each;
 use super::recorder::{Detail, IDENTIFYING, Recorder, ScalarForm, have_equal_classes};
-use super::{Options, ProblemKind, YamlProblem};
+use super::{ProblemKind, YamlOptions, YamlProblem};
 use crate::name::is_dns_label;
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.
@@ -19,7 +19,7 @@ const UNSORTED_KEYS_MAX: usize = 512;
 /// The limit in bytes of a key. YAML allows 1,024 characters before the colon.
 const KEY_BYTES_MAX: usize = 512;
 
-/// The first error in `text`, read with [`Options::OBJECTS`]. Texts beyond [`Limits`](super::Limits) give no error, because they are not read
+/// The first error in `text`, read with [`YamlOptions::OBJECTS`]. Texts beyond [`YamlLimits`](super::Limits) give no error, because they are not read
 /// completely.
 pub fn first_error(text: &str) -> Option<YamlProblem> {
     if is_surely_good(text) {
@@ -28,7 +28,7 @@ pub fn first_error(text: &str) -> Option<YamlProblem> {
     let counts = |problem: &YamlProblem| {
         !problem.kind.is_warning() && !matches!(problem.kind, ProblemKind::Limit | ProblemKind::Depth)
     };
-    read_each(text, &Options::OBJECTS, drop).into_iter().find(counts)
+    read_each(text, &YamlOptions::OBJECTS, drop).into_iter().find(counts)
 }
 
 /// Whether a fast scan shows that a text has no errors: block mappings and sequences with one key or item a line, and scalars of one line or in
@@ -572,7 +572,7 @@ mod tests {
             words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
         ) {
             let text = words.concat();
-            let reading = super::super::read(&text, &Options::OBJECTS);
+            let reading = super::super::read(&text, &YamlOptions::OBJECTS);
             prop_assert!(!is_surely_good(&text) || reading.problems.is_empty(), "{text:?}: {:?}", reading.problems);
         }
     }

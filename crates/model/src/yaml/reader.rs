@@ -8,7 +8,7 @@ use granit_parser::{Event, ScanError};
 use super::build::Builder;
 use super::explain::{Scene, explain};
 use super::repair::{Repaired, TextParser, is_repairable, parser, repaired};
-use super::{Limits, Node, Options, ProblemKind, Span, YamlProblem};
+use super::{Node, ProblemKind, Span, YamlLimits, YamlOptions, YamlProblem};
 
 /// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,12 +29,12 @@ pub struct Document {
 }
 
 /// Reads all documents of `text`.
-pub fn read(text: &str, options: &Options) -> Reading {
+pub fn read(text: &str, options: &YamlOptions) -> Reading {
     collect(text, options, Until::End)
 }
 
 /// Reads `text`, and passes each document without errors to `each` as soon as it is read.
-pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Document)) -> Vec<YamlProblem> {
+pub(super) fn read_each(text: &str, options: &YamlOptions, mut each: impl FnMut(Document)) -> Vec<YamlProblem> {
     let mut take = |found| match found {
         FoundDocument::Document(document) => each(document),
         FoundDocument::Fragment(_) => {}
@@ -43,7 +43,7 @@ pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Docu
 }
 
 /// Reads the first document of `text`. The rest is not read.
-pub(super) fn read_first(text: &str, options: &Options) -> Reading {
+pub(super) fn read_first(text: &str, options: &YamlOptions) -> Reading {
     collect(text, options, Until::FirstDocument)
 }
 
@@ -59,7 +59,7 @@ enum FoundDocument {
     Fragment(Document),
 }
 
-fn collect(text: &str, options: &Options, until: Until) -> Reading {
+fn collect(text: &str, options: &YamlOptions, until: Until) -> Reading {
     let (mut documents, mut fragments) = (Vec::new(), Vec::new());
     let mut take = |found| match found {
         FoundDocument::Document(document) => documents.push(document),
@@ -71,7 +71,7 @@ fn collect(text: &str, options: &Options, until: Until) -> Reading {
 
 fn read_until(
     text: &str,
-    options: &Options,
+    options: &YamlOptions,
     (until, take): (Until, &mut dyn FnMut(FoundDocument)),
 ) -> Vec<YamlProblem> {
     if let Some(problem) = unreadable(text, &options.limits) {
@@ -93,7 +93,7 @@ enum Read {
 }
 
 /// The problem if a text cannot be parsed at all.
-fn unreadable(text: &str, limits: &Limits) -> Option<YamlProblem> {
+fn unreadable(text: &str, limits: &YamlLimits) -> Option<YamlProblem> {
     if text.len() > limits.text_bytes {
         let (size, limit) = (text.len().div_ceil(1 << 20), limits.text_bytes >> 20);
         let message = format!("the text has {size} MB, the limit is {limit} MB: it was not read");
@@ -120,7 +120,7 @@ fn is_readable(character: char) -> bool {
 struct Reader<'t, 'a> {
     builder: Builder<'t>,
     take: &'a mut dyn FnMut(FoundDocument),
-    limits: Limits,
+    limits: YamlLimits,
     text: &'t str,
     /// The number of documents so far, also broken and empty ones.
     documents: usize,
@@ -132,13 +132,13 @@ struct Reader<'t, 'a> {
 }
 
 impl<'t, 'a> Reader<'t, 'a> {
-    fn new(text: &'t str, options: &Options, take: &'a mut dyn FnMut(FoundDocument)) -> Self {
+    fn new(text: &'t str, options: &YamlOptions, take: &'a mut dyn FnMut(FoundDocument)) -> Self {
         let (builder, limits) = (Builder::new(text, options), options.limits);
         Self { builder, take, limits, text, documents: 0, errors: 0, taken: 0, can_repair: true }
     }
 
     /// Prepares for reading all documents again, with other contents of scalars.
-    fn restart(&mut self, options: &Options, contents: HashMap<usize, Arc<str>>) {
+    fn restart(&mut self, options: &YamlOptions, contents: HashMap<usize, Arc<str>>) {
         self.builder = Builder::new(self.text, options).with_contents(contents);
         (self.taken, self.documents, self.errors) = (self.documents, 0, 0);
     }

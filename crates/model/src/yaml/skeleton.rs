@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, ScalarStyle};
 
-use super::Limits;
+use super::YamlLimits;
 use super::repair::{TextParser, is_repairable, parser, repaired};
 
 /// Whether `text` has the same structure as `other`. `other` is the same text, with the ordinary word `stand_in` in place of some values. `stand_in`
@@ -86,12 +86,12 @@ impl<'t> ParsedText<'t> {
 
     fn repaired(text: &'t str) -> Self {
         let known = Self { can_repair: false, ..Self::new(text) };
-        let repaired = repaired(text, Limits::DEFAULT.depth);
+        let repaired = repaired(text, YamlLimits::DEFAULT.depth);
         repaired.map_or(known, |found| Self { text: found.text.into(), contents: found.scalars, can_repair: false })
     }
 
     fn events(&self) -> Events<'_> {
-        let parser = parser(&self.text, Limits::DEFAULT.depth);
+        let parser = parser(&self.text, YamlLimits::DEFAULT.depth);
         Events { parser, contents: &self.contents, can_repair: self.can_repair }
     }
 }

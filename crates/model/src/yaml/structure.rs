@@ -1,7 +1,7 @@
 //! Decides whether a configuration value is a structure or a plain text.
 
 use super::reader::read_first;
-use super::{Node, NodeValue, Options};
+use super::{Node, NodeValue, YamlOptions};
 
 /// The mapping or sequence in `text`, read by the rules of `yaml.v2`. None for scalars, invalid YAML and empty text.
 ///
@@ -10,7 +10,7 @@ pub fn structure(text: &str) -> Option<Node> {
     if is_surely_scalar(text) {
         return None;
     }
-    let reading = read_first(text, &Options::VALUES);
+    let reading = read_first(text, &YamlOptions::VALUES);
     let root = reading.documents.into_iter().next()?.root;
     match root.value {
         NodeValue::Scalar(_) => None,
@@ -20,7 +20,7 @@ pub fn structure(text: &str) -> Option<Node> {
 
 /// The object or list in a JSON text, which another reader has accepted. None for other texts.
 pub fn json_structure(text: &str) -> Option<Node> {
-    let root = read_first(text, &Options::JSON).documents.into_iter().next()?.root;
+    let root = read_first(text, &YamlOptions::JSON).documents.into_iter().next()?.root;
     root.as_scalar().is_none().then_some(root)
 }
 

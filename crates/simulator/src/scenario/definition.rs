@@ -155,7 +155,7 @@ pub struct Happening {
     /// The time since the start.
     pub at: Duration,
     /// The event.
-    pub event: Event,
+    pub event: ScenarioEvent,
     /// The event as it is written.
     pub text: Arc<str>,
     /// The line in the scenario, from 1.
@@ -229,7 +229,7 @@ pub enum FaultKind {
 
 /// What happens.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum ScenarioEvent {
     /// A commit on the main branch. It affects folders.
     Change {
         /// The name.
@@ -303,7 +303,7 @@ pub enum Event {
         /// The environment.
         environment: Arc<str>,
         /// The commit or the release.
-        what: Content,
+        what: ChangeOrRelease,
     },
     /// A person merges the open pull request into an environment, whatever its gates say.
     MergeByHand {
@@ -453,14 +453,14 @@ pub enum Claim {
         /// The clusters.
         who: Who,
         /// The name of a change, or `WORKLOAD VERSION`.
-        what: Content,
+        what: ChangeOrRelease,
     },
     /// None of these clusters has it.
     Lacks {
         /// The clusters.
         who: Who,
         /// What.
-        what: Content,
+        what: ChangeOrRelease,
     },
     /// The move of a subject is in a state.
     State {
@@ -484,7 +484,7 @@ pub enum Claim {
 
 /// A change or a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum ChangeOrRelease {
     /// A change by its name.
     Change(Arc<str>),
     /// A release of a workload.

@@ -1,6 +1,6 @@
 //! The reconcilers of one workload in one environment, in columns: what they are to have, what they have, and what they reported.
 
-use engine::promotion::evidence::PlaceState;
+use engine::promotion::evidence::PlaceReports;
 
 use super::contents::{ContentId, NOTHING};
 use super::fleet::Fleet;
@@ -15,7 +15,7 @@ pub(super) struct Reconcilers {
     /// The content of each place in the newest publication that the hub knows.
     known: Vec<ContentId>,
     /// The state of each place for its target.
-    pub(super) states: Vec<PlaceState>,
+    pub(super) states: Vec<PlaceReports>,
     /// What each host has.
     pub(super) hosts: Vec<Host>,
 }
@@ -43,7 +43,7 @@ impl Reconcilers {
         self.known.resize(fleet.len(), NOTHING);
         self.hosts.resize(fleet.place_of.len(), Host::default());
         for place in self.states.len()..fleet.len() {
-            self.states.push(PlaceState::default());
+            self.states.push(PlaceReports::default());
             self.refresh(place, fleet);
         }
     }
@@ -95,7 +95,7 @@ impl Reconcilers {
     pub(super) fn refresh(&mut self, place: usize, fleet: &Fleet) {
         let known = self.known[place];
         let is_published = self.published[place] == self.target[place] && known == self.target[place];
-        let mut state = PlaceState { is_published, ..PlaceState::default() };
+        let mut state = PlaceReports { is_published, ..PlaceReports::default() };
         if known != NOTHING && fleet.is_there(place) {
             for host in fleet.hosts(place) {
                 state.expected += 1;
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn reports_about_other_content_do_not_count() {
         let (mut fleet, mut reconcilers) = fleet();
-        let state = |expected, succeeded, failed, silent, is_published| PlaceState {
+        let state = |expected, succeeded, failed, silent, is_published| PlaceReports {
             expected,
             succeeded,
             failed,
@@ -164,6 +164,6 @@ mod tests {
         assert_eq!(reconcilers.states[0], state(0, 0, 0, 0, true));
         fleet.is_without_heartbeat = true;
         reconcilers.refresh(1, &fleet);
-        assert_eq!(reconcilers.states[1], PlaceState { without_heartbeat: 2, ..state(2, 2, 0, 0, true) });
+        assert_eq!(reconcilers.states[1], PlaceReports { without_heartbeat: 2, ..state(2, 2, 0, 0, true) });
     }
 }

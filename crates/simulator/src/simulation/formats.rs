@@ -5,17 +5,17 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{HostOptions, Message, OF_PLATFORM, ReportFormat, Route, SentReport, Status, otlp};
+use super::{HostOptions, HostReportFormat, Message, OF_PLATFORM, Route, SentReport, SentStatus, otlp};
 
 /// The messages of a host, each with the time at which it is sent. Each report has its number in the log of the simulation.
 pub(super) fn messages(host: &HostOptions, reports: &[(usize, &SentReport)]) -> Vec<(i64, Message)> {
     let is_batched = matches!(
         host.format,
-        ReportFormat::Lines
-            | ReportFormat::OtlpProtobuf
-            | ReportFormat::OtlpJson
-            | ReportFormat::OtlpGrpc
-            | ReportFormat::File
+        HostReportFormat::Lines
+            | HostReportFormat::OtlpProtobuf
+            | HostReportFormat::OtlpJson
+            | HostReportFormat::OtlpGrpc
+            | HostReportFormat::File
     );
     let size = if is_batched { reports.len().max(1) } else { 1 };
     let message = |numbered: &[(usize, &SentReport)]| {
@@ -34,14 +34,14 @@ fn message(host: &HostOptions, reports: &[&SentReport], report_numbers: Vec<usiz
         texts.join("\n").into_bytes()
     };
     let (route, media_type, body) = match host.format {
-        ReportFormat::Json => (http("/api/v1/reports"), json, lines(generic)),
-        ReportFormat::Lines => (http("/api/v1/reports"), "application/x-ndjson", lines(generic)),
-        ReportFormat::File => (Route::Carried, "application/x-ndjson", lines(generic)),
-        ReportFormat::Flux | ReportFormat::FluxSigned => (http("/api/v1/reports/flux"), json, lines(flux)),
-        ReportFormat::ArgoCd => (http("/api/v1/reports/argocd"), json, argo_cd(host, reports)),
-        ReportFormat::OtlpProtobuf => (http("/v1/logs"), "application/x-protobuf", otlp::protobuf(host, reports)),
-        ReportFormat::OtlpJson => (http("/v1/logs"), json, otlp::json(host, reports).to_string().into_bytes()),
-        ReportFormat::OtlpGrpc => (Route::Grpc(otlp::METHOD), "application/grpc", otlp::framed(host, reports)),
+        HostReportFormat::Json => (http("/api/v1/reports"), json, lines(generic)),
+        HostReportFormat::Lines => (http("/api/v1/reports"), "application/x-ndjson", lines(generic)),
+        HostReportFormat::File => (Route::Carried, "application/x-ndjson", lines(generic)),
+        HostReportFormat::Flux | HostReportFormat::FluxSigned => (http("/api/v1/reports/flux"), json, lines(flux)),
+        HostReportFormat::ArgoCd => (http("/api/v1/reports/argocd"), json, argo_cd(host, reports)),
+        HostReportFormat::OtlpProtobuf => (http("/v1/logs"), "application/x-protobuf", otlp::protobuf(host, reports)),
+        HostReportFormat::OtlpJson => (http("/v1/logs"), json, otlp::json(host, reports).to_string().into_bytes()),
+        HostReportFormat::OtlpGrpc => (Route::Grpc(otlp::METHOD), "application/grpc", otlp::framed(host, reports)),
     };
     let headers = vec![("content-type", media_type.to_owned())];
     let mut message = Message { host: host.name.clone(), route, headers, body, report_numbers };
@@ -53,7 +53,7 @@ fn message(host: &HostOptions, reports: &[&SentReport], report_numbers: Vec<usiz
 fn authenticate(message: &mut Message, host: &HostOptions) {
     let Some(token) = &host.token else { return };
     match (&mut message.route, host.format) {
-        (Route::Http(path), ReportFormat::FluxSigned) => {
+        (Route::Http(path), HostReportFormat::FluxSigned) => {
             path.push_str("?token=");
             path.push_str(&token.id);
             message.headers.push(("x-signature", signature(&token.signing_key, &message.body)));
@@ -97,10 +97,10 @@ fn flux(host: &HostOptions, report: &SentReport) -> Value {
         None => format!("Deployment/{} configured", report.pull.reconciler),
     };
     let (severity, reason, message) = match report.status {
-        Status::InProgress => ("info", "Progressing", &*configured),
-        Status::Success => ("info", "ReconciliationSucceeded", "Reconciliation finished in 1.2s, next run in 1m0s"),
-        Status::Failure if report.message.starts_with("health") => ("error", "HealthCheckFailed", &*report.message),
-        Status::Failure => ("error", "ReconciliationFailed", &*report.message),
+        SentStatus::InProgress => ("info", "Progressing", &*configured),
+        SentStatus::Success => ("info", "ReconciliationSucceeded", "Reconciliation finished in 1.2s, next run in 1m0s"),
+        SentStatus::Failure if report.message.starts_with("health") => ("error", "HealthCheckFailed", &*report.message),
+        SentStatus::Failure => ("error", "ReconciliationFailed", &*report.message),
     };
     let heartbeat = report.heartbeat.unwrap_or_default().to_string();
     json!({
@@ -132,29 +132,29 @@ fn argo_cd(host: &HostOptions, reports: &[&SentReport]) -> Vec<u8> {
 fn application(report: &SentReport) -> Value {
     let (at, commit) = (rfc3339(report.at), report.content.commit.to_string());
     // A sync fails either while it applies the objects, or later, when the objects do not become healthy.
-    let is_degraded = report.status == Status::Failure && !report.message.contains("failed to apply");
+    let is_degraded = report.status == SentStatus::Failure && !report.message.contains("failed to apply");
     let (phase, message) = match report.status {
-        Status::InProgress => ("Running", "waiting for completion of hook"),
-        Status::Success => ("Succeeded", "successfully synced (all tasks run)"),
-        Status::Failure if is_degraded => ("Succeeded", "successfully synced (all tasks run)"),
-        Status::Failure => ("Failed", report.message.as_str()),
+        SentStatus::InProgress => ("Running", "waiting for completion of hook"),
+        SentStatus::Success => ("Succeeded", "successfully synced (all tasks run)"),
+        SentStatus::Failure if is_degraded => ("Succeeded", "successfully synced (all tasks run)"),
+        SentStatus::Failure => ("Failed", report.message.as_str()),
     };
     let health = match report.status {
-        Status::InProgress => json!({"status": "Progressing", "lastTransitionTime": at}),
-        Status::Success => json!({"status": "Healthy", "lastTransitionTime": at}),
-        Status::Failure if is_degraded => {
+        SentStatus::InProgress => json!({"status": "Progressing", "lastTransitionTime": at}),
+        SentStatus::Success => json!({"status": "Healthy", "lastTransitionTime": at}),
+        SentStatus::Failure if is_degraded => {
             json!({"status": "Degraded", "message": report.message, "lastTransitionTime": at})
         }
-        Status::Failure => json!({"status": "Missing", "lastTransitionTime": at}),
+        SentStatus::Failure => json!({"status": "Missing", "lastTransitionTime": at}),
     };
     let mut state = json!({
         "phase": phase, "message": message, "startedAt": at, "operation": {"sync": {"revision": commit}},
     });
-    if report.status != Status::InProgress {
+    if report.status != SentStatus::InProgress {
         state["finishedAt"] = json!(at);
         state["syncResult"] = json!({"revision": commit});
     }
-    let sync = if report.status == Status::Success { "Synced" } else { "OutOfSync" };
+    let sync = if report.status == SentStatus::Success { "Synced" } else { "OutOfSync" };
     json!({
         "metadata": {"name": report.pull.reconciler, "namespace": "argocd"},
         "spec": {

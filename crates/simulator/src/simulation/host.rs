@@ -2,7 +2,7 @@
 
 use model::git_id::GitId;
 
-use super::{Behavior, Contents, HostOptions, PulledContent, PulledFolder, ReportFormat, SentReport, Status};
+use super::{Behavior, Contents, HostOptions, HostReportFormat, PulledContent, PulledFolder, SentReport, SentStatus};
 use crate::random::Random;
 
 /// Error messages of Flux.
@@ -78,7 +78,7 @@ impl Host {
             failures: None,
         };
         let reconcilers = options.pulls.iter().map(|_| reconciler(first(&mut random))).collect();
-        let promises = options.format != ReportFormat::ArgoCd;
+        let promises = options.format != HostReportFormat::ArgoCd;
         Self {
             heartbeat: promises.then_some(heartbeat),
             silent_from: if falls_silent && promises { silent_from } else { i64::MAX },
@@ -155,7 +155,12 @@ impl Host {
     }
 
     /// Pulls the current content, and begins to apply it if it is new.
-    fn pull(&mut self, number: usize, at: i64, contents: &Contents) -> Option<(Status, PulledContent, &'static str)> {
+    fn pull(
+        &mut self,
+        number: usize,
+        at: i64,
+        contents: &Contents,
+    ) -> Option<(SentStatus, PulledContent, &'static str)> {
         let seen = contents.get(&self.options.pulls[number].folder()).copied()?;
         let lags = at < self.lags_until;
         let reconciler = &mut self.reconcilers[number];
@@ -171,25 +176,29 @@ impl Host {
         }
         let (attempts, message) = self.draw_failures();
         self.reconcilers[number].failures = Some((content.tree, attempts, message));
-        Some((Status::InProgress, content, ""))
+        Some((SentStatus::InProgress, content, ""))
     }
 
     /// Checks the health of the applied content.
-    fn check_health(&mut self, number: usize, content: PulledContent) -> Option<(Status, PulledContent, &'static str)> {
+    fn check_health(
+        &mut self,
+        number: usize,
+        content: PulledContent,
+    ) -> Option<(SentStatus, PulledContent, &'static str)> {
         let was_unhealthy = std::mem::take(&mut self.reconcilers[number].is_unhealthy);
         if !was_unhealthy && self.behavior.relapsing > 0 && self.random.percent(self.behavior.relapsing) {
             self.reconcilers[number].is_unhealthy = true;
-            return Some((Status::Failure, content, RELAPSE));
+            return Some((SentStatus::Failure, content, RELAPSE));
         }
         // Argo CD reports only changes.
-        (was_unhealthy || self.options.format != ReportFormat::ArgoCd).then_some((Status::Success, content, ""))
+        (was_unhealthy || self.options.format != HostReportFormat::ArgoCd).then_some((SentStatus::Success, content, ""))
     }
 
     /// Chooses the number of failing attempts to apply new content, and the error message.
     fn draw_failures(&mut self) -> (u64, &'static str) {
         let reasons = match self.options.format {
-            ReportFormat::Flux | ReportFormat::FluxSigned => FLUX,
-            ReportFormat::ArgoCd => ARGO_CD,
+            HostReportFormat::Flux | HostReportFormat::FluxSigned => FLUX,
+            HostReportFormat::ArgoCd => ARGO_CD,
             _ => SCRIPT,
         };
         let chance = self.random.below(100);
@@ -203,17 +212,17 @@ impl Host {
     }
 
     /// Finishes to apply content, with success or failure.
-    fn finish(&mut self, number: usize, content: PulledContent) -> (Status, PulledContent, &'static str) {
+    fn finish(&mut self, number: usize, content: PulledContent) -> (SentStatus, PulledContent, &'static str) {
         let reconciler = &mut self.reconcilers[number];
         match &mut reconciler.failures {
-            Some((.., reason)) if self.is_failing => (Status::Failure, content, reason),
+            Some((.., reason)) if self.is_failing => (SentStatus::Failure, content, reason),
             Some((_, attempts, reason)) if *attempts > 0 => {
                 *attempts -= 1;
-                (Status::Failure, content, reason)
+                (SentStatus::Failure, content, reason)
             }
             _ => {
                 reconciler.applied = Some(content);
-                (Status::Success, content, "")
+                (SentStatus::Success, content, "")
             }
         }
     }

@@ -40,7 +40,7 @@ pub struct HostOptions {
     /// Its name.
     pub name: String,
     /// The format of its reports.
-    pub format: ReportFormat,
+    pub format: HostReportFormat,
     /// Its token for the hub. None for a hub that needs no token.
     pub token: Option<HubToken>,
     /// The folders that it pulls. Each has its own reconciler.
@@ -76,7 +76,7 @@ pub struct HubToken {
 
 /// The format of a host's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ReportFormat {
+pub enum HostReportFormat {
     /// A script that sends each report as JSON.
     Json,
     /// An agent that sends several reports in one request, one on each line.
@@ -97,7 +97,7 @@ pub enum ReportFormat {
     File,
 }
 
-impl ReportFormat {
+impl HostReportFormat {
     /// All formats.
     pub const ALL: [Self; 9] = [
         Self::Json,
@@ -175,7 +175,7 @@ impl Default for Behavior {
 
 /// The status in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub enum SentStatus {
     /// The content is being applied.
     InProgress,
     /// The content was applied.
@@ -184,7 +184,7 @@ pub enum Status {
     Failure,
 }
 
-impl Status {
+impl SentStatus {
     /// The text in a generic report.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -212,7 +212,7 @@ pub struct SentReport {
     /// The time, in seconds since 1970.
     pub at: i64,
     /// The status.
-    pub status: Status,
+    pub status: SentStatus,
     /// The content.
     pub content: PulledContent,
     /// The error message. Empty unless the status is a failure.

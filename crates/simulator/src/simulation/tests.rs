@@ -36,13 +36,14 @@ fn fleet(seed: u64, behavior: Behavior) -> Simulation {
         branch: "dev".into(),
         path: format!("edge/{name}"),
     };
-    let host = |(number, format): (usize, &ReportFormat)| HostOptions {
+    let host = |(number, format): (usize, &HostReportFormat)| HostOptions {
         name: format!("edge-{number:02}"),
         format: *format,
         token: Some(HubToken { text: "kal_id_secret".into(), id: "id".into(), signing_key: "key".into() }),
         pulls: vec![pull("a"), pull("b")],
     };
-    let hosts = ReportFormat::ALL.iter().cycle().take(2 * ReportFormat::ALL.len()).enumerate().map(host).collect();
+    let hosts =
+        HostReportFormat::ALL.iter().cycle().take(2 * HostReportFormat::ALL.len()).enumerate().map(host).collect();
     Simulation::new(SimulationOptions { seed, starts_on: 1_000, behavior, hosts })
 }
 
@@ -79,16 +80,16 @@ fn hosts_without_faults_have_the_newest_content() {
     let head = committed(&memory, "two");
     let reports = fleet.last_reports(i64::MAX);
     assert_eq!(reports.len(), 36);
-    assert!(reports.values().all(|report| report.status == Status::Success && report.content.commit == head));
+    assert!(reports.values().all(|report| report.status == SentStatus::Success && report.content.commit == head));
 }
 
 #[test]
 fn faltering_hosts_recover_and_failing_hosts_stay_failed() {
     let (fleet, _) = lived(7, Behavior { faltering: 100, ..smooth() });
-    assert!(fleet.log.iter().any(|(_, report, _)| report.status == Status::Failure && !report.message.is_empty()));
-    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == Status::Success));
+    assert!(fleet.log.iter().any(|(_, report, _)| report.status == SentStatus::Failure && !report.message.is_empty()));
+    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == SentStatus::Success));
     let (fleet, _) = lived(7, Behavior { failing: 100, ..smooth() });
-    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == Status::Failure));
+    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == SentStatus::Failure));
 }
 
 #[test]
@@ -97,8 +98,8 @@ fn relapsing_hosts_fail_and_recover() {
     let of = |host| fleet.log.iter().filter(move |(number, report, _)| *number == host && report.pull.path == "edge/a");
     for host in 0..18 {
         let statuses: Vec<_> = of(host).map(|(_, report, _)| report.status).collect();
-        assert!(statuses.windows(2).all(|pair| pair != [Status::Failure, Status::Failure]), "{statuses:?}");
-        let relapsed = statuses.windows(2).filter(|pair| *pair == [Status::Failure, Status::Success]).count();
+        assert!(statuses.windows(2).all(|pair| pair != [SentStatus::Failure, SentStatus::Failure]), "{statuses:?}");
+        let relapsed = statuses.windows(2).filter(|pair| *pair == [SentStatus::Failure, SentStatus::Success]).count();
         assert!(relapsed > 0, "{host}: {statuses:?}");
     }
 }
@@ -109,7 +110,10 @@ fn lagging_hosts_keep_their_earlier_content() {
     let (fleet, _) = lived(7, behavior);
     let first = fleet.log[0].1.content;
     assert!(
-        fleet.last_reports(i64::MAX).values().all(|report| report.content == first && report.status == Status::Success)
+        fleet
+            .last_reports(i64::MAX)
+            .values()
+            .all(|report| report.content == first && report.status == SentStatus::Success)
     );
 }
 
@@ -121,7 +125,7 @@ fn settled_content_is_not_applied_again() {
     fleet.read_contents(&memory).unwrap();
     fleet.settle();
     fleet.advance(2_000);
-    assert!(!fleet.log.is_empty() && fleet.log.iter().all(|(_, report, _)| report.status == Status::Success));
+    assert!(!fleet.log.is_empty() && fleet.log.iter().all(|(_, report, _)| report.status == SentStatus::Success));
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn delayed_reports_are_not_received_yet() {
 /// The number of hosts' reconcilers whose last report is a failure.
 fn failures(fleet: &Simulation) -> usize {
     let last = fleet.last_reports(i64::MAX);
-    last.values().filter(|report| report.status == Status::Failure).count()
+    last.values().filter(|report| report.status == SentStatus::Failure).count()
 }
 
 #[test]
@@ -194,6 +198,6 @@ fn after_a_restart_all_hosts_report_that_they_are_well() {
     fleet.advance(3_000);
     fleet.remaining_messages();
     let last = fleet.last_reports(i64::MAX);
-    assert_eq!(last.len(), 4 * ReportFormat::ALL.len());
-    assert!(last.values().all(|report| report.status == Status::Success));
+    assert_eq!(last.len(), 4 * HostReportFormat::ALL.len());
+    assert!(last.values().all(|report| report.status == SentStatus::Success));
 }

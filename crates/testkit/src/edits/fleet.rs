@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use simulator::random::Random;
 
-use crate::generator::{ENVIRONMENT, File, config, schema};
+use crate::generator::{ENVIRONMENT, GeneratedFile, config, schema};
 
 pub(super) const REGIONS: [&str; 3] = ["region-0", "region-1", "region-2"];
 pub(super) const SIZES: [&str; 2] = ["small", "large"];
@@ -87,7 +87,7 @@ spec:
     )
 }
 
-fn workload(index: usize) -> [File; 2] {
+fn workload(index: usize) -> [GeneratedFile; 2] {
     let (name, team, tier) = (format!("app-{index}"), TEAMS[index], if index == 0 { "web" } else { "batch" });
     let targets: String = PURPOSES.iter().map(|purpose| target(purpose, tier, &name)).collect();
     let workload = format!(
@@ -160,7 +160,7 @@ fn config_labels() -> [&'static str; 20] {
     ]
 }
 
-fn policies() -> [File; 4] {
+fn policies() -> [GeneratedFile; 4] {
     let target = |purpose| format!("      matchLabels:\n        purpose: {purpose}\n");
     [
         ("functional", "      matchExpressions:\n        - key: region\n          operator: Exists\n"),

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use gotemplate::budget::Limits;
+use gotemplate::budget::RenderLimits;
 use gotemplate::template::Template;
 use gotemplate::value::{MapKind, Value};
 
 /// Limits that are small enough to keep every input fast.
-const LIMITS: Limits = Limits { steps: 20_000, output_bytes: 256 * 1024, depth: 100, passes: 4 };
+const LIMITS: RenderLimits = RenderLimits { steps: 20_000, output_bytes: 256 * 1024, depth: 100, passes: 4 };
 
 /// A value that contains some data of each type that templates use.
 static DOT: LazyLock<Value> = LazyLock::new(|| {

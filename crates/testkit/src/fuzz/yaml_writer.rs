@@ -2,7 +2,7 @@
 
 use gotemplate::value::{Key, MapKind, Value};
 use gotemplate::yaml::to_yaml;
-use model::yaml::{Node, NodeValue, Options, Resolved, read};
+use model::yaml::{Node, NodeValue, Resolved, YamlOptions, read};
 
 /// The maximum depth of the values. The reader refuses more than 100 levels.
 const DEPTH_MAX: u32 = 20;
@@ -15,7 +15,7 @@ pub fn yaml_writer(input: &[u8]) {
     let value = value(&mut Bytes { rest: input }, 0);
     let yaml = to_yaml(&value).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let yaml = yaml.unwrap_or_else(|failure| format!("{failure:?}"));
-    let reading = read(&yaml, &Options::VALUES);
+    let reading = read(&yaml, &YamlOptions::VALUES);
     assert!(reading.problems.is_empty(), "{:?}\n{yaml}", reading.problems);
     let [document] = &*reading.documents else { return assert_eq!(yaml, "null\n") };
     assert_read_back(&document.root, &value, &yaml);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use simulator::random::Random;
 
 use super::labels::{RINGS, SIZES, Spread};
-use super::{File, config, names, objects, schema};
+use super::{GeneratedFile, config, names, objects, schema};
 
 const CLUSTERS_PER_FILE: usize = 5_000;
 const CONFIG_MAPS_PER_FILE: usize = 100;
@@ -45,7 +45,7 @@ impl Clusters {
 /// Generates the files of a fleet one at a time. A file holds at most 5,000 clusters, or 100 `ConfigMap`s of single clusters, or one other object.
 ///
 /// Policies select by the label `region`. Clusters have this label, cluster types do not.
-pub fn files(size: Clusters, seed: u64) -> impl Iterator<Item = File> {
+pub fn files(size: Clusters, seed: u64) -> impl Iterator<Item = GeneratedFile> {
     let mut random = Random::new(seed);
     let mut own_random = Random::new(!seed);
     let mut fixed = objects::fixed();
@@ -99,7 +99,7 @@ spec:
 }
 
 /// A cluster type without the label `region`.
-fn cluster_type(index: usize) -> File {
+fn cluster_type(index: usize) -> GeneratedFile {
     let labels = format!("    size: {}\n    hardware: model-{}\n", SIZES[index % SIZES.len()], index % 3);
     let path = format!("cluster-types/{}.yaml", names::cluster_type_name(index));
     (path, objects::cluster_type_with(index, &labels))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use simulator::random::Random;
 
-use super::File;
+use super::GeneratedFile;
 
 /// Many maps set these keys, so their values override one another and are merged.
 const TEXTS: usize = 24;
@@ -15,7 +15,7 @@ const WORDS: [&str; 8] = ["amber", "basalt", "cedar", "delta", "ember", "fjord",
 
 /// A `ConfigMap` with eight keys: two texts, a number, a text and a number that only this map has, two mappings with three levels and a list of named
 /// items. The first map has the keys that the schemas require. `labels` are the lines of the labels that select its assignments.
-pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> File {
+pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> GeneratedFile {
     let name = format!("config-{index:05}");
     let mut text = format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  labels:\n    platform-config: \"true\"\n{labels}data:\n"

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::labels::Spread;
 use super::names::{PURPOSES, cluster_type_name, workload_name};
-use super::{ENVIRONMENT, File};
+use super::{ENVIRONMENT, GeneratedFile};
 
 /// A cluster type in a region.
-pub(super) fn cluster_type(index: usize, spread: Spread) -> File {
+pub(super) fn cluster_type(index: usize, spread: Spread) -> GeneratedFile {
     let (region, size, ring) = (spread.region(index), spread.size(index), spread.ring(index));
     let labels = format!("    region: {region}\n    size: {size}\n    ring: {ring}\n");
     (cluster_type_path(index, spread), cluster_type_with(index, &labels))
@@ -37,7 +37,7 @@ metadata:
 }
 
 /// A workload with its registration.
-pub(super) fn workload(index: usize, targets: usize, spread: Spread) -> [File; 2] {
+pub(super) fn workload(index: usize, targets: usize, spread: Spread) -> [GeneratedFile; 2] {
     let name = workload_name(index);
     let team = spread.team(index);
     let mut text = format!(
@@ -85,7 +85,7 @@ spec:
 }
 
 /// The policies and templates. Their number does not depend on the size.
-pub(super) fn fixed() -> Vec<File> {
+pub(super) fn fixed() -> Vec<GeneratedFile> {
     let policies = PURPOSES.iter().map(|purpose| (format!("policies/{purpose}.yaml"), policy(purpose)));
     let templates = [
         ("flux", "reconciler", FLUX),
@@ -97,16 +97,16 @@ pub(super) fn fixed() -> Vec<File> {
 }
 
 /// The config template for fleets that print lists and maps as texts: clusters refuse a `ConfigMap` with others.
-pub(super) fn printing_texts() -> File {
+pub(super) fn printing_texts() -> GeneratedFile {
     template(("config-map", "config", &CONFIG_MAP.replace("toYaml", "stringify")))
 }
 
 /// The config templates for fleets in which both templates print a hash of the values and all values as texts.
-pub(super) fn hashing() -> impl Iterator<Item = File> {
+pub(super) fn hashing() -> impl Iterator<Item = GeneratedFile> {
     ["config-map", "env-file"].into_iter().map(|name| template((name, "config", HASHING)))
 }
 
-fn template((name, kind, manifests): (&str, &str, &str)) -> File {
+fn template((name, kind, manifests): (&str, &str, &str)) -> GeneratedFile {
     let text = format!(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata:\n  name: {name}\nspec:\n  type: {kind}\n{manifests}"
     );

@@ -1,10 +1,10 @@
 //! `ConfigSchema`s of a generated fleet. Every assignment is valid against them.
 
-use super::File;
+use super::GeneratedFile;
 
 /// A schema that applies to every assignment. The kinds of schemas alternate: the first checks nested values, the second checks all top-level keys,
 /// the third checks list items and conditional values.
-pub(crate) fn config_schema(index: usize) -> File {
+pub(crate) fn config_schema(index: usize) -> GeneratedFile {
     const ALL: [&str; 3] = [NESTED, TOP_LEVEL, CONDITIONAL];
     let name = format!("schema-{index:03}");
     let schema = ALL[index % ALL.len()];

@@ -7,11 +7,11 @@ use model::diagnostic::Diagnostic;
 
 use super::change::GeneratedChange;
 use super::clusters::{self, Clusters};
-use super::{ENVIRONMENT, File, Size, fleet, million, sets};
+use super::{ENVIRONMENT, GeneratedFile, Size, fleet, million, sets};
 
 const SMALL: Size = Size { cluster_types: 6, targets: 10, config_maps: 40, schemas: 2 };
 
-fn compile(files: impl IntoIterator<Item = File>) -> Compiled {
+fn compile(files: impl IntoIterator<Item = GeneratedFile>) -> Compiled {
     let files = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
     assert!(read.is_empty(), "{read:?}");

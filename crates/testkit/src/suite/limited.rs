@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::fleet::limits::Chain;
-use model::fleet::{FleetFile, Limits, Role};
+use model::fleet::{AuthorRole, FleetFile, Limits};
 use model::object::AnyObject;
 use model::source::Files;
 
@@ -33,8 +33,8 @@ pub(super) fn apply(contents: &mut [FleetFile], files: &Files) {
         for file in contents.iter_mut() {
             let name = &files.get(file.file).source.label;
             file.limits = match &file.role {
-                Role::Application(registration) => registrations.get(registration).cloned().unwrap_or_default(),
-                Role::Platform => Limits::from_chain(bases.get(&**name).cloned().unwrap_or_else(Chain::default)),
+                AuthorRole::Application(registration) => registrations.get(registration).cloned().unwrap_or_default(),
+                AuthorRole::Platform => Limits::from_chain(bases.get(&**name).cloned().unwrap_or_else(Chain::default)),
             };
         }
     }

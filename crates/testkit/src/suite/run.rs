@@ -8,7 +8,7 @@ use engine::compile::Compiled;
 use engine::layout::{Folder, Layout};
 use engine::output::{Destination, Output, assemble, destination_problems, layout};
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
-use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::fleet::{AuthorRole, Fleet, FleetFile, FleetInput};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::{EnvironmentName, RegistrationName};
@@ -110,18 +110,20 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
 
 /// The role, source and path of a file. A path `NAME@REVISION:PATH` belongs to the application repository of `NAME`, and `base/NAME@REVISION:PATH` to the
 /// base repository of `BaseRepo` `NAME`.
-fn whose(path: &str) -> Result<(Role, Source, &str), String> {
-    let Some((place, path)) = path.split_once(':') else { return Ok((Role::Platform, Source::directory(), path)) };
+fn whose(path: &str) -> Result<(AuthorRole, Source, &str), String> {
+    let Some((place, path)) = path.split_once(':') else {
+        return Ok((AuthorRole::Platform, Source::directory(), path));
+    };
     let (name, revision) = place.split_once('@').ok_or_else(|| format!("{place:?} has no revision"))?;
     if let Some(base) = name.strip_prefix(limited::PREFIX) {
         let source =
             Source { label: base.into(), url: "".into(), revision: revision.into(), commit: None, is_pinned: false };
-        return Ok((Role::Platform, source, path));
+        return Ok((AuthorRole::Platform, source, path));
     }
     let registration = RegistrationName::new(name).map_err(|error| error.to_string())?;
     let source =
         Source { label: name.into(), url: "".into(), revision: revision.into(), commit: None, is_pinned: false };
-    Ok((Role::Application(registration), source, path))
+    Ok((AuthorRole::Application(registration), source, path))
 }
 
 /// A diagnostic in the notation of cases.

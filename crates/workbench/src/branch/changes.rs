@@ -7,7 +7,7 @@ use delivery::access::{RepositoryAccess, destination_url};
 use delivery::reading::in_promotion_order;
 use delivery::sources::loaded::Loaded;
 use delivery::sources::pinned_repositories::PinnedRepositories;
-use git::load::{ControlPlane, Environments, ReadRole, Snapshot};
+use git::load::{ControlPlane, DeclaredEnvironments, ReadRole, Snapshot};
 use git::{Edits, Repositories, RepositoryUrl};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -183,7 +183,7 @@ struct State {
 }
 
 impl States<'_> {
-    fn environments(&self, state: &State) -> Environments {
+    fn environments(&self, state: &State) -> DeclaredEnvironments {
         self.with(state, |repositories, control_plane| Snapshot::new(repositories, control_plane).environments())
     }
 

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::change::EnvironmentChange;
 
 /// An environment before and after edits, compiled and compared.
-pub struct Comparison<'a> {
+pub struct EditComparison<'a> {
     change: &'a EnvironmentChange,
     compiled: Arc<Compiled>,
     planned: Planned,
@@ -23,7 +23,7 @@ pub struct Comparison<'a> {
     new_warnings: Vec<Diagnostic>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> EditComparison<'a> {
     /// Compiles and compares both states. Results that are known are used again.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub struct NewProposal<'a> {
 }
 
 /// The result of a proposal.
-pub struct Proposed {
+pub struct ProposalResult {
     /// The new branch.
     pub branch: String,
     /// The branch that it is to be merged into.
@@ -37,7 +37,7 @@ impl ControlPlaneBranch {
     ///
     /// # Errors
     /// As in [`propose`]. If uncommitted changes of a working tree are edited: open the branch with [`EditPlace::Head`](super::EditPlace::Head).
-    pub fn propose(&self, proposal: NewProposal<'_>, hosts: Option<&GitHosts>) -> Result<Proposed, Failure> {
+    pub fn propose(&self, proposal: NewProposal<'_>, hosts: Option<&GitHosts>) -> Result<ProposalResult, Failure> {
         if self.is_in_working_tree {
             return Err(Failure::refused("a proposal is made from the head of the branch, not from a working tree"));
         }
@@ -53,13 +53,13 @@ pub fn propose(
     (access, base): (&RepositoryAccess, &Commit),
     proposal: NewProposal<'_>,
     hosts: Option<&GitHosts>,
-) -> Result<Proposed, Failure> {
+) -> Result<ProposalResult, Failure> {
     let author = author(access);
     let NewProposal { edits, branch, title, body } = proposal;
     let seconds = jiff::Timestamp::now().as_second();
     let proposal = ChangeProposal { base, branch, edits, title, body, author: &author, seconds };
     let change = change_proposal::propose(&*access.repositories, hosts, &proposal).map_err(failure)?;
-    Ok(Proposed { branch: branch.to_owned(), base: base.revision.name().to_string(), change })
+    Ok(ProposalResult { branch: branch.to_owned(), base: base.revision.name().to_string(), change })
 }
 
 /// The user of git, and how the history of decisions names this person.
@@ -75,7 +75,7 @@ pub fn author(access: &RepositoryAccess) -> Person {
     git::checkout::identity(&access.settings.git, &access.settings.git.current_dir).unwrap_or_else(ours)
 }
 
-impl Proposed {
+impl ProposalResult {
     /// What was done and what to do next, for people.
     pub fn text(&self) -> String {
         let Self { branch, base, change } = self;

@@ -10,7 +10,7 @@ use model::object::{BaseRepo, Object};
 use model::similar;
 
 use super::plain_folder;
-use crate::working_trees::BranchName;
+use crate::working_trees::RemoteBranch;
 use crate::{Error, Failure};
 
 /// The branch and the folder that a `BaseRepo` of an environment names. `text` is its name, or the URL of its repository.
@@ -21,7 +21,7 @@ pub(super) fn place(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     text: &str,
-) -> Result<(BranchName, String), Error> {
+) -> Result<(RemoteBranch, String), Error> {
     let read = Snapshot::new(&*access.repositories, access.control_plane()).load(environment);
     let (fleet, _) = Fleet::build(read.input);
     let url = |object: &Object<BaseRepo>| destination_url(Some(access), &object.spec.place.repo);

@@ -264,7 +264,7 @@ fn a_hook_that_refuses_leaves_the_files_edited() {
 fn check_change(branch: &ControlPlaneBranch, edits: &Edits, errors: &[&str]) {
     let changes = branch.changes(edits);
     assert_eq!(changes.changed.len(), 1);
-    let comparison = Comparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
+    let comparison = EditComparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
     let found: Vec<_> = comparison.new_errors().iter().map(|error| error.code.id()).collect();
     assert_eq!(found, errors, "{:?}", comparison.new_errors());
 }

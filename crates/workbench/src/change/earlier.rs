@@ -6,16 +6,16 @@ use std::sync::Arc;
 use delivery::sources::loaded::Loaded;
 use delivery::sources::pinned_repositories::PinnedRepositories;
 use git::load::{Read, ReadRole};
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::{Commit, CommitInfo, RepositoryUrl, Revision};
 use model::git_id::GitId;
 use model::name::BaseRepoName;
 
 use super::Now;
-use crate::{Error, Failure, Source};
+use crate::{EnvironmentSource, Error, Failure};
 
 /// The commits of branches.
-pub type Heads = BTreeMap<SourceName, GitId>;
+pub type BranchHeads = BTreeMap<SourceBranch, GitId>;
 
 /// An environment with the branches that give its values: its own branch, and the branches that its `BaseRepo`s and Flux objects name without a commit.
 pub struct EarlierStates {
@@ -31,7 +31,7 @@ pub struct EarlierState {
     /// Who made it, when, and why.
     pub info: CommitInfo,
     /// The commits of all branches in this state.
-    pub heads: Heads,
+    pub heads: BranchHeads,
 }
 
 impl EarlierStates {
@@ -39,7 +39,7 @@ impl EarlierStates {
     ///
     /// # Errors
     /// If the environment can't be read.
-    pub fn read(source: &Source, environment: &str) -> Result<Self, Error> {
+    pub fn read(source: &EnvironmentSource, environment: &str) -> Result<Self, Error> {
         let now = Now::read(source, environment)?;
         let mut branches = vec![now.own.clone()];
         for read in now.loaded.reads.iter().filter(|read| gives_values(read)) {
@@ -87,12 +87,12 @@ impl EarlierStates {
     }
 
     /// The commits of all branches now.
-    pub fn heads(&self) -> Heads {
+    pub fn heads(&self) -> BranchHeads {
         self.branches.iter().map(|branch| (source_name(branch), branch.id)).collect()
     }
 
     /// The environment with these commits of the branches that give its values.
-    pub fn at(&self, heads: &Heads) -> Arc<Loaded> {
+    pub fn at(&self, heads: &BranchHeads) -> Arc<Loaded> {
         if *heads == self.heads() {
             return Arc::clone(&self.now.loaded);
         }
@@ -143,7 +143,7 @@ impl EarlierStates {
 }
 
 /// The name of a branch.
-pub fn source_name(branch: &Commit) -> SourceName {
+pub fn source_name(branch: &Commit) -> SourceBranch {
     (branch.url.as_str().to_owned(), branch.revision.name().to_string())
 }
 

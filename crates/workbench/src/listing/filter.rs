@@ -27,12 +27,12 @@ pub struct FilterOptions {
 
 /// The conditions of a list.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct ListConditions {
     options: FilterOptions,
     selector: LabelSelector,
 }
 
-impl Filter {
+impl ListConditions {
     /// Reads the options.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The answers that define a new platform. The folder stores them, so that an interrupted run can be completed without them.
 
-use authoring::scaffold::configuration::{Configuration, Host, Rewrite, TokenSource};
+use authoring::scaffold::configuration::{Configuration, HostEntry, TokenLocation, UrlRewrite};
 use serde::{Deserialize, Serialize};
 
 use super::GITOPS;
@@ -60,14 +60,14 @@ pub const VERSION: u32 = 1;
 impl Answers {
     /// The content of `kalypso.toml`.
     pub fn configuration(&self) -> Configuration {
-        let host = self.host.as_ref().map(|host| Host {
+        let host = self.host.as_ref().map(|host| HostEntry {
             kind: host.kind.clone(),
             url: host.url.clone(),
             api_url: host.api_url.clone(),
             repositories: self.repositories_prefix(),
             token: match (&host.token_file, &host.token_variable) {
-                (Some(file), _) => TokenSource::File(file.clone()),
-                (None, variable) => TokenSource::Variable(variable.clone().unwrap_or_default()),
+                (Some(file), _) => TokenLocation::File(file.clone()),
+                (None, variable) => TokenLocation::Variable(variable.clone().unwrap_or_default()),
             },
         });
         Configuration { control_plane: self.control_plane.url.clone(), rewrites: self.rewrites(), host }
@@ -79,8 +79,8 @@ impl Answers {
         remote.rsplit_once('/').map_or_else(String::new, |(start, _)| format!("{start}/"))
     }
 
-    fn rewrites(&self) -> Vec<Rewrite> {
-        let rule = |from: &str, to: &str| Rewrite { from: from.to_owned(), to: to.to_owned() };
+    fn rewrites(&self) -> Vec<UrlRewrite> {
+        let rule = |from: &str, to: &str| UrlRewrite { from: from.to_owned(), to: to.to_owned() };
         let moved = |repository: &RepositoryAnswer| {
             let remote = repository.remote.as_ref().filter(|remote| **remote != repository.url)?;
             Some(rule(&repository.url, remote))

@@ -20,7 +20,7 @@ const WORKSHOP: &str = ".kalypso/init-new";
 
 /// A folder that this run may use, while it lives.
 #[derive(Debug)]
-pub struct Claim {
+pub struct ClaimedFolder {
     folder: PathBuf,
     /// The answers of an earlier run.
     earlier: Option<Answers>,
@@ -31,7 +31,7 @@ pub struct Claim {
 ///
 /// # Errors
 /// If the folder has other files, if another run uses it, or if it can't be read or written.
-pub fn claim(folder: &Path) -> Result<Claim, Failure> {
+pub fn claim(folder: &Path) -> Result<ClaimedFolder, Failure> {
     let shown = folder.display();
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotADirectory => Failure::usage(format!("`{shown}` is a file")).help("name a folder"),
@@ -47,7 +47,7 @@ pub fn claim(folder: &Path) -> Result<Claim, Failure> {
     remove_unfinished(folder);
     // The working trees store absolute paths.
     let folder = fs::canonicalize(folder).map_err(unreadable)?;
-    Ok(Claim { folder, earlier, _lock: lock })
+    Ok(ClaimedFolder { folder, earlier, _lock: lock })
 }
 
 fn lock(folder: &Path) -> Result<File, Failure> {
@@ -90,7 +90,7 @@ fn remove_unfinished(folder: &Path) {
     }
 }
 
-impl Claim {
+impl ClaimedFolder {
     /// The folder, as an absolute path.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -123,7 +123,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for ClaimedFolder {
     fn drop(&mut self) {
         remove_unfinished(&self.folder);
     }

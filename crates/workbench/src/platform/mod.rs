@@ -18,7 +18,7 @@ use std::path::Path;
 use authoring::scaffold::microsoft::APPLICATION;
 
 use self::answers::Answers;
-pub use self::folder::{Claim, claim};
+pub use self::folder::{ClaimedFolder, claim};
 use self::git_program::Git;
 pub use self::locations::{Hosted, Locations, locations};
 use crate::{Failure, contained_files};
@@ -66,7 +66,7 @@ pub struct GitEnvironment<'a> {
 ///
 /// # Errors
 /// If git is not installed, if a repository on a git host has content, or if files can't be written.
-pub fn make(claim: &Claim, answers: &Answers, environment: GitEnvironment<'_>) -> Result<Made, Failure> {
+pub fn make(claim: &ClaimedFolder, answers: &Answers, environment: GitEnvironment<'_>) -> Result<Made, Failure> {
     let folder = claim.folder();
     let token = environment.token.map(|token| (answers.repositories_prefix(), token));
     let git = Git::new(folder, environment.variables, token)?;
@@ -86,7 +86,7 @@ pub fn make(claim: &Claim, answers: &Answers, environment: GitEnvironment<'_>) -
     Ok(made)
 }
 
-fn repositories(claim: &Claim, git: &Git, answers: &Answers, made: &mut Made) -> Result<(), Failure> {
+fn repositories(claim: &ClaimedFolder, git: &Git, answers: &Answers, made: &mut Made) -> Result<(), Failure> {
     let is_new = repository::place(claim, CONTROL_PLANE, |folder| {
         repository::with_branches(git, folder, &sources::branches(answers)?)?;
         match &answers.control_plane.remote {

@@ -8,7 +8,7 @@ use std::path::Path;
 use authoring::scaffold::NewFile;
 use authoring::scaffold::platform::MAIN;
 
-use super::folder::Claim;
+use super::folder::ClaimedFolder;
 use super::git_program::Git;
 use crate::Failure;
 
@@ -25,7 +25,7 @@ pub(super) struct NewBranch {
 
 /// Builds a repository and moves it to its place, unless there is one. Returns whether it is new.
 pub(super) fn place(
-    claim: &Claim,
+    claim: &ClaimedFolder,
     name: &str,
     build: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {

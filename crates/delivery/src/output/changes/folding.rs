@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::plan::{Cause, ChangeKind, ValueChange};
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 
 /// The maximum number of changes in one list that are shown one by one.
 const ITEMS_MAX: usize = 5;
@@ -42,11 +42,11 @@ impl ListChange<'_> {
 
 /// Returns the changes in their order. If one list has too many changes, they are combined.
 pub fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
-    let mut sizes: BTreeMap<&[Step], usize> = BTreeMap::new();
+    let mut sizes: BTreeMap<&[FieldStep], usize> = BTreeMap::new();
     for list in values.iter().filter_map(list_of) {
         *sizes.entry(list).or_default() += 1;
     }
-    let is_long = |list: &&[Step]| sizes.get(*list).is_some_and(|size| *size > ITEMS_MAX);
+    let is_long = |list: &&[FieldStep]| sizes.get(*list).is_some_and(|size| *size > ITEMS_MAX);
     let mut done = BTreeSet::new();
     let mut folded = Vec::new();
     for value in values {
@@ -60,15 +60,15 @@ pub fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
 }
 
 /// The first list on the path to a value.
-fn list_of(value: &ValueChange) -> Option<&[Step]> {
+fn list_of(value: &ValueChange) -> Option<&[FieldStep]> {
     let steps = value.path.steps();
-    let at = steps.iter().position(|step| matches!(step, Step::Index(_)))?;
+    let at = steps.iter().position(|step| matches!(step, FieldStep::Index(_)))?;
     steps.get(..at)
 }
 
-fn list_change<'a>(list: &[Step], values: &'a [ValueChange]) -> ListChange<'a> {
+fn list_change<'a>(list: &[FieldStep], values: &'a [ValueChange]) -> ListChange<'a> {
     let inside = || values.iter().filter(|value| list_of(value) == Some(list));
-    let mut items: BTreeMap<&Step, BTreeSet<ChangeKind>> = BTreeMap::new();
+    let mut items: BTreeMap<&FieldStep, BTreeSet<ChangeKind>> = BTreeMap::new();
     for value in inside() {
         let kind = match (&value.before, &value.after) {
             (None, Some(_)) => ChangeKind::Added,
@@ -95,22 +95,22 @@ fn list_change<'a>(list: &[Step], values: &'a [ValueChange]) -> ListChange<'a> {
 mod tests {
     use super::*;
 
-    fn value(path: &[Step], before: Option<&str>, after: Option<&str>) -> ValueChange {
+    fn value(path: &[FieldStep], before: Option<&str>, after: Option<&str>) -> ValueChange {
         let text = |text: Option<&str>| text.map(str::to_owned);
         ValueChange { path: path.iter().cloned().collect(), before: text(before), after: text(after), cause: None }
     }
 
     #[test]
     fn many_items_of_a_list_are_one_change() {
-        let key = |key: &str| Step::Key(key.into());
-        let item = |number, field: &str| [key("HOSTS"), Step::Index(number), key(field)];
+        let key = |key: &str| FieldStep::Key(key.into());
+        let item = |number, field: &str| [key("HOSTS"), FieldStep::Index(number), key(field)];
         let mut values = vec![value(&[key("A")], Some("1"), Some("2"))];
         values.push(value(&item(1, "name"), Some("x"), Some("y")));
         for number in 2..32 {
             values.push(value(&item(number, "name"), None, Some("x")));
             values.push(value(&item(number, "port"), None, Some("1")));
         }
-        values.extend((0..ITEMS_MAX).map(|number| value(&[key("SHORT"), Step::Index(number)], None, Some("x"))));
+        values.extend((0..ITEMS_MAX).map(|number| value(&[key("SHORT"), FieldStep::Index(number)], None, Some("x"))));
         let found = folded(&values);
         assert_eq!(found.len(), 2 + ITEMS_MAX);
         let Folded::List(list) = &found[1] else { panic!("it is not folded") };

@@ -12,7 +12,7 @@ use model::locate::Locator;
 
 use super::places::Places;
 use super::{
-    ChangedAssignment, Group, because_words, groups, owners_text, places_text, relocation_text, removed_text,
+    ChangeGroup, ChangedAssignment, because_words, groups, owners_text, places_text, relocation_text, removed_text,
     renamed_places_text, renaming_note, sign,
 };
 use crate::output::planned::Planned;
@@ -175,7 +175,7 @@ impl PlanText<'_> {
 }
 
 /// A group as the row of a table.
-fn row(group: &Group, ids: &[&PlannedId], places: &mut Places<'_>) -> String {
+fn row(group: &ChangeGroup, ids: &[&PlannedId], places: &mut Places<'_>) -> String {
     let (kind, _, what, because) = &group.what;
     let reason = because.as_ref().and_then(|because| because_words(because, ids, places));
     let assignments: Vec<_> = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect();

@@ -30,7 +30,7 @@ const VALUE_CHARS_MAX: usize = 40;
 pub type ChangedAssignment<'p> = (&'p PlannedId, &'p AssignmentChange);
 
 /// Assignments of one or many workloads with the same change.
-pub struct Group {
+pub struct ChangeGroup {
     /// The name of the workload, or the number of workloads.
     pub workload: Arc<str>,
     /// The names of the workloads, if there are many. Otherwise empty.
@@ -43,10 +43,10 @@ pub struct Group {
 pub type What = (ChangeKind, FieldPath, String, Option<Cause>);
 
 /// Groups with their assignments.
-pub type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
+pub type Groups<'p> = Vec<(ChangeGroup, Vec<&'p PlannedId>)>;
 
 /// The number of changes of each kind by name, largest numbers first.
-pub type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
+pub type ChangeCounts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
 
 /// Groups of equal changes with their assignments: first changes of many workloads, then those of one workload. Workloads with most changes come first.
 pub fn groups<'p>(changes: &[ChangedAssignment<'p>]) -> Groups<'p> {
@@ -59,16 +59,19 @@ pub fn groups<'p>(changes: &[ChangedAssignment<'p>]) -> Groups<'p> {
         }
     }
     let grouped = |(what, changed): (What, Vec<ChangedAssignment<'p>>)| {
-        (Group::new(what, &changed), changed.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
+        (ChangeGroup::new(what, &changed), changed.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
     };
     let mut groups: Vec<_> = happening.into_iter().map(grouped).collect();
-    let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
+    let total = |group: &ChangeGroup| of_workload.get(&group.workload).copied().unwrap_or_default();
     groups.sort_by(|(left, a), (right, b)| left.rank(total(left), a.len()).cmp(&right.rank(total(right), b.len())));
     groups
 }
 
 /// The number of changes by name, largest numbers first.
-pub fn counted<'p>(changes: &[ChangedAssignment<'p>], name: impl Fn(ChangedAssignment<'p>) -> &'p str) -> Counts<'p> {
+pub fn counted<'p>(
+    changes: &[ChangedAssignment<'p>],
+    name: impl Fn(ChangedAssignment<'p>) -> &'p str,
+) -> ChangeCounts<'p> {
     let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
     for (id, change) in changes {
         *counts.entry(name((id, change))).or_default().entry(change.kind).or_default() += 1;
@@ -78,7 +81,7 @@ pub fn counted<'p>(changes: &[ChangedAssignment<'p>], name: impl Fn(ChangedAssig
     counts
 }
 
-impl Group {
+impl ChangeGroup {
     fn new(what: What, changed: &[ChangedAssignment<'_>]) -> Self {
         let names: BTreeSet<_> = changed.iter().map(|(id, change)| Arc::clone(owner(id, change))).collect();
         let mut workloads: Vec<_> = names.into_iter().collect();

@@ -13,7 +13,7 @@ use engine::promotion::release::placed_release;
 use engine::promotion::revision::subject;
 use engine::promotion::rings::layout::layout;
 use engine::promotion::rings::membership::{Membership, RingLocation};
-use engine::promotion::state::{Content, Decision, GateStatus, Move, Phase, RolledBack, RolloutState};
+use engine::promotion::state::{Content, Decision, GateStatus, Move, MoveStage, RolledBack, RolloutState};
 use jiff::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -41,7 +41,7 @@ pub struct HeldContent {
     /// What the sources give now.
     pub desired: Origins,
     /// What the place has.
-    pub held: Held,
+    pub held: PlaceHoldings,
 }
 
 /// What a content was rendered from.
@@ -55,7 +55,7 @@ pub struct Origins {
 
 /// The content that a place has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum PlaceHoldings {
     /// No folder.
     Nothing,
     /// The content of a revision: its folder is the same.
@@ -193,12 +193,12 @@ impl<'a> HeldContents<'a> {
         let location = self.membership.locate(id.place.as_str());
         let ring = self.membership.rings.get(location.ring)?;
         let held = match (published, origins.get(&**published_id)) {
-            (None, _) => Held::Nothing,
-            (Some(_), Some(found)) => Held::Revision(found.clone()),
-            (Some(_), None) => Held::Unknown,
+            (None, _) => PlaceHoldings::Nothing,
+            (Some(_), Some(found)) => PlaceHoldings::Revision(found.clone()),
+            (Some(_), None) => PlaceHoldings::Unknown,
         };
         let (reason, since) = match &at.renderer {
-            Some(version) if held == Held::Unknown && self.has_proved_sources(id) => {
+            Some(version) if held == PlaceHoldings::Unknown && self.has_proved_sources(id) => {
                 (format!("{SUBJECT} {version} is not admitted yet").into(), None)
             }
             _ if *has_errors => ("it has errors".into(), None),
@@ -301,9 +301,9 @@ impl<'a> HeldContents<'a> {
         let Some(movement) = interrupted.or(state.current.as_ref()) else { return at_rest(state) };
         let Move { phase, ring, started, gates, .. } = movement;
         match phase {
-            Phase::RollingBack { reason, since } => (format!("it is rolled back: {reason}").into(), Some(*since)),
-            Phase::Stopped { reason, since, .. } => (format!("the rollout stopped: {reason}").into(), Some(*since)),
-            Phase::Moving => {
+            MoveStage::RollingBack { reason, since } => (format!("it is rolled back: {reason}").into(), Some(*since)),
+            MoveStage::Stopped { reason, since, .. } => (format!("the rollout stopped: {reason}").into(), Some(*since)),
+            MoveStage::Moving => {
                 let at = self.membership.rings.get(*ring).map_or("", |ring| &ring.name);
                 let waiting = gates.iter().find(|gate| gate.status == GateStatus::Waiting);
                 let waits = waiting.map(|gate| format!("waits for {}: {}", gate.name, gate.text));
@@ -346,9 +346,9 @@ impl fmt::Display for HeldContent {
         let or = |text: String, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text };
         let desired = || self.desired.difference(&Origins::default());
         let (desired, held) = match &self.held {
-            Held::Nothing => (desired(), "nothing".to_owned()),
-            Held::Unknown => (desired(), "other content".to_owned()),
-            Held::Revision(held) => {
+            PlaceHoldings::Nothing => (desired(), "nothing".to_owned()),
+            PlaceHoldings::Unknown => (desired(), "other content".to_owned()),
+            PlaceHoldings::Revision(held) => {
                 (self.desired.difference(held), or(held.difference(&self.desired), "the earlier content"))
             }
         };

@@ -8,9 +8,9 @@ use engine::output::rings::PlaceContents;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::rings::Ahead;
 use engine::promotion::rings::wanted::MIXED;
-use engine::promotion::state::{Position, Proved, Revision};
+use engine::promotion::state::{BranchPosition, Proved, Revision};
 use engine::promotion::vector::{AheadOf, Part, Vector};
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::repository_key;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -20,7 +20,7 @@ use super::origins::Reader;
 use super::{Movement, Rings, WorkloadRollout};
 use crate::access::RepositoryAccess;
 use crate::access::renderer::SUBJECT;
-use crate::sources::found_sources::{self, Source};
+use crate::sources::found_sources::{self, FoundSource};
 use crate::sources::loaded::Loaded;
 use crate::sources::source_difference::{self, KnownDifferences, SourceCommits};
 use crate::states::rollout_store::RevisionSources;
@@ -89,7 +89,7 @@ pub(crate) struct Platform {
 }
 
 /// The commits of values and applications. Of commits that an environment reads the same of, one stands for all.
-type Configuration = BTreeMap<SourceName, GitId>;
+type Configuration = BTreeMap<SourceBranch, GitId>;
 type Commits = Vector<Platform, Configuration>;
 
 impl Rings {
@@ -146,7 +146,7 @@ impl Rings {
         let back = vectors.vector(earlier);
         if back.configuration == vectors.vector(present).configuration {
             // Without a commit of the branch, its folders are rendered again.
-            if target.at == Position::default() {
+            if target.at == BranchPosition::default() {
                 self.revision(reader, rollout, &target.revision)?;
             }
             return Ok(Returning { revision: target.revision.clone(), sources: earlier.clone() });
@@ -274,7 +274,7 @@ struct Vectors<'a> {
     /// The workloads whose releases are admitted.
     releases: BTreeSet<Arc<str>>,
     /// The sources of values and applications, by their name in publications.
-    sources: BTreeMap<SourceName, Source>,
+    sources: BTreeMap<SourceBranch, FoundSource>,
     differences: &'a mut KnownDifferences,
 }
 
@@ -295,7 +295,7 @@ impl<'a> Vectors<'a> {
     }
 
     /// The newest commit of a source if the environment reads the same of it as of this one, or else this one. None: it is no source of values or of an application.
-    fn alike(&mut self, name: &SourceName, commit: GitId) -> Option<GitId> {
+    fn alike(&mut self, name: &SourceBranch, commit: GitId) -> Option<GitId> {
         let Self { access, environment, releases, sources, differences, .. } = self;
         let source = sources.get(name)?;
         let reader = source_difference::Reader { environment, releases };
@@ -334,7 +334,7 @@ pub(crate) fn platform(access: &RepositoryAccess, workload: &str, sources: &Revi
 fn main_commit(access: &RepositoryAccess, sources: &RevisionSources) -> Option<GitId> {
     let key = |url: &str| repository_key(&access.settings.git.rewrite, url);
     let own = key(access.settings.repo.as_str());
-    let is_own = |(url, _): &SourceName| key(url) == own;
+    let is_own = |(url, _): &SourceBranch| key(url) == own;
     let named = |is_named: &dyn Fn(&str, &GitId) -> bool| {
         let mut commits = sources.sources.iter().filter(|(name, _)| is_own(name));
         commits.find(|(name, commit)| is_named(&name.1, commit)).map(|(_, commit)| *commit)

@@ -7,7 +7,7 @@ use engine::compile::Compiled;
 use engine::output::PlaceFolders;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::rings::layout::layout;
-use engine::promotion::state::{Phase, Position, Revision};
+use engine::promotion::state::{BranchPosition, MoveStage, Revision};
 use model::tree::Sealed;
 
 use super::{Movement, Origin, Rings, WorkloadRollout};
@@ -31,13 +31,13 @@ impl Rings {
             self.moves.push(Movement::at_rest(Arc::clone(workload), state, targets));
             return;
         };
-        let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
+        let returns = !matches!(current.phase, MoveStage::Moving | MoveStage::Stopped { is_withdrawn: false, .. });
         let base = self.position(reader, &current.base);
         let base = self.known(workload, base);
         // Before the first proved revision, a workload returns to what was there before.
         let stable = self.stable(reader, rollout, returns).unwrap_or(base);
         let moving = self.revision(reader, rollout, &current.revision);
-        if !matches!(current.phase, Phase::RollingBack { .. })
+        if !matches!(current.phase, MoveStage::RollingBack { .. })
             && let Err(missing) = &moving
         {
             self.miss(workload, missing, &missing.reason);
@@ -72,7 +72,7 @@ impl Rings {
     ) -> Option<Origin> {
         let WorkloadRollout { workload, stored } = rollout;
         let stable = stored.state.stable.as_ref()?;
-        if stable.at == Position::default() {
+        if stable.at == BranchPosition::default() {
             // No commit of the branch has it at all places: it was proved below a move that is half-way.
             let rendered = self.revision(reader, rollout, &stable.revision);
             if let Err(missing) = rendered.as_ref()
@@ -101,7 +101,7 @@ impl Rings {
     }
 
     /// The folders at a position.
-    fn position(&mut self, reader: &Reader<'_>, position: &Position) -> Result<Origin, String> {
+    fn position(&mut self, reader: &Reader<'_>, position: &BranchPosition) -> Result<Origin, String> {
         let target = reader.target;
         let Some(commit) = rollout_position::commit(position, &target.name) else {
             return Err(format!("its state names no commit of {}", target.branch.name));

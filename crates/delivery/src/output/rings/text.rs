@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::output::rings::RingProgress;
+use engine::output::rings::MoveProgress;
 use model::count::{count, thousands};
 use model::diagnostic::{Code, Diagnostic};
 
@@ -34,8 +34,8 @@ impl Rings {
         moving.chain(resting).chain(problems).collect()
     }
 
-    fn line(&self, progress: &RingProgress) -> String {
-        let RingProgress { workload, ring, rings, places, released, .. } = progress;
+    fn line(&self, progress: &MoveProgress) -> String {
+        let MoveProgress { workload, ring, rings, places, released, .. } = progress;
         if progress.is_rolling_back {
             return format!("{workload}: all {} return to the stable revision", count(*places, "place"));
         }

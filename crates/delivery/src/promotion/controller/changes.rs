@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::report::Event;
+use engine::promotion::report::MoveEvent;
 use engine::promotion::state::{AdvanceState, GateRecord};
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, Person};
@@ -14,26 +14,26 @@ use super::context::Context;
 use super::events;
 use crate::access::RepositoryAccess;
 use crate::states::rollout_store::{
-    self, Advances, PromotionChange, StateChange, StoreError, StoredRollout, StoredSource, StoredStates, Written,
+    self, AdmissionChange, Advances, StateChange, StoreError, StoredRollout, StoredSource, StoredStates, Written,
 };
 use crate::write_lease::WriteLease;
 
 /// Events of one subject, with who decided.
 #[derive(Clone, Copy)]
 pub(super) struct DecidedEvents<'a> {
-    events: &'a [Event],
+    events: &'a [MoveEvent],
     /// The person. None: the controller.
     by: Option<&'a str>,
 }
 
 impl<'a> DecidedEvents<'a> {
     /// The events of a step.
-    pub(super) fn by_controller(events: &'a [Event]) -> Self {
+    pub(super) fn by_controller(events: &'a [MoveEvent]) -> Self {
         Self { events, by: None }
     }
 
     /// The event of a decision of a person.
-    pub(super) fn by_person(event: &'a Event, by: &'a str) -> Self {
+    pub(super) fn by_person(event: &'a MoveEvent, by: &'a str) -> Self {
         Self { events: std::slice::from_ref(event), by: Some(by) }
     }
 }
@@ -53,7 +53,7 @@ pub(super) struct Change {
     advances: Advances,
     has_advances: bool,
     rollouts: BTreeMap<Arc<str>, Option<StoredRollout>>,
-    promotion: PromotionChange,
+    promotion: AdmissionChange,
     events: Vec<PromotionEvent>,
 }
 
@@ -65,7 +65,7 @@ impl Change {
             advances,
             has_advances: false,
             rollouts: BTreeMap::new(),
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             events: Vec::new(),
         }
     }
@@ -83,7 +83,7 @@ impl Change {
     }
 
     /// Sets the admitted promotion.
-    pub(super) fn set_promotion(&mut self, promotion: PromotionChange) {
+    pub(super) fn set_promotion(&mut self, promotion: AdmissionChange) {
         self.promotion = promotion;
     }
 
@@ -132,7 +132,7 @@ impl Change {
 
     /// Whether there is nothing to store.
     pub(super) fn is_empty(&self) -> bool {
-        !self.has_advances && self.rollouts.is_empty() && self.promotion == PromotionChange::Keep
+        !self.has_advances && self.rollouts.is_empty() && self.promotion == AdmissionChange::Keep
     }
 
     /// Stores the change as the controller. False: another program moved the branch, and nothing is stored.

@@ -8,8 +8,8 @@ mod values;
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal};
-use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, DecisionRequest, NotApplied};
+use engine::promotion::command::{Command, CommandKind, CommandRefusal};
+use engine::promotion::decision::{self, About, Applied, ChangedMove, DecisionFacts, DecisionRequest, NotApplied};
 use engine::promotion::gates::Teams;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
@@ -32,7 +32,7 @@ use crate::write_lease::WriteLease;
 
 /// A decision of a person.
 #[derive(Clone, Copy)]
-pub struct PersonDecision<'a> {
+pub struct DecisionCommand<'a> {
     /// The environment.
     pub environment: &'a EnvironmentName,
     /// The workload, or a source beside the main branch. None: the commits of the main branch.
@@ -51,7 +51,7 @@ pub struct PersonDecision<'a> {
 
 /// What was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct StoredDecision {
     /// What the decision is about, as people name it. None: the commits of the main branch.
     pub subject: Option<Arc<str>>,
     /// The revision that the decision is about. None: whichever moves.
@@ -94,7 +94,7 @@ pub enum CommandError {
     },
     /// The decision makes no sense in this state.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CommandRefusal),
     /// No publication says which values were there.
     #[error(
         "no publication of commit {commit} in the last history of the GitOps branch of {environment} names its values"
@@ -133,7 +133,7 @@ fn no_commit(digits: &str, found: usize) -> String {
 ///
 /// # Errors
 /// If it makes no sense in the present state, or can't be stored. Nothing is stored then.
-pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> Result<Receipt, CommandError> {
+pub fn decide(access: &Arc<RepositoryAccess>, decision: &DecisionCommand<'_>) -> Result<StoredDecision, CommandError> {
     let environment = decision.environment;
     let plane = Plane::read(access)?;
     if plane.graph.step(environment.as_str()).is_none() {
@@ -206,7 +206,11 @@ struct Decided<'a> {
 
 impl Decided<'_> {
     /// The change that a decision makes.
-    fn apply(&self, decision: &PersonDecision<'_>, command: &Command) -> Result<(Change, Receipt), CommandError> {
+    fn apply(
+        &self,
+        decision: &DecisionCommand<'_>,
+        command: &Command,
+    ) -> Result<(Change, StoredDecision), CommandError> {
         let Self { stored, environment, .. } = *self;
         let about = match decision.subject {
             None => About::Environment,
@@ -225,7 +229,7 @@ impl Decided<'_> {
         let command = &Command { kind, ..command.clone() };
         let applied = decision::apply(&known, DecisionRequest { about, revision: decision.revision, command }, self);
         let is_of_rollouts =
-            |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
+            |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, ChangedMove::Rollout(..)));
         match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {
             (Some(Err(error)), Ok(applied), _) if !is_of_rollouts(applied) => return Err(error.clone().into()),
             (Some(Err(error)), Err(_), _) | (_, Err(_), Some(Err(error))) => return Err(error.clone().into()),
@@ -241,22 +245,22 @@ impl Decided<'_> {
             self.record(&mut change, changed, DecidedEvents::by_person(&event, &command.by));
         }
         let subject = subject.or(decision.subject.map(Into::into));
-        Ok((change, Receipt::new(decision.environment, (subject, revision), &event.text)))
+        Ok((change, StoredDecision::new(decision.environment, (subject, revision), &event.text)))
     }
 
-    fn record(&self, change: &mut Change, changed: Changed, events: DecidedEvents<'_>) {
+    fn record(&self, change: &mut Change, changed: ChangedMove, events: DecidedEvents<'_>) {
         match changed {
-            Changed::Main(state) => change.set_platform(state, events),
-            Changed::Release(workload, state) => change.set_release(&workload, state, events),
-            Changed::Renderer(state) => change.set_release(&SUBJECT.into(), state, events),
-            Changed::Source(name, state) => {
+            ChangedMove::Main(state) => change.set_platform(state, events),
+            ChangedMove::Release(workload, state) => change.set_release(&workload, state, events),
+            ChangedMove::Renderer(state) => change.set_release(&SUBJECT.into(), state, events),
+            ChangedMove::Source(name, state) => {
                 let recorded =
                     self.stored.advances.iter().flatten().find_map(|known| known.sources.get(&name).cloned());
                 let source = recorded.or_else(|| sources::read(self.access, self.environment).remove(&name));
                 let source = StoredSource { state, ..source.unwrap_or_default() };
                 change.set_source(&name, source, events);
             }
-            Changed::Rollout(workload, state) => {
+            ChangedMove::Rollout(workload, state) => {
                 let before = self.stored.rollouts.get(&workload).cloned().and_then(Result::ok).unwrap_or_default();
                 change.set_rollout(&workload, Some(StoredRollout { state, ..before }), events);
             }
@@ -273,7 +277,7 @@ impl DecisionFacts for Decided<'_> {
         self.teams
     }
 
-    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, CommandRefusal> {
         let rollout = self.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
         let sources = |revision: &Revision| rollout?.revisions.get(revision);
         command.with_target(state, |revision| Some(platform(self.access, workload, sources(revision)?)))
@@ -284,7 +288,7 @@ impl DecisionFacts for Decided<'_> {
     }
 }
 
-impl Receipt {
+impl StoredDecision {
     fn new(
         environment: &EnvironmentName,
         (subject, revision): (Option<Arc<str>>, Option<Revision>),

@@ -10,7 +10,7 @@ use model::name::EnvironmentName;
 use super::evidence::Evidence;
 use super::people::KnownAuthors;
 use super::plane::{KnownBranches, Plane};
-use super::published::Published;
+use super::published::PublicationFacts;
 use crate::access::RepositoryAccess;
 use crate::publication::publish::Outcome;
 use crate::pull_requests::GitHosts;
@@ -28,7 +28,7 @@ pub(super) struct Context<'a> {
     pub(super) history: Option<&'a dyn PromotionEvents>,
     pub(super) lease: Option<&'a WriteLease>,
     /// The result of the publication right before.
-    pub(super) published: Option<&'a Published>,
+    pub(super) published: Option<&'a PublicationFacts>,
     /// The same publication with its output.
     pub(super) output: Option<&'a Outcome>,
     /// Whether nothing may be written.

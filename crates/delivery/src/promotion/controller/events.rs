@@ -2,7 +2,7 @@
 //!
 //! So no event is lost if the program ends between both, and the hub knows an event that is sent again by its id.
 
-use engine::promotion::report::Event;
+use engine::promotion::report::MoveEvent;
 use engine::promotion::state::{GateRecord, GateStatus};
 use git::{Commit, Repositories, RepositoryError};
 use hub_api::client::ClientError;
@@ -24,7 +24,7 @@ const SENT_AGAIN_MAX: usize = 20;
 pub(super) fn promotion_event(
     environment: &EnvironmentName,
     subject: Option<&str>,
-    event: &Event,
+    event: &MoveEvent,
     by: Option<&str>,
 ) -> PromotionEvent {
     let revision = event.revision.as_ref().map(|revision| revision.0.to_string());
@@ -138,7 +138,7 @@ mod tests {
         let gates =
             vec![GateRecord { name: "compliant".into(), status: GateStatus::Passed, since: at, text: "3 of 3".into() }];
         let revision = Some(Revision("41c77fe0".repeat(5).into()));
-        let event = Event { at, kind: EventKind::Promoted, revision, text: "the gates hold".into(), gates };
+        let event = MoveEvent { at, kind: EventKind::Promoted, revision, text: "the gates hold".into(), gates };
         let name = EnvironmentName::new("prod").unwrap();
         let events =
             [promotion_event(&name, None, &event, None), promotion_event(&name, Some("shop"), &event, Some("ann"))];

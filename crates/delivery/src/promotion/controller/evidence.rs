@@ -25,7 +25,7 @@ pub struct Evidence<'a> {
 
 /// What a check is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckSubject<'a> {
+pub struct CheckRequest<'a> {
     /// The environment that the change moves into.
     pub environment: &'a str,
     /// The workload. None: a commit of the platform.
@@ -39,7 +39,7 @@ pub struct CheckSubject<'a> {
 /// The results of checks. A check that has no recent result runs now, for at most its time limit.
 pub trait CheckResults: Send + Sync {
     /// The newest result of a check. None: there is none.
-    fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult>;
+    fn result(&self, check: &Check, subject: CheckRequest<'_>) -> Option<CheckResult>;
 }
 
 impl Evidence<'_> {
@@ -59,7 +59,7 @@ impl Evidence<'_> {
     }
 
     /// The last results of the checks of a list of gates, by the name of the gate.
-    pub fn checks(&self, gates: &[Gate], subject: CheckSubject<'_>) -> BTreeMap<Arc<str>, CheckResult> {
+    pub fn checks(&self, gates: &[Gate], subject: CheckRequest<'_>) -> BTreeMap<Arc<str>, CheckResult> {
         let Some(results) = self.checks else { return BTreeMap::new() };
         let result = |gate: &Gate| Some((Arc::clone(&gate.name), results.result(gate.kind.check()?, subject)?));
         gates.iter().filter_map(result).collect()

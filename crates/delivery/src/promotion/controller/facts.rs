@@ -8,7 +8,7 @@ use engine::promotion::advance::FromEnvironment;
 use engine::promotion::evidence::{Approver, Authors, Measured};
 use engine::promotion::gates::Teams;
 use engine::promotion::graph::StepSource;
-use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
+use engine::promotion::state::{AdvanceState, BranchPosition, Revision, RolloutState};
 use engine::promotion::step::{
     Facts, Known, ReleaseFacts, Renderer, RevisionEvidence, RolloutFacts, Settled, SourceFacts, SourceHead, State,
     Subject, WaitingSource,
@@ -21,12 +21,12 @@ use super::before::BeforeEnvironment;
 use super::branch_move::ProposingBranch;
 use super::commit_move::proposing_branch;
 use super::context::{Context, Memory};
-use super::evidence::CheckSubject;
+use super::evidence::CheckRequest;
 use super::line;
 use super::people;
-use super::plane::Standing;
+use super::plane::EnvironmentStanding;
 use super::platform::PlatformMove;
-use super::published::Published;
+use super::published::PublicationFacts;
 use super::published_folders::{GitOpsCommit, PublishedFolders};
 use super::release_facts::PublishedRelease;
 use super::releases::ReleaseMove;
@@ -46,7 +46,7 @@ const UNKNOWN_RENDERER: &str = "earlier";
 /// What a step knows of its environment.
 pub(super) struct StepFacts<'a> {
     pub(super) context: &'a Context<'a>,
-    pub(super) standing: &'a Standing,
+    pub(super) standing: &'a EnvironmentStanding,
     pub(super) stored: &'a StoredStates,
     /// The stored changes on their way into the environment. None: they can't be read.
     pub(super) advances: Option<Advances>,
@@ -54,7 +54,7 @@ pub(super) struct StepFacts<'a> {
     shown: ShownOutput,
     baseline: Option<Revision>,
     destinations: Vec<Destination<'a>>,
-    position: Position,
+    position: BranchPosition,
     memory: RefCell<&'a mut Memory>,
     before: RefCell<BTreeMap<Arc<str>, BeforeEnvironment>>,
 }
@@ -63,14 +63,14 @@ impl<'a> StepFacts<'a> {
     /// After a round that admitted something, nothing about the environment itself is known.
     pub(super) fn new(
         context: &'a Context<'a>,
-        standing: &'a Standing,
+        standing: &'a EnvironmentStanding,
         stored: &'a StoredStates,
         memory: &'a mut Memory,
     ) -> Self {
         let is_known = context.plane.problem.is_none()
             && context.plane.step(context.environment).is_none_or(|step| step.problem.is_none());
         let destinations = context.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
-        let has_rings = context.published.is_some_and(Published::has_rings);
+        let has_rings = context.published.is_some_and(PublicationFacts::has_rings);
         Self {
             shown: match shown(context, standing) {
                 shown if shown.settled.problem.is_some() => shown,
@@ -104,7 +104,7 @@ impl<'a> StepFacts<'a> {
     }
 
     /// The sources beside the main branch that the publication read. Empty: they are not known.
-    pub(super) fn published_sources(&self) -> &'a [crate::sources::found_sources::Source] {
+    pub(super) fn published_sources(&self) -> &'a [crate::sources::found_sources::FoundSource] {
         self.context.published.and_then(|published| published.sources.as_deref()).unwrap_or_default()
     }
 
@@ -174,7 +174,7 @@ impl Facts for StepFacts<'_> {
     }
 
     fn is_proposed(&self) -> bool {
-        self.context.published.is_some_and(Published::is_proposed)
+        self.context.published.is_some_and(PublicationFacts::is_proposed)
     }
 
     fn is_published(&self) -> bool {
@@ -215,7 +215,7 @@ impl Facts for StepFacts<'_> {
             Subject::Renderer => Some(SUBJECT),
         };
         let environment = self.context.environment.as_str();
-        let of_check = CheckSubject { environment, workload, revision: &revision.0, ring: None };
+        let of_check = CheckRequest { environment, workload, revision: &revision.0, ring: None };
         let checks = self.context.evidence.checks(&promotion.gates, of_check);
         let needs_people = promotion.gates.iter().any(|gate| gate.kind.is_approval());
         let (authors, approvals) = match subject {
@@ -263,7 +263,7 @@ impl Facts for StepFacts<'_> {
             context: self.context,
             sources: self.published_sources(),
             advances: self.advances.as_ref(),
-            is_out: self.context.published.is_some_and(Published::is_out),
+            is_out: self.context.published.is_some_and(PublicationFacts::is_out),
         };
         reader.heads(waiting, &mut self.memory.borrow_mut())
     }
@@ -299,7 +299,7 @@ impl StepFacts<'_> {
 }
 
 /// Whether what the environment has is published, and where.
-fn shown(context: &Context<'_>, standing: &Standing) -> ShownOutput {
+fn shown(context: &Context<'_>, standing: &EnvironmentStanding) -> ShownOutput {
     let recorded = || ShownOutput::recorded(context.plane.settled(context.environment, standing));
     let Some(published) = context.published else { return recorded() };
     if published.has_rings() && context.output.is_none() {
@@ -332,7 +332,7 @@ fn is_complete(output: &Outcome) -> bool {
 fn problem(
     context: &Context<'_>,
     (promotion, stored): (&Promotion, &StoredStates),
-    standing: &Standing,
+    standing: &EnvironmentStanding,
 ) -> Option<Arc<str>> {
     let environment = context.environment;
     let step = context.plane.step(environment);

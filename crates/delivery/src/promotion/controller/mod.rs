@@ -57,7 +57,7 @@ use self::error::ControllerError;
 use self::evidence::Evidence;
 use self::facts::StepFacts;
 use self::plane::Plane;
-use self::published::Published;
+use self::published::PublicationFacts;
 use self::recorded::Stored;
 pub use self::status::of_environment as status_of;
 use self::unwritten::UnwrittenMove;
@@ -86,7 +86,7 @@ pub struct StepRequest<'a> {
     /// The permission to write. None: it is not limited.
     pub lease: Option<&'a WriteLease>,
     /// The result of the publication right before. None: the environment counts as settled where its record says so.
-    pub published: Option<&'a Published>,
+    pub published: Option<&'a PublicationFacts>,
     /// The same publication with its output. None: nothing is decided about rings.
     pub output: Option<&'a Outcome>,
     /// Whether the step only looks: nothing is stored, moved or reported.

@@ -111,7 +111,7 @@ fn reviews(
     now: Timestamp,
 ) -> Result<Vec<Approver>, HostError> {
     let reviews = host.approvals(repository, found.number)?;
-    let approver = |review: git_host::review::Approval| Approver {
+    let approver = |review: git_host::review::ReviewApproval| Approver {
         account: review.account.into(),
         at: review.at.unwrap_or(now),
         by: "review".into(),

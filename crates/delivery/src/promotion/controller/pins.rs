@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::promotion::report::Event;
+use engine::promotion::report::MoveEvent;
 use git::load::ReadRole;
 use git::{Commit, CommitInfo, RepositoryError, Revision};
 use hub_api::client::ClientError;
@@ -48,7 +48,7 @@ pub(super) fn send(loaded: &Loaded, sent: &mut Option<GitId>, sink: &dyn Promoti
     for (id, info) in unsent(&repositories.ancestry(&head, GENERATIONS_MAX + 1)?, *sent).iter().rev() {
         for PinChange { name, kind, text } in branch.changes((*id, info))? {
             let at = Timestamp::from_second(info.seconds).unwrap_or(Timestamp::MIN);
-            let event = Event { at, kind, revision: None, text: text.into(), gates: Vec::new() };
+            let event = MoveEvent { at, kind, revision: None, text: text.into(), gates: Vec::new() };
             found.push(events::promotion_event(
                 &loaded.fleet.environment,
                 Some(&name),

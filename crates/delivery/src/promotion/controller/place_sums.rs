@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::evidence::PlaceState;
-use hub_api::places::PlaceState as HubPlace;
+use engine::promotion::evidence::PlaceReports;
+use hub_api::places::PlaceState;
 use model::git_id::GitId;
 use model::rollout::Counts;
 
@@ -31,8 +31,8 @@ impl<'a> PlaceSums<'a> {
     }
 
     /// Adds a destination: its rows, and the folders that it is to have.
-    pub(super) fn add<'r>(&mut self, rows: impl Iterator<Item = &'r HubPlace>, expected: &Expected) {
-        let mut rows_of: BTreeMap<(&str, &str), &HubPlace> = BTreeMap::new();
+    pub(super) fn add<'r>(&mut self, rows: impl Iterator<Item = &'r PlaceState>, expected: &Expected) {
+        let mut rows_of: BTreeMap<(&str, &str), &PlaceState> = BTreeMap::new();
         // The folder of an assignment has the name of its target.
         for row in rows.filter(|row| row.target.is_some()) {
             rows_of.insert((&row.place, row.path.rsplit('/').next().unwrap_or_default()), row);
@@ -54,10 +54,12 @@ impl<'a> PlaceSums<'a> {
 
     /// The state of each place. The removal of a workload is proved when the hub does not show its folders any more: no reconciler can report it, so it counts as one
     /// that applied it.
-    pub(super) fn states(&self) -> Vec<PlaceState> {
+    pub(super) fn states(&self) -> Vec<PlaceReports> {
         let state = |sum: &Sum| match (sum.has_folders, !sum.is_other) {
-            (true, is_published) => PlaceState::reported(&sum.counts, is_published),
-            (false, is_published) => PlaceState { expected: 1, succeeded: 1, is_published, ..PlaceState::default() },
+            (true, is_published) => PlaceReports::reported(&sum.counts, is_published),
+            (false, is_published) => {
+                PlaceReports { expected: 1, succeeded: 1, is_published, ..PlaceReports::default() }
+            }
         };
         self.sums.iter().map(state).collect()
     }
@@ -74,13 +76,14 @@ mod tests {
         let counts = Counts { expected: 3, succeeded: 2, ..Counts::default() };
         let tree = GitId::of_blob(b"1").to_string();
         let (place, path) = ("east".to_owned(), "prod/east/shop".to_owned());
-        let row = HubPlace { place, path, tree, counts, target: Some(TargetNames::default()), ..HubPlace::default() };
+        let row =
+            PlaceState { place, path, tree, counts, target: Some(TargetNames::default()), ..PlaceState::default() };
         let of = |text: &str| BTreeMap::from([("shop".into(), GitId::of_blob(text.as_bytes()))]);
         let wanted: Expected = folders.map(|folder| folder.map(of).unwrap_or_default()).into();
         let places = ["east", "west"].map(Arc::from);
         let mut sums = PlaceSums::new(&places);
         sums.add([&row].into_iter(), &wanted);
-        let text = |state: PlaceState| format!("{} {}/{}", state.is_published, state.succeeded, state.expected);
+        let text = |state: PlaceReports| format!("{} {}/{}", state.is_published, state.succeeded, state.expected);
         let found: Vec<_> = sums.states().into_iter().map(text).collect();
         assert_eq!(found, expected);
     }

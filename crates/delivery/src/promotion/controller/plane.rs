@@ -38,7 +38,7 @@ pub struct KnownBranches(BTreeMap<EnvironmentName, PromotedCommit>);
 
 /// Where an environment stands.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct EnvironmentStanding {
     /// The environment's branch.
     pub promoted: PromotedCommit,
     /// The commit that its sources name: the promoted one, or the head of the main branch. None: it does not build on the main branch.
@@ -113,7 +113,7 @@ impl<'a> Plane<'a> {
         &self,
         environment: &EnvironmentName,
         known: &mut KnownBranches,
-    ) -> Result<Option<Standing>, PromotedCommitError> {
+    ) -> Result<Option<EnvironmentStanding>, PromotedCommitError> {
         let Some(place) = self.places.get(environment) else { return Ok(None) };
         let head = promoted_commit::head(self.access, environment, place)?;
         let found = known.0.get(environment).filter(|known| known.head == head).cloned();
@@ -136,7 +136,7 @@ impl<'a> Plane<'a> {
         let own = (promoted.head.url.as_str(), promoted.head.revision.name());
         let is_own = |stored: &&StoredSource| (&*stored.source.0, &*stored.source.1) == (own.0, &*own.1);
         let values = sources.values().find(is_own).and_then(|stored| line::commit(stored.state.admitted.as_ref()?));
-        Ok(Some(Standing { promoted, at, state, values }))
+        Ok(Some(EnvironmentStanding { promoted, at, state, values }))
     }
 
     /// The path of an environment's objects on its branch.
@@ -148,13 +148,17 @@ impl<'a> Plane<'a> {
     ///
     /// # Errors
     /// The reason in words why it is not.
-    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<SettledRecord, Arc<str>> {
+    pub fn settled(
+        &self,
+        environment: &EnvironmentName,
+        standing: &EnvironmentStanding,
+    ) -> Result<SettledRecord, Arc<str>> {
         let record = settled::read(self.access, environment).map_err(|error| Arc::from(error.to_string()))?;
         standing.settled(record)
     }
 }
 
-impl Standing {
+impl EnvironmentStanding {
     /// The revision that the output of the environment has: the admitted one.
     pub fn has(&self) -> Option<&Revision> {
         self.state.as_ref().and_then(|state| state.admitted.as_ref()).or(self.at.as_ref())

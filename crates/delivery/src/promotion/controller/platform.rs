@@ -14,10 +14,10 @@ use super::commit_move::{self, CommitMove, CommitProposals, Moved, Proposed};
 use super::context::Context;
 use super::error::ControllerError;
 use super::line;
-use super::plane::Standing;
+use super::plane::EnvironmentStanding;
 use super::waits;
 use crate::output::changes::markdown;
-use crate::states::rollout_store::{PromotionChange, StoredStates};
+use crate::states::rollout_store::{AdmissionChange, StoredStates};
 
 /// What an action did.
 #[derive(Debug)]
@@ -40,12 +40,12 @@ pub(super) enum Acted {
 pub(super) fn admitted_promotion(
     context: &Context<'_>,
     (stored, commit): (&StoredStates, Option<&Revision>),
-) -> PromotionChange {
-    let Some(commit) = commit.and_then(line::commit) else { return PromotionChange::Keep };
+) -> AdmissionChange {
+    let Some(commit) = commit.and_then(line::commit) else { return AdmissionChange::Keep };
     match context.plane.promotion_at(context.environment, commit) {
-        Some(promotion) => PromotionChange::Set(promotion),
-        None if stored.promotion.is_some() => PromotionChange::Remove,
-        None => PromotionChange::Keep,
+        Some(promotion) => AdmissionChange::Set(promotion),
+        None if stored.promotion.is_some() => AdmissionChange::Remove,
+        None => AdmissionChange::Keep,
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn admitted_promotion(
 #[derive(Clone, Copy)]
 pub(super) struct PlatformMove<'a> {
     pub(super) context: &'a Context<'a>,
-    pub(super) standing: &'a Standing,
+    pub(super) standing: &'a EnvironmentStanding,
 }
 
 impl<'a> PlatformMove<'a> {

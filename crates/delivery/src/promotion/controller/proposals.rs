@@ -1,7 +1,7 @@
 //! The status `kalypso/admission` of output that waits in pull requests, after a step has decided.
 
 use super::context::Context;
-use super::published::Published;
+use super::published::PublicationFacts;
 use crate::states::rollout_store::{self, StoreError};
 
 /// What was found about proposed output.
@@ -17,7 +17,7 @@ pub(super) struct Proposals {
 ///
 /// # Errors
 /// If the states can't be read.
-pub(super) fn report(context: &Context<'_>, published: Option<&Published>) -> Result<Proposals, StoreError> {
+pub(super) fn report(context: &Context<'_>, published: Option<&PublicationFacts>) -> Result<Proposals, StoreError> {
     let mut found = Proposals::default();
     let (Some(published), Some(hosts), false) = (published, context.hosts, context.is_read_only) else {
         return Ok(found);

@@ -17,12 +17,12 @@ use crate::output::refusal::Refusal;
 use crate::publication::publish::{End, Outcome, PlaceOutcome};
 use crate::pull_requests::PullRequestLink;
 use crate::pull_requests::admission::ProposedOutput;
-use crate::sources::found_sources::{self, Source};
+use crate::sources::found_sources::{self, FoundSource};
 use crate::sources::loaded::Loaded;
 
 /// What a publication of an environment tells a step.
 #[derive(Clone, Debug)]
-pub struct Published {
+pub struct PublicationFacts {
     /// The commit of the main branch that was published. None: the environment does not build on the main branch.
     pub commit: Option<GitId>,
     /// The head of the environment's branch that was published. None: it is not known.
@@ -30,7 +30,7 @@ pub struct Published {
     /// Whether the environment has rings.
     has_rings: bool,
     /// The sources beside the main branch. None: not all of them are known.
-    pub sources: Option<Vec<Source>>,
+    pub sources: Option<Vec<FoundSource>>,
     /// The releases of the workloads.
     pub releases: Releases,
     /// The commits of the GitOps branches, sorted.
@@ -49,7 +49,7 @@ pub struct Published {
     pub settled: Settled,
 }
 
-impl Published {
+impl PublicationFacts {
     /// What the result of a publication tells.
     pub fn from_outcome(outcome: &Outcome) -> Self {
         let loaded = match &outcome.end {
@@ -142,7 +142,7 @@ fn is_delivered(place: &PlaceOutcome) -> bool {
     !matches!(place.delivered, None | Some(Delivered::LostRace))
 }
 
-fn sources(loaded: &Arc<Loaded>) -> Option<Vec<Source>> {
+fn sources(loaded: &Arc<Loaded>) -> Option<Vec<FoundSource>> {
     Some(found_sources::of_reads(loaded.access.as_ref()?, &loaded.reads))
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use engine::layout::Folder;
 use engine::output::PlaceFolders;
-use engine::promotion::evidence::{Measured, PlaceState};
+use engine::promotion::evidence::{Measured, PlaceReports};
 use git::{Commit, Repositories, Revision, opener};
 use hub_api::endpoint::repository;
-use hub_api::places::PlaceState as HubPlace;
+use hub_api::places::PlaceState;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::rollout::Counts;
@@ -50,8 +50,8 @@ struct PublishedBranch {
 /// What a hub says of one place.
 #[derive(Default)]
 struct PlaceRows<'r> {
-    own: Option<&'r HubPlace>,
-    inner: Vec<&'r HubPlace>,
+    own: Option<&'r PlaceState>,
+    inner: Vec<&'r PlaceState>,
 }
 
 impl<'a> PublishedFolders<'a> {
@@ -79,7 +79,7 @@ impl<'a> PublishedFolders<'a> {
 
     /// The state of all places, by the rows of a hub. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
     /// A place whose folder the hub does not show as it was published is not published yet.
-    pub(super) fn measured(&self, rows: &[HubPlace]) -> Measured {
+    pub(super) fn measured(&self, rows: &[PlaceState]) -> Measured {
         let mut sum = Measured::default();
         for branch in &self.branches {
             let mut of_place: HashMap<&str, PlaceRows<'_>> = HashMap::new();
@@ -95,14 +95,14 @@ impl<'a> PublishedFolders<'a> {
             for name in marked {
                 let (Some(child), none) = (branch.folders.get(name), PlaceRows::default()) else { continue };
                 let rows = of_place.get(&**name).unwrap_or(&none);
-                sum.add(PlaceState::reported(&counts(rows), self.is_published(branch, child, rows)));
+                sum.add(PlaceReports::reported(&counts(rows), self.is_published(branch, child, rows)));
             }
         }
         sum
     }
 
     /// The state of the folders of a workload, by the rows of a hub about it.
-    pub(super) fn workload(&self, rows: &[HubPlace]) -> Measured {
+    pub(super) fn workload(&self, rows: &[PlaceState]) -> Measured {
         let mut sum = Measured::default();
         for branch in &self.branches {
             let mut of_place: BTreeMap<&str, PlaceRows<'_>> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl<'a> PublishedFolders<'a> {
             for (name, rows) in of_place {
                 let is_published =
                     branch.folders.get(name).is_some_and(|child| self.is_published(branch, child, &rows));
-                sum.add(PlaceState::reported(&counts(&rows), is_published));
+                sum.add(PlaceReports::reported(&counts(&rows), is_published));
             }
         }
         sum
@@ -132,7 +132,7 @@ impl<'a> PublishedFolders<'a> {
         }
         let open = |sealed: &Sealed| opener(self.repositories, &branch.commit)(sealed);
         let Ok(Some(folder)) = child.opened(&open) else { return false };
-        let is_same = |row: &&HubPlace| {
+        let is_same = |row: &&PlaceState| {
             let target = row.path.rsplit('/').next().unwrap_or_default();
             folder.child(target).is_some_and(|child| child.id().to_string() == row.tree)
         };
@@ -141,7 +141,7 @@ impl<'a> PublishedFolders<'a> {
 }
 
 impl PublishedBranch {
-    fn has(&self, row: &HubPlace) -> bool {
+    fn has(&self, row: &PlaceState) -> bool {
         let is_here = *row.branch == *self.branch && repository(&row.repository) == self.repository;
         is_here && !self.is_leaving(&row.path)
     }

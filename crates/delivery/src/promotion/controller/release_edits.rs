@@ -7,7 +7,7 @@ use authoring::branch_files::BranchFiles;
 use authoring::objects::PolicySelection;
 use authoring::pins::{PinnedRelease, change_release, release_pin};
 use authoring::style::Style;
-use git::{Commit, Content, Edits, EntryKind, Repositories, RepositoryError, opener};
+use git::{Commit, Edits, EntryKind, FileContent, Repositories, RepositoryError, opener};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::ReleasePinName;
@@ -121,8 +121,8 @@ fn read(
         return Ok(None);
     };
     Ok(match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-        Content::Bytes(bytes) => Some(bytes),
-        Content::TooLarge(_) => None,
+        FileContent::Bytes(bytes) => Some(bytes),
+        FileContent::TooLarge(_) => None,
     })
 }
 
@@ -151,8 +151,10 @@ pub(super) fn manifests(
         }
         for (name, id) in new.iter().filter(|(name, id)| old.get(*name) != Some(id)) {
             match repositories.content(source, *id, FILE_BYTES_MAX).map_err(|error| error.to_string())? {
-                Content::Bytes(bytes) => drop(edits.insert(path(name), Some(bytes))),
-                Content::TooLarge(size) => return Err(format!("`{name}` has {size} bytes, which is too much").into()),
+                FileContent::Bytes(bytes) => drop(edits.insert(path(name), Some(bytes))),
+                FileContent::TooLarge(size) => {
+                    return Err(format!("`{name}` has {size} bytes, which is too much").into());
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ use super::commit_move::CommitMoveError;
 use super::context::Context;
 use super::error::ControllerError;
 use super::people;
-use super::plane::Standing;
+use super::plane::EnvironmentStanding;
 use super::platform::{self, Acted};
 use super::release_edits::{self, NewRelease};
 use super::release_facts::{self, PublishedRelease, Releases};
@@ -38,7 +38,7 @@ pub(super) struct ReleaseMove<'a> {
     pub(super) promotion: &'a Promotion,
     pub(super) workload: &'a Arc<str>,
     pub(super) published: &'a PublishedRelease,
-    pub(super) standing: &'a Standing,
+    pub(super) standing: &'a EnvironmentStanding,
 }
 
 impl ReleaseMove<'_> {

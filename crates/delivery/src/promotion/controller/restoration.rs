@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::report::{Event, EventKind};
+use engine::promotion::report::{EventKind, MoveEvent};
 use engine::promotion::state::{AdvanceState, Candidate, CandidatePhase, Revision as Moved};
 use git::limits::STATES_REACHES;
 use git::load::{ControlPlane, Read, ReadRole, Snapshot};
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 use git::{Commit, Person, RepositoryError, Revision, trailer};
 use jiff::Timestamp;
 use model::git_id::GitId;
@@ -21,7 +21,7 @@ use super::sources;
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
 use crate::sources::pinned_repositories::PinnedRepositories;
-use crate::states::rollout_store::{Advances, PromotionChange, StateChange, StatePlace, StoreError, Written, write_at};
+use crate::states::rollout_store::{AdmissionChange, Advances, StateChange, StatePlace, StoreError, Written, write_at};
 use crate::states::state_branch::{self, REPLACES, RESTORED, StateBranchError};
 use crate::untrusted_states::branch_name;
 
@@ -147,7 +147,7 @@ struct Published {
 impl Published {
     /// # Errors
     /// If the repository can't be reached: only what a repository does not have is lost.
-    fn find(access: &RepositoryAccess, publications: &[Publication]) -> Result<Self, RepositoryError> {
+    fn find(access: &RepositoryAccess, publications: &[PublishedCommit]) -> Result<Self, RepositoryError> {
         let (mut found, mut lost) = (Vec::new(), Vec::new());
         for id in publications.iter().filter_map(|publication| publication.states) {
             match commit(access, id) {
@@ -168,7 +168,7 @@ struct RestoredFiles {
     /// The commit whose files are restored. None: a baseline.
     from: Option<Commit>,
     advances: Option<Advances>,
-    promotion: PromotionChange,
+    promotion: AdmissionChange,
 }
 
 impl RestoredFiles {
@@ -190,7 +190,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// The files of a commit, or the states of a baseline.
-    fn states(&self, publications: &[Publication]) -> Result<RestoredFiles, RestorationError> {
+    fn states(&self, publications: &[PublishedCommit]) -> Result<RestoredFiles, RestorationError> {
         let environment = self.restoration.environment;
         if !matches!(self.restoration.to, RestoredStates::Commit(_)) {
             match state_branch::head(self.access, environment) {
@@ -222,7 +222,7 @@ impl Work<'_> {
     }
 
     /// What the newest publication was rendered from, as the first step of a new environment admits it.
-    fn baseline(&self, publications: &[Publication]) -> Result<RestoredFiles, RestorationError> {
+    fn baseline(&self, publications: &[PublishedCommit]) -> Result<RestoredFiles, RestorationError> {
         let environment = self.restoration.environment;
         let none = || RestorationError::NoPublication(environment.clone());
         let publication = publications.iter().find(|publication| publication.states.is_some()).ok_or_else(none)?;
@@ -247,7 +247,7 @@ impl Work<'_> {
             sources: sources::begun(self.access, &read.reads),
         };
         let promotion = main.and_then(|commit| self.plane.promotion_at(environment, commit));
-        let promotion = promotion.map_or(PromotionChange::Keep, PromotionChange::Set);
+        let promotion = promotion.map_or(AdmissionChange::Keep, AdmissionChange::Set);
         Ok(RestoredFiles { from: None, advances: Some(advances), promotion })
     }
 
@@ -294,7 +294,7 @@ impl Work<'_> {
         let restored_to = files.map_or_else(|| BASELINE.to_owned(), |files| files.id.to_string());
         let replaced = replaced.iter().map(|id| (REPLACES, id.as_str()));
         let trailers: Vec<_> = [(RESTORED, restored_to.as_str())].into_iter().chain(replaced).collect();
-        let event = Event {
+        let event = MoveEvent {
             at,
             kind: EventKind::Restored,
             revision: None,

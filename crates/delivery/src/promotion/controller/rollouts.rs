@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::{Authors, PlaceState};
-use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
+use engine::promotion::evidence::{Authors, PlaceReports};
+use engine::promotion::state::{BranchPosition, GateRecord, Move, Revision, RolloutState};
 use engine::promotion::step::{Known, RevisionEvidence, RolloutFacts};
 use hub_api::endpoint::repository;
-use hub_api::places::PlaceState as HubPlace;
+use hub_api::places::PlaceState;
 use model::git_id::GitId;
 use model::object::promotion::{Gate, Promotion, Ring};
 
 use super::changes::forget_texts;
 use super::context::{Context, Memory};
-use super::evidence::CheckSubject;
+use super::evidence::CheckRequest;
 use super::line;
 use super::place_sums::PlaceSums;
 use crate::branches::push::Delivered;
@@ -57,7 +57,7 @@ pub(super) struct Workload<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) name: &'a Arc<str>,
     pub(super) destinations: &'a [Destination<'a>],
-    pub(super) position: &'a Position,
+    pub(super) position: &'a BranchPosition,
 }
 
 impl Workload<'_> {
@@ -144,8 +144,8 @@ impl Workload<'_> {
         memory.authors.authors(self.context.access, self.context.hosts, brought)
     }
 
-    fn subject<'s>(&'s self, promotion: &'s Promotion, current: &'s Move) -> CheckSubject<'s> {
-        CheckSubject {
+    fn subject<'s>(&'s self, promotion: &'s Promotion, current: &'s Move) -> CheckRequest<'s> {
+        CheckRequest {
             environment: self.context.environment.as_str(),
             workload: Some(self.name),
             revision: &current.revision.0,
@@ -200,7 +200,7 @@ impl Workload<'_> {
     }
 
     /// The state of the workload's folders at each place, for the content that it is to have now.
-    fn measured(&self, places: &WorkloadPlaces) -> Result<Vec<PlaceState>, Arc<str>> {
+    fn measured(&self, places: &WorkloadPlaces) -> Result<Vec<PlaceReports>, Arc<str>> {
         let places_of = |name: &str| self.context.evidence.places(self.context.environment.as_str(), Some(name));
         let mut rows = places_of(self.name)?;
         // A revision from before a rename still has the folders under the earlier name.
@@ -211,7 +211,7 @@ impl Workload<'_> {
         for each in self.destinations {
             let target = &each.place.planned.target.place;
             let of = repository(&target.repo);
-            let is_own = |row: &&HubPlace| row.branch == *target.branch && repository(&row.repository) == of;
+            let is_own = |row: &&PlaceState| row.branch == *target.branch && repository(&row.repository) == of;
             let expected = each.rings.expected(each.side(), self.name, &places.places).map_err(reason)?;
             sums.add(rows.iter().filter(is_own), &expected);
         }

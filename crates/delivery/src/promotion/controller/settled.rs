@@ -161,8 +161,8 @@ impl SettledBranch<'_> {
         let root = repositories.folder(head, "")?.unwrap_or_default();
         let Some(entry) = root.iter().find(|entry| entry.name == FILE) else { return Ok(None) };
         match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-            git::Content::Bytes(bytes) => Ok(SettledRecord::parse(&bytes, self.environment)),
-            git::Content::TooLarge(_) => Ok(None),
+            git::FileContent::Bytes(bytes) => Ok(SettledRecord::parse(&bytes, self.environment)),
+            git::FileContent::TooLarge(_) => Ok(None),
         }
     }
 

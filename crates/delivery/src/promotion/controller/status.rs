@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::promotion::graph::Graph;
-use engine::promotion::report::{Report, ReportPhase, RingReport};
+use engine::promotion::report::{MoveReport, ReportPhase, RingReport};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolledBack,
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, MoveStage, Proved, Revision, RolledBack,
     RolloutState,
 };
 use engine::promotion::step::{PlannedMove, PlannedRollout, PlannedSource, StepPlan, Subject};
@@ -48,7 +48,7 @@ pub(super) fn of_plan(
     status.problem = plan.problem.as_ref().map(ToString::to_string);
     let open = facts.context.published.map(|published| published.open.as_slice()).unwrap_or_default();
     status.waiting_for = waits::of_output(environment, open);
-    let with_waits = |status: SubjectStatus, report: &Report, found: Option<&UnwrittenMove>| {
+    let with_waits = |status: SubjectStatus, report: &MoveReport, found: Option<&UnwrittenMove>| {
         waits::with_waits(status, environment, report, HeldBack { unwritten: found, open })
     };
     let found_of = |subject: &Subject| unwritten.iter().find(|(of, _)| of == subject).map(|(_, found)| found);
@@ -72,7 +72,7 @@ pub(super) fn of_plan(
     if let Some(hold) = facts.stored.hold().filter(|_| !has_main && plan.problem.is_none() && plan.promotion.is_some())
     {
         let state = AdvanceState { hold: Some(hold.clone()), ..AdvanceState::default() };
-        status.subjects.push(of_platform(main, &state, &Report::at_rest()));
+        status.subjects.push(of_platform(main, &state, &MoveReport::at_rest()));
     }
     status.subjects.extend(moves);
     status.subjects.extend(of_sources(facts, plan).map(|(found, report)| with_waits(found, report, None)));
@@ -87,7 +87,7 @@ pub(super) fn of_plan(
 fn of_sources<'p>(
     facts: &'p StepFacts<'_>,
     plan: &'p StepPlan,
-) -> impl Iterator<Item = (SubjectStatus, &'p Report)> + use<'p> {
+) -> impl Iterator<Item = (SubjectStatus, &'p MoveReport)> + use<'p> {
     let origins: BTreeMap<_, _> =
         facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();
     plan.sources.iter().filter_map(move |PlannedSource { name, step }| {
@@ -107,7 +107,7 @@ fn kind(origin: ChangeOrigin) -> SubjectKind {
 }
 
 /// The state of the platform's commits in an environment.
-pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
+pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &MoveReport) -> SubjectStatus {
     SubjectStatus { subject: None, kind: SubjectKind::Platform, ..of_advance(at, state, report) }
 }
 
@@ -115,18 +115,18 @@ pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &
 pub(super) fn of_release(
     workload: &str,
     at: Option<&Revision>,
-    (state, report): (&AdvanceState, &Report),
+    (state, report): (&AdvanceState, &MoveReport),
 ) -> SubjectStatus {
     SubjectStatus { subject: Some(workload.to_owned()), ..of_advance(at, state, report) }
 }
 
 /// The state of a source of values or of an application in an environment.
-pub(super) fn of_source(name: &str, kind: SubjectKind, (state, report): (&AdvanceState, &Report)) -> SubjectStatus {
+pub(super) fn of_source(name: &str, kind: SubjectKind, (state, report): (&AdvanceState, &MoveReport)) -> SubjectStatus {
     let found = of_advance(state.admitted.as_ref(), state, report);
     SubjectStatus { subject: Some(name.to_owned()), kind, ..found }
 }
 
-fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
+fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &MoveReport) -> SubjectStatus {
     let moving = state.current.as_ref().map(|current| {
         let (since, reason) = match &current.phase {
             CandidatePhase::Gated => (current.since, None),
@@ -170,13 +170,13 @@ fn overridden(candidate: &Candidate) -> Option<OverrideStatus> {
 pub(super) fn of_rollout(
     (workload, at): (&str, Option<&Revision>),
     state: &RolloutState,
-    report: &Report,
+    report: &MoveReport,
 ) -> SubjectStatus {
     let moving = state.current.as_ref().map(|current| {
         let (since, reason, is_withdrawn) = match &current.phase {
-            Phase::Moving => (current.ring_started, None, false),
-            Phase::Stopped { reason, since, is_withdrawn } => (*since, Some(reason.to_string()), *is_withdrawn),
-            Phase::RollingBack { reason, since } => (*since, Some(reason.to_string()), true),
+            MoveStage::Moving => (current.ring_started, None, false),
+            MoveStage::Stopped { reason, since, is_withdrawn } => (*since, Some(reason.to_string()), *is_withdrawn),
+            MoveStage::RollingBack { reason, since } => (*since, Some(reason.to_string()), true),
         };
         let began = |index: usize| match current.done.get(index) {
             Some(done) => Some(done.started),
@@ -203,7 +203,7 @@ pub(super) fn of_rollout(
 }
 
 /// A rollback by a person that has not begun, while nothing moves.
-fn waiting_rollback(state: &RolloutState, report: &Report) -> Option<MoveStatus> {
+fn waiting_rollback(state: &RolloutState, report: &MoveReport) -> Option<MoveStatus> {
     let RolledBack { decision, target, .. } = state.rolled_back.as_ref()?;
     let revision = &target.as_ref()?.revision;
     let moving = Moving { revision, began: decision.at, since: decision.at, reason: None, rings: Vec::new() };
@@ -219,7 +219,7 @@ struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    fn status(self, report: &Report) -> MoveStatus {
+    fn status(self, report: &MoveReport) -> MoveStatus {
         MoveStatus {
             revision: self.revision.0.to_string(),
             since: timestamp(self.began),

@@ -1,7 +1,7 @@
 //! What changes and the output wait for, with what people can do about it, as the API of the hub shows it.
 
 use engine::promotion::answer::{Answer, WaitingSubject};
-use engine::promotion::report::{MERGE, ROLLBACK, Report, SETTLE, WRITE, Waiting};
+use engine::promotion::report::{MERGE, MoveReport, ROLLBACK, SETTLE, WRITE, Waiting};
 use hub_api::promotions::{SubjectKind, SubjectStatus, Wait};
 use hub_api::tokens::Act;
 use model::name::EnvironmentName;
@@ -30,7 +30,7 @@ pub(super) struct HeldBack<'a> {
 pub(super) fn with_waits(
     mut status: SubjectStatus,
     environment: &EnvironmentName,
-    report: &Report,
+    report: &MoveReport,
     held_back: HeldBack<'_>,
 ) -> SubjectStatus {
     let moving = status.moving.as_ref().map(|moving| moving.revision.clone());

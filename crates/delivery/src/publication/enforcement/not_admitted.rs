@@ -6,7 +6,7 @@ use engine::promotion::answer::{Answer, WaitingSubject};
 use engine::promotion::in_force::in_force;
 use engine::promotion::open_gates::{WaitsFor, open_gates, waits_for};
 use engine::promotion::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, Revision};
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use git::{Commit, RepositoryUrl};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -157,7 +157,7 @@ impl Recorded<'_> {
     }
 
     /// How a commit of a source came: by which branch, and from whom.
-    fn pushed_to(&self, (url, branch): &SourceName, commit: &str) -> Option<String> {
+    fn pushed_to(&self, (url, branch): &SourceBranch, commit: &str) -> Option<String> {
         let url = RepositoryUrl::from_configuration(url).ok()?;
         let revision = git::Revision::Commit { id: GitId::from_hex(commit)?, branch: Some(branch.as_str().into()) };
         let commit = self.access.repositories.resolve(&url, &revision).ok()?;

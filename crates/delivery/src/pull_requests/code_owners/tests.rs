@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::fleet::{FleetFile, FleetInput, Role};
+use model::fleet::{AuthorRole, FleetFile, FleetInput};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::source::{Files, Source};
@@ -21,7 +21,7 @@ fn fleet(texts: &[(&str, &str)]) -> Fleet {
         let source = Source { label: repository.into(), url, revision: branch.into(), commit: None, is_pinned: false };
         let (id, content) = (GitId::of_blob(text.as_bytes()), text.as_bytes().into());
         let file = files.add(File { source: Arc::new(source), path: path.into(), id, content });
-        contents.push(FleetFile::read(Role::Platform, file, &files));
+        contents.push(FleetFile::read(AuthorRole::Platform, file, &files));
     }
     let environment = EnvironmentName::new("dev").unwrap();
     let input = FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() };
@@ -44,7 +44,7 @@ fn check(texts: &[(&str, &str)], branch: &str, expected: &[&str], warnings: &[&s
     let (repository, branch) = branch.split_once('@').unwrap();
     let repository = format!("https://git.example/acme/{repository}");
     let main = (CONTROL_PLANE, "main");
-    let question = Question { repository: &repository, branch, main, main_owners: &main_owners, rewrite: &[] };
+    let question = OwnersQuestion { repository: &repository, branch, main, main_owners: &main_owners, rewrite: &[] };
     let CodeOwners { rules, warnings: found } = code_owners([&fleet], question);
     let rules: Vec<_> =
         rules.iter().map(|rule| format!("{} {}", rule.files.as_glob(), rule.owners.join(" "))).collect();

@@ -46,7 +46,7 @@ fn author() -> Person {
 fn a_release_is_read_as_it_was_written() {
     let access = access();
     let one = release("2026-11", "2.4.0-rc.1+build.7");
-    assert!(matches!(make(&access, &one, &author()), Ok(Made::New(_))));
+    assert!(matches!(make(&access, &one, &author()), Ok(MadeRelease::New(_))));
     make(&access, &release("2026-10", "1.0"), &author()).unwrap();
     let names: Vec<_> = list(&access).unwrap().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["2026-10".into(), "2026-11".into()]);
@@ -59,7 +59,7 @@ fn a_release_never_changes() {
     let access = access();
     make(&access, &release("r", "1"), &author()).unwrap();
     let later = NamedRelease { created: "2026-12-01T10:00:00Z".parse().unwrap(), ..release("r", "1") };
-    assert!(matches!(make(&access, &later, &author()), Ok(Made::Known)));
+    assert!(matches!(make(&access, &later, &author()), Ok(MadeRelease::Known)));
     assert!(matches!(make(&access, &release("r", "2"), &author()), Err(ReleaseError::Exists(_))));
     assert_eq!(find(&access, "r").unwrap().unwrap().1, Ok(release("r", "1")));
     assert!(matches!(make(&access, &release("../r", "2"), &author()), Err(ReleaseError::Name(..))));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use git::publications::SourceName;
+use git::publications::SourceBranch;
 use model::git_id::GitId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -45,7 +45,7 @@ pub(super) fn parse_advances(file: (&str, &str), environment: &str) -> Result<Ad
 
 /// A source: its repository and branch.
 pub(super) mod source_name {
-    use super::{Deserialize, Deserializer, Serialize, Serializer, SourceName};
+    use super::{Deserialize, Deserializer, Serialize, Serializer, SourceBranch};
 
     #[derive(Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -54,18 +54,18 @@ pub(super) mod source_name {
         branch: String,
     }
 
-    pub(crate) fn serialize<S: Serializer>((repo, branch): &SourceName, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>((repo, branch): &SourceBranch, serializer: S) -> Result<S::Ok, S::Error> {
         Source { repo: repo.clone(), branch: branch.clone() }.serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SourceName, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SourceBranch, D::Error> {
         Source::deserialize(deserializer).map(|Source { repo, branch }| (repo, branch))
     }
 }
 
 /// The commits of sources, as a list.
 pub(super) mod source_commits {
-    use super::{BTreeMap, Deserialize, Deserializer, GitId, Serialize, Serializer, SourceName};
+    use super::{BTreeMap, Deserialize, Deserializer, GitId, Serialize, Serializer, SourceBranch};
 
     #[derive(Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -76,7 +76,7 @@ pub(super) mod source_commits {
     }
 
     pub(crate) fn serialize<S: Serializer>(
-        commits: &BTreeMap<SourceName, GitId>,
+        commits: &BTreeMap<SourceBranch, GitId>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let commits = commits.iter().map(|((repo, revision), commit)| SourceCommit {
@@ -89,7 +89,7 @@ pub(super) mod source_commits {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<BTreeMap<SourceName, GitId>, D::Error> {
+    ) -> Result<BTreeMap<SourceBranch, GitId>, D::Error> {
         let commits = Vec::<SourceCommit>::deserialize(deserializer)?;
         Ok(commits.into_iter().map(|SourceCommit { repo, revision, commit }| ((repo, revision), commit)).collect())
     }

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Decision, Revision, RolloutState};
-use git::publications::{AdmittedReleases, KEPT, Publication, SOURCE, SourceName};
+use git::publications::{AdmittedReleases, KEPT, PublishedCommit, SOURCE, SourceBranch};
 use git::{
-    Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer,
+    Commit, EntryKind, FileContent, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer,
 };
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -114,7 +114,7 @@ pub struct StoredRollout {
 pub struct RevisionSources {
     /// The commits.
     #[serde(with = "source_commits")]
-    pub sources: BTreeMap<SourceName, GitId>,
+    pub sources: BTreeMap<SourceBranch, GitId>,
     /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
     pub promoted: Option<GitId>,
     /// The releases of workloads that were admitted.
@@ -152,7 +152,7 @@ impl Advances {
 pub struct StoredSource {
     /// The repository and the branch.
     #[serde(rename = "\0flatten", with = "source_name")]
-    pub source: SourceName,
+    pub source: SourceBranch,
     /// Its commits on their way into the environment.
     pub state: AdvanceState,
 }
@@ -164,7 +164,7 @@ pub struct StateChange<'a> {
     /// The changes on their way into the environment. None: they stay as they are.
     pub advances: Option<Advances>,
     /// The admitted promotion.
-    pub promotion: PromotionChange,
+    pub promotion: AdmissionChange,
     /// What moved and why: the text of the commit message, without trailers.
     pub message: &'a str,
     /// The author and committer.
@@ -177,7 +177,7 @@ pub struct StateChange<'a> {
 
 /// A change of the admitted promotion.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum PromotionChange {
+pub enum AdmissionChange {
     /// It stays.
     #[default]
     Keep,
@@ -329,8 +329,8 @@ fn content(
 ) -> Result<Result<String, StateFileError>, StoreError> {
     let error = |message: &str| StateFileError { file: path.into(), line: 1, column: 1, message: message.to_owned() };
     Ok(match repositories.content(head, id, FILE_BYTES_MAX)? {
-        Content::Bytes(bytes) => String::from_utf8(bytes.to_vec()).map_err(|_| error("the file is not UTF-8")),
-        Content::TooLarge(_) => Err(error("the file is too large")),
+        FileContent::Bytes(bytes) => String::from_utf8(bytes.to_vec()).map_err(|_| error("the file is not UTF-8")),
+        FileContent::TooLarge(_) => Err(error("the file is too large")),
     })
 }
 
@@ -447,11 +447,11 @@ fn changed_tree(
         put(PROMOTION_FILE, Some(advances_text(environment.as_str(), advances)))?;
     }
     match &change.promotion {
-        PromotionChange::Keep => {}
-        PromotionChange::Set(promotion) => {
+        AdmissionChange::Keep => {}
+        AdmissionChange::Set(promotion) => {
             put(promotion::FILE, Some(String::from_utf8_lossy(&promotion.file).into_owned()))?;
         }
-        PromotionChange::Remove => put(promotion::FILE, None)?,
+        AdmissionChange::Remove => put(promotion::FILE, None)?,
     }
     Ok(tree)
 }
@@ -475,17 +475,17 @@ impl RevisionSources {
         kept: impl IntoIterator<Item = &'t str>,
     ) -> Self {
         let trailers: Vec<_> = sources.into_iter().map(|value| (SOURCE, value)).collect();
-        let publication = Publication::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
+        let publication = PublishedCommit::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
         let kept = kept.into_iter().map(Arc::from).collect();
         Self { sources: publication.sources, promoted: None, releases: AdmittedReleases::new(), kept }
     }
 
     /// The sources as a publication, which can be loaded. It has no commit.
-    pub fn publication(&self) -> Publication {
+    pub fn publication(&self) -> PublishedCommit {
         let trailers: Vec<_> = self.kept.iter().map(|value| (KEPT, &**value)).collect();
-        let publication = Publication::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
+        let publication = PublishedCommit::from_message(no_commit(), &trailer::with_trailers("sources", &trailers));
         let (promoted, releases) = (self.promoted, self.releases.clone());
-        Publication { sources: self.sources.clone(), promoted, releases, ..publication }
+        PublishedCommit { sources: self.sources.clone(), promoted, releases, ..publication }
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Authors, Measured};
 use engine::promotion::state::{
-    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Override,
-    Phase, Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
+    BranchPosition, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
+    MoveRequest, MoveStage, Override, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
 };
 use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
@@ -36,7 +36,7 @@ fn decision() -> impl Strategy<Value = Decision> {
 }
 
 fn proved() -> impl Strategy<Value = Proved> {
-    (revision(), text(), time()).prop_map(|(revision, at, on)| Proved { revision, at: Position(at), on })
+    (revision(), text(), time()).prop_map(|(revision, at, on)| Proved { revision, at: BranchPosition(at), on })
 }
 
 fn gates() -> impl Strategy<Value = Vec<GateRecord>> {
@@ -85,13 +85,13 @@ fn rings() -> impl Strategy<Value = Vec<RingRecord>> {
 
 fn movement() -> impl Strategy<Value = Move> {
     let phase = prop_oneof![
-        Just(Phase::Moving),
-        (text(), time(), any::<bool>()).prop_map(|(reason, since, is_withdrawn)| Phase::Stopped {
+        Just(MoveStage::Moving),
+        (text(), time(), any::<bool>()).prop_map(|(reason, since, is_withdrawn)| MoveStage::Stopped {
             reason,
             since,
             is_withdrawn
         }),
-        (text(), time()).prop_map(|(reason, since)| Phase::RollingBack { reason, since }),
+        (text(), time()).prop_map(|(reason, since)| MoveStage::RollingBack { reason, since }),
     ];
     let position = ((revision(), part()), time(), text(), phase, text(), 0_usize..9, time());
     let released = prop::collection::btree_map(text(), any::<u64>(), 0..3);
@@ -105,7 +105,7 @@ fn movement() -> impl Strategy<Value = Move> {
             revision,
             part,
             started,
-            base: Position(base),
+            base: BranchPosition(base),
             phase,
             layout,
             ring,
@@ -461,7 +461,7 @@ impl Store {
         let change = StateChange {
             rollouts: BTreeMap::from([("shop".into(), rollout)]),
             advances: None,
-            promotion: PromotionChange::Keep,
+            promotion: AdmissionChange::Keep,
             message: "shop: begin",
             author: &author,
             seconds: 1,

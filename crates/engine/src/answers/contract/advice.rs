@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::diagnostic::{Origin, Part};
+use model::diagnostic::{FieldPart, Origin};
 use model::similar;
 
 use super::Contracts;
@@ -75,7 +75,7 @@ impl Contracts<'_> {
         ranked.sort_by_key(|(unmet, at)| (unmet.iter().filter(|label| !label.is_near).count(), unmet.len(), *at));
         let named = ranked.into_iter().take(NAMED_MAX).map(|(unmet, at)| Advice::Elsewhere {
             container: self.supply.container(at).display_name(),
-            origin: self.supply.container(at).origin(self.supply.entry(at), Part::Value),
+            origin: self.supply.container(at).origin(self.supply.entry(at), FieldPart::Value),
             assignment: format!("{}/{}", place.name_text(), target.name),
             unmet,
         });
@@ -128,7 +128,7 @@ impl Contracts<'_> {
         let advice = found.map(|(near, (container, entry))| Advice::Spelling {
             key: near.into(),
             container: container.display_name(),
-            origin: container.origin(entry, Part::Key),
+            origin: container.origin(entry, FieldPart::Key),
         });
         advice.into_iter().collect()
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::digest::Digest;
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
@@ -237,7 +237,7 @@ fn is_suspect(supply: &Supply<'_>, schema: &Schema, asked: &RequestedValues, key
 /// The first key of a finding. None for a finding about all values.
 pub(super) fn key_of(finding: &Finding) -> Option<Arc<str>> {
     match finding.path.steps().first() {
-        Some(Step::Key(key)) => Some(key.clone()),
+        Some(FieldStep::Key(key)) => Some(key.clone()),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::diagnostic::{Origin, Part};
+use model::diagnostic::{FieldPart, Origin};
 use model::excerpt;
 use model::field_path::FieldPath;
 use roaring::RoaringBitmap;
@@ -131,7 +131,7 @@ impl Contracts<'_> {
             schema: Origin::part(
                 &finding.schema.object,
                 finding.schema.path.clone(),
-                Part::KeyInside(finding.schema_path.clone()),
+                FieldPart::KeyInside(finding.schema_path.clone()),
             ),
             assignments: of_targets.iter().map(|(_, places)| places.len()).sum(),
             examples: self.examples(&of_targets),
@@ -156,7 +156,7 @@ impl Contracts<'_> {
         };
         let path = if asked.properties.contains_key(key) { Some(property.path.clone()) } else { of_trigger() };
         let origin = match path {
-            Some(path) => Origin::part(&schema.text.object, schema.text.path.clone(), Part::KeyInside(path)),
+            Some(path) => Origin::part(&schema.text.object, schema.text.path.clone(), FieldPart::KeyInside(path)),
             None => self.schema_origin(id),
         };
         Ask {
@@ -232,7 +232,7 @@ impl Contracts<'_> {
             key: key.into(),
             container: container.display_name(),
             conditions: container.conditions.iter().map(|(key, value)| format!("{key}={value}")).collect(),
-            origin: container.origin(entry, Part::Value),
+            origin: container.origin(entry, FieldPart::Value),
             shown: text,
             places,
             more: 0,
@@ -245,7 +245,7 @@ impl Contracts<'_> {
         let entry = self.supply.entry(at);
         let is_inside =
             !below.steps().is_empty() && crate::compose::trace::follow(&entry.value.value, below.steps()).is_some();
-        self.supply.container(at).origin(entry, if is_inside { Part::Inside(below) } else { Part::Value })
+        self.supply.container(at).origin(entry, if is_inside { FieldPart::Inside(below) } else { FieldPart::Value })
     }
 
     fn is_sensitive(&self, key: &str) -> bool {

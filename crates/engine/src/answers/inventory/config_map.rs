@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::diagnostic::{Origin, Part};
+use model::diagnostic::{FieldPart, Origin};
 use model::field_path::FieldPath;
 use model::name::ConfigMapName;
 
@@ -60,7 +60,7 @@ impl Inventory<'_> {
         let is_sensitive = redaction::covers(&self.prepared.sensitive_anywhere, &path);
         let value = &entry.value.value;
         let shown = if is_sensitive { redaction::digest(value) } else { shown(value) };
-        ConfigMapValue { key: Arc::clone(&entry.key), shown, origin: container.origin(entry, Part::Value) }
+        ConfigMapValue { key: Arc::clone(&entry.key), shown, origin: container.origin(entry, FieldPart::Value) }
     }
 
     /// The assignments that a `ConfigMap` gives values to. None if it takes no part in compositions.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::diagnostic::{Origin, Part};
+use model::diagnostic::{FieldPart, Origin};
 use model::name::ConfigMapName;
 
 use super::values::ValueOrigin;
@@ -54,7 +54,7 @@ impl Inventory<'_> {
         };
         let set = self.meeting(&container.conditions);
         let mut reach = ValueReach {
-            origin: Some(container.origin(entry, Part::Value)),
+            origin: Some(container.origin(entry, FieldPart::Value)),
             matching: self.len(&set),
             ..ValueReach::default()
         };

@@ -136,7 +136,7 @@ impl Prepared {
             let first = container.entries.first().filter(|_| is_azure);
             let path = FieldPath::from(LABELS);
             let labels = || Origin::field(&container.key(), path.clone());
-            let key = |entry| container.origin(entry, model::diagnostic::Part::Key);
+            let key = |entry| container.origin(entry, model::diagnostic::FieldPart::Key);
             (first.map_or_else(labels, key), is_azure)
         };
         named

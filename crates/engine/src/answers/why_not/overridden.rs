@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use model::diagnostic::{AssignmentId, Origin, Part};
-use model::field_path::Step;
+use model::diagnostic::{AssignmentId, FieldPart, Origin};
+use model::field_path::FieldStep;
 use model::name::ConfigMapName;
 
 use crate::answers::explain::ValueReason;
@@ -57,7 +57,7 @@ impl Prepared {
         let of_name = |container: &&Arc<Container>| container.name.as_str() == name;
         let named: Vec<_> = self.containers.list.iter().filter(of_name).collect();
         let first = match reason.path.steps().first() {
-            Some(Step::Key(key)) => Arc::clone(key),
+            Some(FieldStep::Key(key)) => Arc::clone(key),
             _ => key.into(),
         };
         let entry_of = |container: &&Arc<Container>| container.entries.iter().find(|entry| entry.key == first).cloned();
@@ -69,7 +69,7 @@ impl Prepared {
             let keys = keys.collect();
             return Some(ValueStanding { reason, origin: None, standing: Standing::WithoutKey, keys });
         };
-        let origin = Some(container.origin(&entry, Part::Value));
+        let origin = Some(container.origin(&entry, FieldPart::Value));
         let is_own = |source: &crate::answers::explain::ValueSource| source.container.as_str() == name;
         let standing = if reason.set_by.as_ref().is_some_and(is_own) {
             Standing::Sets

@@ -1,7 +1,7 @@
 //! Finds scalars of a structured value that are printed in another form than they are written.
 
 use gotemplate::value::Value;
-use model::field_path::{FieldPath, Step};
+use model::field_path::{FieldPath, FieldStep};
 use model::yaml::{Node, NodeValue, Resolved, ScalarStyle};
 
 /// The maximum number of scalars that are kept of one value.
@@ -52,14 +52,14 @@ impl Search {
             NodeValue::Scalar(_) => self.scalar(node, false),
             NodeValue::Sequence(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.below((Step::Index(index), Step::Index(index)), |search| search.node(item));
+                    self.below((FieldStep::Index(index), FieldStep::Index(index)), |search| search.node(item));
                 }
             }
             NodeValue::Mapping(entries) => {
                 for (key, value) in entries.iter() {
                     let Some(scalar) = key.as_scalar() else { continue };
-                    let written = Step::Key((&*scalar.text).into());
-                    let printed = Step::Key(crate::compose::record::key_text(&super::key(key)));
+                    let written = FieldStep::Key((&*scalar.text).into());
+                    let printed = FieldStep::Key(crate::compose::record::key_text(&super::key(key)));
                     self.below((written, printed), |search| {
                         search.scalar(key, true);
                         search.node(value);
@@ -69,7 +69,7 @@ impl Search {
         }
     }
 
-    fn below(&mut self, (written, printed): (Step, Step), search: impl FnOnce(&mut Self)) {
+    fn below(&mut self, (written, printed): (FieldStep, FieldStep), search: impl FnOnce(&mut Self)) {
         self.written_path.push(written);
         self.path.push(printed);
         search(self);

@@ -6,13 +6,13 @@ use super::FromEnvironment;
 use super::machine::Machine;
 use crate::promotion::answer::Answer;
 use crate::promotion::gates::{first_open, with_measure};
-use crate::promotion::report::{EventKind, ROLLBACK, Report, ReportPhase, SETTLE, WRITE, Waiting, reason};
+use crate::promotion::report::{EventKind, MoveReport, ROLLBACK, ReportPhase, SETTLE, WRITE, Waiting, reason};
 use crate::promotion::state::{Candidate, CandidatePhase, GateRecord, rejections};
 
 impl Machine<'_> {
-    pub(super) fn report(&self) -> Report {
+    pub(super) fn report(&self) -> MoveReport {
         let current = self.state.current.as_ref();
-        Report {
+        MoveReport {
             phase: match current.map(|current| &current.phase) {
                 None => ReportPhase::Rest,
                 Some(CandidatePhase::Gated) => ReportPhase::Gated,
@@ -30,7 +30,7 @@ impl Machine<'_> {
     }
 
     /// Emits an event if the first gate that does not hold is another one than before.
-    pub(super) fn emit_waiting(&mut self, report: &Report) {
+    pub(super) fn emit_waiting(&mut self, report: &MoveReport) {
         let first = |candidate: &Candidate| Some((candidate.revision.clone(), first_open(&candidate.gates)?));
         let before = self.before.current.as_ref().and_then(first);
         let now = self.state.current.as_ref().and_then(first);

@@ -6,12 +6,13 @@ use model::object::promotion::OnFailure;
 
 use super::line::Line;
 use super::standing::Proofs;
-use super::{Action, AdvanceInput, AdvanceStep, evaluate};
+use super::{AdvanceAction, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
 use crate::promotion::gates;
-use crate::promotion::report::{Event, EventKind};
+use crate::promotion::report::{EventKind, MoveEvent};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, MoveRequest, Position, Proved, Revision,
+    AdvanceState, BranchPosition, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, MoveRequest, Proved,
+    Revision,
 };
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
@@ -22,7 +23,7 @@ pub(super) struct Machine<'a> {
     pub(super) input: &'a AdvanceInput<'a>,
     pub(super) before: &'a AdvanceState,
     pub(super) state: AdvanceState,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<MoveEvent>,
     pub(super) line: Line<'a>,
     /// The newest revision that can move.
     pub(super) newest: Option<Revision>,
@@ -59,7 +60,7 @@ impl<'a> Machine<'a> {
 
     pub(super) fn emit(&mut self, kind: EventKind, revision: Option<Revision>, text: String) {
         let gates = self.state.current.as_ref().map(|current| current.gates.clone()).unwrap_or_default();
-        self.events.push(Event { at: self.input.now, kind, revision, text: text.into(), gates });
+        self.events.push(MoveEvent { at: self.input.now, kind, revision, text: text.into(), gates });
     }
 
     /// Remembers what the sources of the environment name. Follows a person who wrote another revision into them.
@@ -304,7 +305,7 @@ impl<'a> Machine<'a> {
         self.state.current = None;
         self.forget(&revision);
         self.state.forgive(&revision);
-        let proved = Proved { revision, at: Position::default(), on: self.input.now };
+        let proved = Proved { revision, at: BranchPosition::default(), on: self.input.now };
         let measured = self.to_measured().ok();
         self.state.prove(proved, measured);
         true
@@ -354,7 +355,7 @@ impl<'a> Machine<'a> {
         self.state.requested = requested;
         if let Some(revision) = back {
             let measured = self.state.proof(&revision).and_then(|proof| proof.measured);
-            self.state.prove(Proved { revision, at: Position::default(), on: self.input.now }, measured);
+            self.state.prove(Proved { revision, at: BranchPosition::default(), on: self.input.now }, measured);
         }
         true
     }
@@ -383,17 +384,17 @@ impl<'a> Machine<'a> {
         AdvanceStep { state: self.state, action, report, events: self.events }
     }
 
-    fn action(&self) -> Option<Action> {
+    fn action(&self) -> Option<AdvanceAction> {
         let current = self.state.current.as_ref()?;
         match &current.phase {
             CandidatePhase::Entering { .. } if self.hold().is_none() => {
                 let revision = current.revision.clone();
                 let is_back = self.state.has_proved(&revision);
-                Some(if is_back { Action::RollBack { to: revision } } else { Action::Write { revision } })
+                Some(if is_back { AdvanceAction::RollBack { to: revision } } else { AdvanceAction::Write { revision } })
             }
             CandidatePhase::RollingBack { .. } => {
                 let to = self.state.admitted.clone()?;
-                (self.input.at != Some(&to)).then_some(Action::RollBack { to })
+                (self.input.at != Some(&to)).then_some(AdvanceAction::RollBack { to })
             }
             _ => None,
         }

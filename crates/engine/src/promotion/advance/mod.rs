@@ -19,7 +19,7 @@ use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, Authors, CheckResult, Measured};
 use super::gates::Teams;
-use super::report::{Event, Report};
+use super::report::{MoveEvent, MoveReport};
 use super::state::{AdvanceState, CandidatePhase, Decision, ProofRecord, Revision};
 
 /// The candidates that one after another can be evaluated at the same time.
@@ -128,7 +128,7 @@ fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
 
 /// What must be done. A step returns it again until it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum AdvanceAction {
     /// Write the revision into the environment.
     Write {
         /// The revision.
@@ -147,11 +147,11 @@ pub struct AdvanceStep {
     /// The new state.
     pub state: AdvanceState,
     /// What must be done.
-    pub action: Option<Action>,
+    pub action: Option<AdvanceAction>,
     /// How far the move is.
-    pub report: Report,
+    pub report: MoveReport,
     /// What changed in this step, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<MoveEvent>,
 }
 
 /// Decides what happens next on the way into an environment.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use model::object::promotion::Gate;
 use model::object::release;
 
-use super::{Command, CommandKind, Refusal, current};
+use super::{Command, CommandKind, CommandRefusal, current};
 use crate::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, MoveRequest, Override, Revision,
 };
@@ -15,12 +15,12 @@ use crate::promotion::state::{
 ///
 /// # Errors
 /// The command makes no sense in this state. The state stays as it is.
-pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<AdvanceState, Refusal> {
+pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<AdvanceState, CommandRefusal> {
     command.check_reason()?;
     let mut state = state.clone().with_admitted();
     match &command.kind {
         CommandKind::Hold => command.hold(&mut state.hold)?,
-        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
+        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(CommandRefusal::NotHeld)?,
         CommandKind::Abort => abort(&mut state, command)?,
         CommandKind::Retry => retry(&mut state, command)?,
         CommandKind::Skip { gate } => skip(waiting_at(&mut state, Some(gate))?, command, gate)?,
@@ -39,36 +39,38 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
 }
 
 /// What a gate can be passed for: the candidate, or an admitted change whose gates do not hold any more.
-fn candidate(state: &mut AdvanceState) -> Result<&mut Candidate, Refusal> {
+fn candidate(state: &mut AdvanceState) -> Result<&mut Candidate, CommandRefusal> {
     let mut unmerged = state.unmerged.iter_mut().map(|unmerged| &mut unmerged.change);
     let ended = unmerged.find(|change| !change.entry.iter().all(GateRecord::holds));
-    state.current.as_mut().or(ended).ok_or(Refusal::NothingMoves)
+    state.current.as_mut().or(ended).ok_or(CommandRefusal::NothingMoves)
 }
 
 /// The change whose gate waits.
-fn waiting_at<'s>(state: &'s mut AdvanceState, gate: Option<&Arc<str>>) -> Result<&'s mut Candidate, Refusal> {
+fn waiting_at<'s>(state: &'s mut AdvanceState, gate: Option<&Arc<str>>) -> Result<&'s mut Candidate, CommandRefusal> {
     let is_open = |record: &GateRecord| gate == Some(&record.name) && !record.holds();
     let is_current = state.current.as_ref().is_some_and(|current| current.gates.iter().any(is_open));
     let ended = state.unmerged.iter().position(|unmerged| unmerged.change.entry.iter().any(is_open));
     match ended.filter(|_| !is_current) {
-        Some(position) => state.unmerged.get_mut(position).map(|found| &mut found.change).ok_or(Refusal::NothingMoves),
+        Some(position) => {
+            state.unmerged.get_mut(position).map(|found| &mut found.change).ok_or(CommandRefusal::NothingMoves)
+        }
         None => candidate(state),
     }
 }
 
 /// Skips a gate of the candidate, or one by which it was admitted and that does not hold any more.
-fn skip(candidate: &mut Candidate, command: &Command, gate: &Arc<str>) -> Result<(), Refusal> {
+fn skip(candidate: &mut Candidate, command: &Command, gate: &Arc<str>) -> Result<(), CommandRefusal> {
     let has_ended = candidate.entry.iter().any(|record| record.name == *gate && !record.holds());
     command.skip(gate, if has_ended { &mut candidate.entry } else { &mut candidate.gates })
 }
 
-fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> Result<(), Refusal> {
+fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> Result<(), CommandRefusal> {
     let moving = state.current.as_ref().filter(|current| current.revision == *revision);
     let is_on_its_way = moving
         .is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated | CandidatePhase::RollingBack { .. }));
     let is_requested = state.requested.as_ref().is_some_and(|request| request.revision == *revision);
     if (is_on_its_way && !state.is_rejected(revision)) || is_requested {
-        return Err(Refusal::MovesAlready(Arc::clone(&revision.0)));
+        return Err(CommandRefusal::MovesAlready(Arc::clone(&revision.0)));
     }
     state.forgive(revision);
     state.stays = None;
@@ -110,11 +112,11 @@ fn admit(state: &mut AdvanceState, revision: &Revision, overridden: Override, at
 }
 
 /// Ends a move. What the environment has of it stays.
-fn abort(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+fn abort(state: &mut AdvanceState, command: &Command) -> Result<(), CommandRefusal> {
     let candidate = current(&mut state.current)?;
     let revision = candidate.revision.clone();
     match candidate.phase {
-        CandidatePhase::RollingBack { .. } => return Err(Refusal::RollsBack),
+        CandidatePhase::RollingBack { .. } => return Err(CommandRefusal::RollsBack),
         CandidatePhase::Gated | CandidatePhase::Entering { .. } => state.current = None,
         CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. } => {
             candidate.phase = CandidatePhase::Stopped { reason: command.phase_reason(), since: command.at };
@@ -127,22 +129,22 @@ fn abort(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
 }
 
 /// Returns to a revision that was proved before, whatever moves now. All of that is rejected.
-fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>) -> Result<(), CommandRefusal> {
     if to.is_none()
         && state.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }))
     {
-        return Err(Refusal::RollsBack);
+        return Err(CommandRefusal::RollsBack);
     }
     let target = match to.map(|to| called(state, to).unwrap_or(to)) {
         Some(to) if !state.has_proved(to) => {
             let names = state.proofs.iter().rev().map(|proof| Arc::clone(&proof.revision.0)).collect();
-            return Err(Refusal::NotProved { revision: Arc::clone(&to.0), names });
+            return Err(CommandRefusal::NotProved { revision: Arc::clone(&to.0), names });
         }
         Some(to) => to.clone(),
-        None => state.proved_before().cloned().ok_or(Refusal::NothingProved)?,
+        None => state.proved_before().cloned().ok_or(CommandRefusal::NothingProved)?,
     };
     let Some(left) = state.admitted.replace(target.clone()).filter(|left| *left != target) else {
-        return Err(Refusal::IsThere(Arc::clone(&target.0)));
+        return Err(CommandRefusal::IsThere(Arc::clone(&target.0)));
     };
     if let Some(moving) = state.current.take().filter(|moving| moving.revision != target) {
         state.reject(moving.revision, (command.phase_reason(), command.at));
@@ -163,7 +165,7 @@ fn called<'s>(state: &'s AdvanceState, name: &Revision) -> Option<&'s Revision> 
     found.next().filter(|_| found.next().is_none())
 }
 
-fn retry(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+fn retry(state: &mut AdvanceState, command: &Command) -> Result<(), CommandRefusal> {
     let again = |revision: Revision| Some(MoveRequest { revision, decision: command.decision(), is_retry: true });
     let is_back = |candidate: &mut Candidate| matches!(candidate.phase, CandidatePhase::RollingBack { .. });
     if let Some(Candidate { revision, .. }) = state.current.take_if(is_back) {
@@ -182,7 +184,7 @@ fn retry(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
     match (state.rejected.pop(), state.stays.take()) {
         (Some(rejected), _) => state.requested = again(rejected.revision),
         (None, Some(_)) => {}
-        (None, None) => return Err(Refusal::NothingToRetry),
+        (None, None) => return Err(CommandRefusal::NothingToRetry),
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{Command, CommandKind, apply_to_advance, apply_to_rollout, gates_passed, is_retried_with};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Override, Phase, Position, Proved,
+    AdvanceState, BranchPosition, Candidate, CandidatePhase, GateRecord, GateStatus, Move, MoveStage, Override, Proved,
     Rejection, Revision, RolloutState,
 };
 
@@ -28,8 +28,8 @@ fn rollout() -> RolloutState {
         part: Part::Both,
         revision: revision("r2"),
         started: NOW,
-        base: Position::default(),
-        phase: Phase::Moving,
+        base: BranchPosition::default(),
+        phase: MoveStage::Moving,
         layout: "".into(),
         ring: 0,
         ring_started: NOW,
@@ -45,7 +45,7 @@ fn rollout() -> RolloutState {
 }
 
 fn proved(name: &str) -> Proved {
-    Proved { revision: revision(name), at: Position::default(), on: NOW }
+    Proved { revision: revision(name), at: BranchPosition::default(), on: NOW }
 }
 
 /// `r2` moves, and `r1` is proved.
@@ -138,7 +138,7 @@ fn retry_restarts_rejected_or_stopped_revisions() {
     assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));
     let mut stopped = rollout();
     stopped.current.as_mut().unwrap().phase =
-        Phase::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
+        MoveStage::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
     assert_eq!(apply(&stopped, CommandKind::Retry), Ok(rollout()));
     // A rollback that can't end, for example because its commit is gone, does not hold the workload for ever.
     let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None, with_values: true }).unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use model::object::promotion::{Approval, Gate, GateKind, Ring};
 use model::object::release::{is_called, shown};
 
-use super::{About, Applied, Attempt, Changed, NotApplied};
-use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
+use super::{About, Applied, Attempt, ChangedMove, NotApplied};
+use crate::promotion::command::{Command, CommandKind, CommandRefusal, apply_to_advance, apply_to_rollout};
 use crate::promotion::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{NotCounted, counts};
 use crate::promotion::state::{AdvanceState, Candidate, GateRecord, GateStatus, Move, Revision};
@@ -115,43 +115,47 @@ impl Attempt<'_> {
         };
         if let (Some(about), true, Some(other)) = (self.revision, meant.is_empty(), waiting.first()) {
             let moving = shown(&other.open.revision.0).into();
-            return Err(Refusal::OtherRevision { about: about.into(), moving }.into());
+            return Err(CommandRefusal::OtherRevision { about: about.into(), moving }.into());
         }
         if let (true, Some(holding)) = (meant.is_empty(), of_gate.first().filter(|_| gate.is_some())) {
-            return Err(Refusal::GateHolds(Arc::clone(&holding.open.gate)).into());
+            return Err(CommandRefusal::GateHolds(Arc::clone(&holding.open.gate)).into());
         }
         let chosen = self.chosen(&meant).map_err(|refusal| {
             // Of a workload, the answer says nothing about others: it may be for a token that is limited to some.
             let open = all.iter().filter(|found| found.is_waiting && found.is_about(about));
             let open = open.map(|found| found.open.to_string());
-            refusal.unwrap_or_else(|| Refusal::NoApproval { open: open.collect() })
+            refusal.unwrap_or_else(|| CommandRefusal::NoApproval { open: open.collect() })
         })?;
         self.apply_approval(chosen)
     }
 
     /// People approve at gates for approvals only, before the environment or in one of its rings.
-    fn check_gate(&self, gate: Option<&Arc<str>>) -> Result<(), Refusal> {
+    fn check_gate(&self, gate: Option<&Arc<str>>) -> Result<(), CommandRefusal> {
         let (Some(gate), Some(promotion)) = (gate, self.known.promotion()) else { return Ok(()) };
         let all = promotion.gates.iter().chain(promotion.rings.iter().flat_map(Ring::gates));
         let names: Vec<_> = all.filter(|gate| gate.kind.is_approval()).map(|gate| Arc::clone(&gate.name)).collect();
-        if names.contains(gate) { Ok(()) } else { Err(Refusal::NotForApprovals { gate: Arc::clone(gate), names }) }
+        if names.contains(gate) {
+            Ok(())
+        } else {
+            Err(CommandRefusal::NotForApprovals { gate: Arc::clone(gate), names })
+        }
     }
 
     /// The only gate at which the approval counts, or why there is none. No reason: nothing waits.
-    fn chosen<'e, 's>(&self, meant: &[&'e Evaluated<'s>]) -> Result<&'e Evaluated<'s>, Option<Refusal>> {
+    fn chosen<'e, 's>(&self, meant: &[&'e Evaluated<'s>]) -> Result<&'e Evaluated<'s>, Option<CommandRefusal>> {
         let checked: Vec<_> = meant.iter().map(|found| (*found, self.check_approval(found))).collect();
         let counted: Vec<_> = checked.iter().filter(|(_, checked)| checked.is_ok()).map(|(found, _)| *found).collect();
         match &*counted {
             [one] => Ok(one),
             [] => Err(checked.into_iter().find_map(|(_, checked)| checked.err())),
-            several => Err(Some(Refusal::SeveralApprovals {
+            several => Err(Some(CommandRefusal::SeveralApprovals {
                 open: several.iter().map(|found| found.open.to_string()).collect(),
             })),
         }
     }
 
     /// Whether the approval counts at a gate.
-    fn check_approval(&self, found: &Evaluated<'_>) -> Result<(), Refusal> {
+    fn check_approval(&self, found: &Evaluated<'_>) -> Result<(), CommandRefusal> {
         let (by, gate) = (&self.command.by, &found.open.gate);
         let teams = self.known.teams();
         if let Err(why) = counts(by, found.rule, (found.authors, teams)) {
@@ -164,12 +168,12 @@ impl Attempt<'_> {
                 }
                 (NotCounted::Author, _) => format!("{by} is an author of the change"),
             };
-            return Err(Refusal::NotCounted { gate: Arc::clone(gate), reason });
+            return Err(CommandRefusal::NotCounted { gate: Arc::clone(gate), reason });
         }
         let covers = |approver: &&Approver| approver.gate.as_ref().is_none_or(|of| of == gate);
         let is_own = |approver: &Approver| approver.account.to_lowercase() == by.to_lowercase();
         let has_approved = found.approvals.iter().filter(covers).any(is_own);
-        if has_approved { Err(Refusal::IsApproved(Arc::clone(by))) } else { Ok(()) }
+        if has_approved { Err(CommandRefusal::IsApproved(Arc::clone(by))) } else { Ok(()) }
     }
 
     fn apply_approval(&self, found: &Evaluated<'_>) -> Result<Applied, NotApplied> {
@@ -179,13 +183,13 @@ impl Attempt<'_> {
             apply_to_advance(&state.cloned().unwrap_or_default(), &command).map_err(NotApplied::from)
         };
         let changed = match found.target {
-            Target::Main => Changed::Main(advanced(self.state.main.as_ref())?),
-            Target::Renderer => Changed::Renderer(advanced(self.state.renderer.as_ref())?),
-            Target::Release(name) => Changed::Release(Arc::clone(name), advanced(self.state.releases.get(name))?),
-            Target::Source(name) => Changed::Source(Arc::clone(name), advanced(self.state.sources.get(name))?),
+            Target::Main => ChangedMove::Main(advanced(self.state.main.as_ref())?),
+            Target::Renderer => ChangedMove::Renderer(advanced(self.state.renderer.as_ref())?),
+            Target::Release(name) => ChangedMove::Release(Arc::clone(name), advanced(self.state.releases.get(name))?),
+            Target::Source(name) => ChangedMove::Source(Arc::clone(name), advanced(self.state.sources.get(name))?),
             Target::Rollout(name) => {
                 let before = self.state.rollouts.get(name).cloned().unwrap_or_default();
-                Changed::Rollout(Arc::clone(name), apply_to_rollout(&before, &command)?)
+                ChangedMove::Rollout(Arc::clone(name), apply_to_rollout(&before, &command)?)
             }
         };
         let event = command.event(Some(revision.clone()));

@@ -10,7 +10,7 @@ use model::source::FileId;
 use super::*;
 use crate::promotion::evidence::{Approver, Authors};
 use crate::promotion::state::{
-    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection,
+    BranchPosition, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, MoveStage, Proved, Rejection,
 };
 
 /// A program that knows a promotion. `ann` is the only member of the team `managers`.
@@ -25,7 +25,7 @@ impl DecisionFacts for Program {
         &self.1
     }
 
-    fn with_target(&self, _: &str, _: &RolloutState, command: &Command) -> Result<Command, Refusal> {
+    fn with_target(&self, _: &str, _: &RolloutState, command: &Command) -> Result<Command, CommandRefusal> {
         Ok(command.clone())
     }
 
@@ -58,8 +58,8 @@ fn moving() -> RolloutState {
         is_due: false,
         revision: revision("r2"),
         started: Timestamp::UNIX_EPOCH,
-        base: Position::default(),
-        phase: Phase::Moving,
+        base: BranchPosition::default(),
+        phase: MoveStage::Moving,
         layout: "".into(),
         ring: 0,
         ring_started: Timestamp::UNIX_EPOCH,
@@ -70,7 +70,7 @@ fn moving() -> RolloutState {
         authors: None,
         done: Vec::new(),
     };
-    let stable = Proved { revision: revision("r1"), at: Position::default(), on: Timestamp::UNIX_EPOCH };
+    let stable = Proved { revision: revision("r1"), at: BranchPosition::default(), on: Timestamp::UNIX_EPOCH };
     RolloutState { stable: Some(stable), current: Some(current), ..RolloutState::default() }
 }
 
@@ -91,12 +91,12 @@ fn state() -> State {
 fn changed(state: &State, about: About<'_>, kind: CommandKind, spec: &str) -> Result<Vec<String>, String> {
     let request = DecisionRequest { about, revision: None, command: &command(kind) };
     let applied = apply(state, request, &program(spec)).map_err(|refusal| refusal.to_string())?;
-    let name = |(changed, _): &(Changed, Event)| match changed {
-        Changed::Main(_) => "main".to_owned(),
-        Changed::Release(name, _) => format!("release of {name}"),
-        Changed::Renderer(_) => "renderer".to_owned(),
-        Changed::Source(name, _) => format!("source {name}"),
-        Changed::Rollout(name, _) => format!("rollout of {name}"),
+    let name = |(changed, _): &(ChangedMove, MoveEvent)| match changed {
+        ChangedMove::Main(_) => "main".to_owned(),
+        ChangedMove::Release(name, _) => format!("release of {name}"),
+        ChangedMove::Renderer(_) => "renderer".to_owned(),
+        ChangedMove::Source(name, _) => format!("source {name}"),
+        ChangedMove::Rollout(name, _) => format!("rollout of {name}"),
     };
     Ok(applied.changes.iter().map(name).collect())
 }
@@ -307,7 +307,7 @@ fn a_retry_of_the_commit_lets_all_that_it_may_bring_start_again() {
     let (about, command) = (About::Environment, command(CommandKind::Retry));
     let applied = apply(&state, DecisionRequest { about, revision: None, command: &command }, &program(ALL)).unwrap();
     let rejected = applied.changes.iter().find_map(|(changed, _)| match changed {
-        Changed::Rollout(_, rollout) => Some(rollout.rejected.clone()),
+        ChangedMove::Rollout(_, rollout) => Some(rollout.rejected.clone()),
         _ => None,
     });
     assert_eq!(rejected, Some(vec![rejection("v5", Part::Configuration)]));

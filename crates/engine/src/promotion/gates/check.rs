@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{CHECK_FRESHNESS, Verdict};
-use crate::promotion::evidence::{CheckResult, Outcome};
+use crate::promotion::evidence::{CheckOutcome, CheckResult};
 use crate::promotion::state::GateStatus;
 
 /// Whether the last result of a check is as expected, and recent.
@@ -19,8 +19,8 @@ pub(super) fn verdict(result: Option<&CheckResult>, now: Timestamp) -> Verdict {
         );
     }
     match result.outcome {
-        Outcome::Passed => (GateStatus::Passed, result.text.to_string()),
-        Outcome::Failed => (GateStatus::Failed, result.text.to_string()),
-        Outcome::Unknown => (GateStatus::Waiting, format!("the check has no result: {}", result.text)),
+        CheckOutcome::Passed => (GateStatus::Passed, result.text.to_string()),
+        CheckOutcome::Failed => (GateStatus::Failed, result.text.to_string()),
+        CheckOutcome::Unknown => (GateStatus::Waiting, format!("the check has no result: {}", result.text)),
     }
 }

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Approval, Check, Expectation, Gate, GateKind, Share, Silent, Window};
 
 use super::{CHECK_FRESHNESS, GateInput, GateReport, UNKNOWN_MAX, evaluate};
-use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, Outcome};
+use crate::promotion::evidence::{Approver, Authors, CheckOutcome, CheckResult, Measured};
 use crate::promotion::state::{Decision, GateStatus};
 
 /// The evidence of a test, with a good fleet of 100 reconcilers.
@@ -249,13 +249,13 @@ fn a_check_counts_while_its_result_is_recent() {
     };
     let second = SignedDuration::from_secs(1);
     check(&gate, &Evidence::default(), "Waiting: the check has not run yet");
-    check(&gate, &result(Outcome::Passed, CHECK_FRESHNESS), "Passed: 0.2");
-    check(&gate, &result(Outcome::Failed, second), "Failed: 0.2");
-    check(&gate, &result(Outcome::Unknown, second), "Waiting: the check has no result: 0.2");
+    check(&gate, &result(CheckOutcome::Passed, CHECK_FRESHNESS), "Passed: 0.2");
+    check(&gate, &result(CheckOutcome::Failed, second), "Failed: 0.2");
+    check(&gate, &result(CheckOutcome::Unknown, second), "Waiting: the check has no result: 0.2");
     let old = "Waiting: the last result, of 2026-03-02T09:49:59Z, does not count any more: 0.2";
-    check(&gate, &result(Outcome::Passed, CHECK_FRESHNESS + second), old);
+    check(&gate, &result(CheckOutcome::Passed, CHECK_FRESHNESS + second), old);
     let future = "Waiting: the last result, of 2026-03-02T10:10:01Z, does not count any more: 0.2";
-    check(&gate, &result(Outcome::Passed, -CHECK_FRESHNESS - second), future);
+    check(&gate, &result(CheckOutcome::Passed, -CHECK_FRESHNESS - second), future);
 }
 
 #[test]

@@ -6,18 +6,18 @@ use super::history::ROLLED_BACK;
 use super::machine::Machine;
 use crate::promotion::answer::Answer;
 use crate::promotion::gates::first_open;
-use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{GateRecord, Interrupted, Move, Phase, RolledBack, rejections};
+use crate::promotion::report::{EventKind, MoveReport, ReportPhase, RingReport, Waiting, reason};
+use crate::promotion::state::{GateRecord, Interrupted, Move, MoveStage, RolledBack, rejections};
 
 impl Machine<'_> {
-    pub(super) fn report(&self) -> Report {
+    pub(super) fn report(&self) -> MoveReport {
         let current = self.state.current.as_ref();
-        Report {
+        MoveReport {
             phase: match current.map(|current| &current.phase) {
                 None => ReportPhase::Rest,
-                Some(Phase::Moving) => ReportPhase::Moving,
-                Some(Phase::Stopped { .. }) => ReportPhase::Stopped,
-                Some(Phase::RollingBack { .. }) => ReportPhase::RollingBack,
+                Some(MoveStage::Moving) => ReportPhase::Moving,
+                Some(MoveStage::Stopped { .. }) => ReportPhase::Stopped,
+                Some(MoveStage::RollingBack { .. }) => ReportPhase::RollingBack,
             },
             revision: current.map(|current| current.revision.clone()),
             is_held: self.hold().is_some(),
@@ -28,7 +28,7 @@ impl Machine<'_> {
     }
 
     /// Emits an event if the first gate that does not hold is another one than before.
-    pub(super) fn emit_waiting(&mut self, report: &Report) {
+    pub(super) fn emit_waiting(&mut self, report: &MoveReport) {
         let first = |current: &Move| Some((current.ring, first_open(&current.gates)?));
         let is_same_move = self.before.difference() == self.state.difference();
         let before = self.before.current.as_ref().filter(|_| is_same_move).and_then(first);
@@ -134,12 +134,12 @@ impl Machine<'_> {
             waiting.push(reason("changes", text, current.ring_started));
         }
         match &current.phase {
-            Phase::RollingBack { reason: why, since } => {
+            MoveStage::RollingBack { reason: why, since } => {
                 let text = format!("{why}; {}", self.rollback_text());
                 waiting.push(reason("rollback", text, *since));
                 return;
             }
-            Phase::Stopped { reason: why, since, is_withdrawn } => {
+            MoveStage::Stopped { reason: why, since, is_withdrawn } => {
                 let (advice, answer) = if self.is_rolled_back() {
                     ("", Some(Answer::Retry))
                 } else if *is_withdrawn || self.has_no_evidence() {
@@ -153,7 +153,7 @@ impl Machine<'_> {
                 let what = if self.state.interrupted.is_some() { "the newest values: " } else { "" };
                 waiting.push(Waiting { answer, ..reason("stopped", format!("{what}{why}{advice}"), *since) });
             }
-            Phase::Moving => {}
+            MoveStage::Moving => {}
         }
         if has_tally {
             waiting.extend(self.limits(current));
@@ -171,7 +171,7 @@ impl Machine<'_> {
     fn limits(&self, current: &Move) -> Option<Waiting> {
         let (index, ring) = self.ring()?;
         let counts = self.tally.rings.get(index).filter(|counts| counts.released < counts.changed)?;
-        if current.phase != Phase::Moving {
+        if current.phase != MoveStage::Moving {
             return None;
         }
         if current.gates.iter().any(|gate| !gate.holds() && ring.enter.iter().any(|enter| enter.name == gate.name)) {

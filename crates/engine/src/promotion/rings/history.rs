@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::promotion::command::{ROLLBACK, Refusal};
+use crate::promotion::command::{CommandRefusal, ROLLBACK};
 use crate::promotion::state::{
-    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
+    Decision, Interrupted, Move, MoveStage, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
 };
 use crate::promotion::vector::Part;
 
@@ -50,9 +50,9 @@ impl RolloutState {
     pub fn failed_because(&self, desired: Option<&Revision>) -> Option<Arc<str>> {
         let is_back = || self.stable.as_ref().map(|stable| &stable.revision) == desired;
         match self.current.as_ref().map(|current| &current.phase) {
-            Some(Phase::Moving) => None,
-            Some(Phase::Stopped { reason, .. }) => Some(Arc::clone(reason)),
-            Some(Phase::RollingBack { reason, .. }) => (!is_back()).then(|| Arc::clone(reason)),
+            Some(MoveStage::Moving) => None,
+            Some(MoveStage::Stopped { reason, .. }) => Some(Arc::clone(reason)),
+            Some(MoveStage::RollingBack { reason, .. }) => (!is_back()).then(|| Arc::clone(reason)),
             None => self.blocked_because(desired?).map(Into::into),
         }
     }
@@ -83,7 +83,7 @@ impl RolloutState {
     ///
     /// # Errors
     /// There is none.
-    pub(in crate::promotion) fn rollback_target(&self, to: Option<&Revision>) -> Result<Proved, Refusal> {
+    pub(in crate::promotion) fn rollback_target(&self, to: Option<&Revision>) -> Result<Proved, CommandRefusal> {
         let moving = self.current.as_ref().map(|current| &current.revision);
         let stable = self.stable.as_ref().filter(|stable| Some(&stable.revision) != moving);
         let Some(to) = to else {
@@ -91,7 +91,7 @@ impl RolloutState {
             let of_move = stable.filter(|_| moving.is_some());
             let is_older = |earlier: &&Proved| self.stable.as_ref().is_some_and(|stable| earlier.on < stable.on);
             let before = self.earlier.iter().rev().find(is_older);
-            return of_move.or(before).cloned().ok_or(Refusal::NothingProved);
+            return of_move.or(before).cloned().ok_or(CommandRefusal::NothingProved);
         };
         let others = stable.filter(|_| moving.is_some()).into_iter().chain(self.earlier.iter().rev());
         let mut found = others.clone().filter(|proved| proved.revision.0.starts_with(&*to.0));
@@ -99,7 +99,7 @@ impl RolloutState {
             return Ok(one.clone());
         }
         let names = others.map(|proved| proved.revision.0.clone()).collect();
-        Err(Refusal::NotProved { revision: to.0.clone(), names })
+        Err(CommandRefusal::NotProved { revision: to.0.clone(), names })
     }
 
     /// The revision to which a rollback without values returns if nothing moves: the newest one that was proved before the present one with another commit of the main
@@ -110,7 +110,7 @@ impl RolloutState {
     pub(in crate::promotion) fn earlier_platform<P: PartialEq>(
         &self,
         platform_of: impl Fn(&Revision) -> Option<P>,
-    ) -> Result<Option<Revision>, Refusal> {
+    ) -> Result<Option<Revision>, CommandRefusal> {
         let present = self.stable.as_ref().filter(|_| self.current.is_none());
         let Some((stable, platform)) = present.and_then(|stable| Some((stable, platform_of(&stable.revision)?))) else {
             return Ok(None);
@@ -120,7 +120,7 @@ impl RolloutState {
         let has_any = before.peek().is_some();
         match before.find(|earlier| is_other(&earlier.revision)) {
             Some(earlier) => Ok(Some(earlier.revision.clone())),
-            None if has_any => Err(Refusal::OnlyValues),
+            None if has_any => Err(CommandRefusal::OnlyValues),
             None => Ok(None),
         }
     }
@@ -144,7 +144,7 @@ impl RolloutState {
         if let Some(Interrupted { movement: Move { revision, part, .. }, .. }) = self.interrupted.take() {
             self.reject(Rejection { revision, reason: Arc::clone(&reason), part, at: Some(since) });
         }
-        let phase = Phase::RollingBack { reason, since };
+        let phase = MoveStage::RollingBack { reason, since };
         match (&mut self.current, &self.stable) {
             (Some(current), _) => {
                 current.phase = phase;
@@ -158,7 +158,7 @@ impl RolloutState {
 }
 
 /// The move of a proved revision that returns.
-fn back_from(proved: &Proved, (phase, since): (Phase, Timestamp)) -> Move {
+fn back_from(proved: &Proved, (phase, since): (MoveStage, Timestamp)) -> Move {
     Move {
         revision: proved.revision.clone(),
         part: Part::Both,

@@ -8,7 +8,7 @@ use model::object::promotion::{Ring, RingMembers};
 use sha2::{Digest, Sha256};
 
 use super::membership::labels;
-use crate::promotion::state::{Phase, RolloutState};
+use crate::promotion::state::{MoveStage, RolloutState};
 
 /// The number of digits of a layout.
 const DIGITS: usize = 16;
@@ -35,7 +35,8 @@ impl RolloutState {
     /// Whether the state says which places of these rings are released. Otherwise, all places keep what they have until the next step.
     pub fn is_of(&self, layout: &str) -> bool {
         let current = self.current.as_ref();
-        current.is_none_or(|current| *current.layout == *layout || matches!(current.phase, Phase::RollingBack { .. }))
+        current
+            .is_none_or(|current| *current.layout == *layout || matches!(current.phase, MoveStage::RollingBack { .. }))
     }
 }
 

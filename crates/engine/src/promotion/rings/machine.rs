@@ -15,11 +15,11 @@ use super::tally::{self, Tally};
 use super::{RolloutInput, RolloutStep};
 use crate::promotion::evidence::{Measured, UNKNOWN_AUTHORS};
 use crate::promotion::gates::{self, GateInput, GateReport};
-use crate::promotion::report::{Event, EventKind};
+use crate::promotion::report::{EventKind, MoveEvent};
 use crate::promotion::rings::layout::layout;
 use crate::promotion::state::{
-    Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
-    rejections,
+    BranchPosition, Decision, GateRecord, GateStatus, Move, MoveStage, Proved, Rejection, Revision, RingRecord,
+    RolloutState, rejections,
 };
 use crate::promotion::vector::Part;
 
@@ -41,7 +41,7 @@ pub(super) struct Machine<'a> {
     pub(super) input: &'a RolloutInput<'a>,
     pub(super) before: &'a RolloutState,
     pub(super) state: RolloutState,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<MoveEvent>,
     pub(super) tally: Tally,
     /// Whether the tally is that of the state. It can't be counted without the places that the move changes.
     pub(super) is_counted: bool,
@@ -80,7 +80,7 @@ impl<'a> Machine<'a> {
 
     pub(super) fn emit(&mut self, kind: EventKind, revision: Option<Revision>, text: String) {
         let gates = self.state.current.as_ref().map(|current| current.gates.clone()).unwrap_or_default();
-        self.events.push(Event { at: self.input.now, kind, revision, text: text.into(), gates });
+        self.events.push(MoveEvent { at: self.input.now, kind, revision, text: text.into(), gates });
     }
 
     /// The environment has no rings any more. What was proved ring by ring has no meaning then.
@@ -125,12 +125,12 @@ impl<'a> Machine<'a> {
         }
         let Some(phase) = self.state.current.as_ref().map(|current| current.phase.clone()) else { return false };
         match phase {
-            Phase::RollingBack { .. } => self.end_rollback(),
-            Phase::Stopped { is_withdrawn: true, .. } => false,
-            Phase::Stopped { .. } if self.has_no_evidence() => false,
-            Phase::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
-            Phase::Moving if is_held => self.fail_in_hold(),
-            Phase::Moving => self.advance(),
+            MoveStage::RollingBack { .. } => self.end_rollback(),
+            MoveStage::Stopped { is_withdrawn: true, .. } => false,
+            MoveStage::Stopped { .. } if self.has_no_evidence() => false,
+            MoveStage::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
+            MoveStage::Moving if is_held => self.fail_in_hold(),
+            MoveStage::Moving => self.advance(),
         }
     }
 
@@ -160,7 +160,7 @@ impl<'a> Machine<'a> {
 
     fn tally(&self) -> Tally {
         let phase = self.state.current.as_ref().map(|current| &current.phase);
-        let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
+        let is_rollback = matches!(phase, Some(MoveStage::RollingBack { .. }));
         let size = (self.input.promotion.rings.len(), self.input.places.domains.len());
         tally::tally(&self.rows(), size, is_rollback)
     }
@@ -384,7 +384,7 @@ impl<'a> Machine<'a> {
             return;
         };
         // No position has the rest everywhere: it is rendered again where it is needed.
-        self.state.set_stable(Proved { revision: interrupted.rest.clone(), at: Position::default(), on });
+        self.state.set_stable(Proved { revision: interrupted.rest.clone(), at: BranchPosition::default(), on });
         self.go_on(revision, interrupted);
     }
 
@@ -402,7 +402,7 @@ impl<'a> Machine<'a> {
         current.good_since = None;
         self.is_counted = false;
         if policy == OnFailure::RollBackEnvironment && can_return {
-            current.phase = Phase::RollingBack { reason: reason.as_str().into(), since };
+            current.phase = MoveStage::RollingBack { reason: reason.as_str().into(), since };
             self.emit(EventKind::RollingBack, Some(revision), reason);
             return;
         }
@@ -410,7 +410,7 @@ impl<'a> Machine<'a> {
             reason.push_str("; there is no earlier proved revision to return to");
         }
         let is_withdrawn = policy == OnFailure::RollBackRing && can_return;
-        current.phase = Phase::Stopped { reason: reason.as_str().into(), since, is_withdrawn };
+        current.phase = MoveStage::Stopped { reason: reason.as_str().into(), since, is_withdrawn };
         let text = if is_withdrawn { format!("{reason}; the ring returns to the proved revision") } else { reason };
         self.emit(EventKind::Stopped, Some(revision), text);
     }
@@ -423,7 +423,7 @@ impl<'a> Machine<'a> {
         if report.over_budget.is_some() || is_unknown || is_rolled_back {
             return false;
         }
-        current.phase = Phase::Moving;
+        current.phase = MoveStage::Moving;
         let revision = current.revision.clone();
         self.is_counted = false;
         self.emit(EventKind::Resumed, Some(revision), "the failures are within the budget again".to_owned());
@@ -447,7 +447,7 @@ impl<'a> Machine<'a> {
     /// Whether a move stopped with nothing released, because it could not be taken back: no place shows that its failures are gone.
     pub(super) fn has_no_evidence(&self) -> bool {
         let is_new = |current: &Move| current.ring == 0 && current.released.is_empty() && current.done.is_empty();
-        self.state.current.as_ref().is_some_and(|current| current.phase != Phase::Moving && is_new(current))
+        self.state.current.as_ref().is_some_and(|current| current.phase != MoveStage::Moving && is_new(current))
     }
 
     /// A rollback stops where it is if what it returns to can't be rendered any more. What moves ends then if nothing newer replaces it: after the rollback of a
@@ -459,17 +459,17 @@ impl<'a> Machine<'a> {
         let is_lost = self.is_lost();
         let Some(current) = self.state.current.as_mut().filter(|_| is_lost) else { return false };
         let reason: Arc<str> = match &current.phase {
-            Phase::RollingBack { reason, .. } => {
+            MoveStage::RollingBack { reason, .. } => {
                 format!("{reason}; what it returns to can't be rendered any more").into()
             }
-            Phase::Moving if has_no_next => return self.end_lost_move(),
-            Phase::Moving | Phase::Stopped { .. } => return false,
+            MoveStage::Moving if has_no_next => return self.end_lost_move(),
+            MoveStage::Moving | MoveStage::Stopped { .. } => return false,
         };
         let revision = current.revision.clone();
         // Places that have returned keep that, the others what they have.
         current.begin_again(self.input.now);
         current.base = self.input.position.clone();
-        current.phase = Phase::Stopped { reason: Arc::clone(&reason), since: self.input.now, is_withdrawn: false };
+        current.phase = MoveStage::Stopped { reason: Arc::clone(&reason), since: self.input.now, is_withdrawn: false };
         self.is_counted = false;
         self.emit(EventKind::Stopped, Some(revision), reason.to_string());
         true
@@ -495,8 +495,8 @@ impl<'a> Machine<'a> {
         let Some(current) = self.state.current.take() else { return false };
         self.is_counted = false;
         let reason = match current.phase {
-            Phase::RollingBack { reason, .. } => reason,
-            Phase::Moving | Phase::Stopped { .. } => "".into(),
+            MoveStage::RollingBack { reason, .. } => reason,
+            MoveStage::Moving | MoveStage::Stopped { .. } => "".into(),
         };
         let (revision, part, at) = (current.revision.clone(), current.part, Some(self.input.now));
         self.state.reject(Rejection { revision, reason, part, at });

@@ -23,10 +23,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
-use super::evidence::{Approver, Authors, CheckResult, PlaceState};
+use super::evidence::{Approver, Authors, CheckResult, PlaceReports};
 use super::gates::Teams;
-use super::report::{Event, Report};
-use super::state::{Decision, Move, Position, Revision, RolloutState};
+use super::report::{MoveEvent, MoveReport};
+use super::state::{BranchPosition, Decision, Move, Revision, RolloutState};
 use super::vector::Part;
 
 /// What a step needs to know.
@@ -53,12 +53,12 @@ pub struct RolloutInput<'a> {
     /// None: no rollback begins.
     pub back: Option<Result<&'a Revision, &'a str>>,
     /// The current heads of the GitOps branches.
-    pub position: &'a Position,
+    pub position: &'a BranchPosition,
     /// The places that have the workload.
     pub places: RingPlaces<'a>,
     /// The state of each place, for its content **by the state that is passed to the same step** ([`RolloutState::content`]), or why it is not known. After
     /// a step that changed the state, the driver must measure again.
-    pub measured: Result<&'a [PlaceState], Arc<str>>,
+    pub measured: Result<&'a [PlaceReports], Arc<str>>,
     /// The places that the move changes. None, or that of another move: not known yet, so nothing is released.
     pub changed: Option<ChangedPlaces<'a>>,
     /// The last results of the checks of the moving ring, by the name of the gate.
@@ -101,7 +101,7 @@ pub struct RingPlaces<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference<'a> {
     /// The base of the move.
-    pub base: &'a Position,
+    pub base: &'a BranchPosition,
     /// The revision of the move.
     pub revision: &'a Revision,
     /// The stable revision. None: nothing is proved yet.
@@ -128,9 +128,9 @@ pub struct RolloutStep {
     /// The new state.
     pub state: RolloutState,
     /// How far the rollout is.
-    pub report: Report,
+    pub report: MoveReport,
     /// What changed in this step, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<MoveEvent>,
 }
 
 impl RolloutState {

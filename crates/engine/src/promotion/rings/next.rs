@@ -8,7 +8,9 @@ use super::Ahead;
 use super::machine::Machine;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::{Interrupted, Move, Phase, Position, Proved, Revision, RolledBack, RolloutState};
+use crate::promotion::state::{
+    BranchPosition, Interrupted, Move, MoveStage, Proved, Revision, RolledBack, RolloutState,
+};
 use crate::promotion::vector::Part;
 
 impl Machine<'_> {
@@ -25,9 +27,9 @@ impl Machine<'_> {
         // A newer commit of the main branch comes after the move that was interrupted.
         let is_superseded = self.input.promotion.newer == Newer::Supersede && self.state.interrupted.is_none();
         match current.phase {
-            Phase::Stopped { .. } => true,
-            Phase::Moving => is_superseded || self.is_lost() || self.is_unrendered(),
-            Phase::RollingBack { .. } => false,
+            MoveStage::Stopped { .. } => true,
+            MoveStage::Moving => is_superseded || self.is_lost() || self.is_unrendered(),
+            MoveStage::RollingBack { .. } => false,
         }
     }
 
@@ -38,7 +40,7 @@ impl Machine<'_> {
             return true;
         }
         let current = self.state.current.as_ref();
-        let is_returning = current.is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
+        let is_returning = current.is_some_and(|current| matches!(current.phase, MoveStage::RollingBack { .. }));
         if is_returning || self.state.present() == Some(desired) || self.state.is_rejected(desired) {
             return false;
         }
@@ -57,7 +59,7 @@ impl Machine<'_> {
         let Some(rolled_back) = &mut self.state.rolled_back else { return false };
         rolled_back.target = None;
         let is_exact = *revision == target.revision;
-        let at = if is_exact { target.at.clone() } else { Position::default() };
+        let at = if is_exact { target.at.clone() } else { BranchPosition::default() };
         let target = Proved { revision: revision.clone(), at, on: target.on };
         let decision = rolled_back.decision.clone();
         self.state.roll_back_to(target, &decision, false);
@@ -69,11 +71,11 @@ impl Machine<'_> {
     fn return_to_interrupted(&mut self, desired: &Revision) -> bool {
         let is_again = self.state.interrupted.as_ref().is_some_and(|found| found.movement.revision == *desired);
         let Some(current) = self.state.current.as_mut().filter(|_| is_again) else { return false };
-        if matches!(current.phase, Phase::RollingBack { .. }) {
+        if matches!(current.phase, MoveStage::RollingBack { .. }) {
             return false;
         }
         let (reason, revision) = ("the sources have their earlier content again", current.revision.clone());
-        current.phase = Phase::RollingBack { reason: reason.into(), since: self.input.now };
+        current.phase = MoveStage::RollingBack { reason: reason.into(), since: self.input.now };
         current.good_since = None;
         self.is_counted = false;
         self.emit(EventKind::RollingBack, Some(revision), reason.to_owned());
@@ -92,9 +94,9 @@ impl Machine<'_> {
         };
         let current = self.state.current.as_ref();
         let is_first = current.is_some_and(|current| match current.phase {
-            Phase::Moving => current.is_due,
-            Phase::Stopped { .. } => false,
-            Phase::RollingBack { .. } => true,
+            MoveStage::Moving => current.is_due,
+            MoveStage::Stopped { .. } => false,
+            MoveStage::RollingBack { .. } => true,
         });
         let waits = |rolled_back: &RolledBack| rolled_back.with_values || rest.is_some();
         let is_stopped = self.state.rolled_back.as_ref().is_some_and(waits) || self.state.is_rejected(revision);
@@ -108,7 +110,7 @@ impl Machine<'_> {
             return false;
         }
         // Failures of the other move up to now count. Its gates are not evaluated until it goes on.
-        if current.is_some_and(|current| current.phase == Phase::Moving) && self.count() {
+        if current.is_some_and(|current| current.phase == MoveStage::Moving) && self.count() {
             self.evaluate();
         }
         let before = self.state.current.take();
@@ -161,7 +163,7 @@ impl Machine<'_> {
     /// Begins the move again when the rings changed since it began: the index of its ring and the released places of each domain have no meaning with other
     /// rings. Places keep the revision that they have, and the new rings prove it again.
     pub(super) fn restart(&mut self) -> bool {
-        let moving = self.state.current.as_ref().filter(|current| current.phase == Phase::Moving);
+        let moving = self.state.current.as_ref().filter(|current| current.phase == MoveStage::Moving);
         let Some((revision, part)) = moving.map(|current| (current.revision.clone(), current.part)) else {
             return false;
         };
@@ -178,7 +180,7 @@ impl Machine<'_> {
             part,
             started: self.input.now,
             base: self.input.position.clone(),
-            phase: Phase::Moving,
+            phase: MoveStage::Moving,
             layout: Arc::clone(self.layout()),
             ring: 0,
             ring_started: self.input.now,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{RingPlaces, RolloutInput};
-use crate::promotion::evidence::PlaceState;
-use crate::promotion::state::{Content, Move, Phase, RolloutState};
+use crate::promotion::evidence::PlaceReports;
+use crate::promotion::state::{Content, Move, MoveStage, RolloutState};
 
 /// The number of places that one thread takes at a time.
 const PART: usize = 1 << 16;
@@ -40,8 +40,8 @@ impl Contents {
     fn of_move(current: &Move, domains: &[Arc<str>]) -> Self {
         let (moving, later) = (Content::Moving, Content::Base);
         match current.phase {
-            Phase::RollingBack { .. } => Self::everywhere(Content::Stable),
-            Phase::Stopped { is_withdrawn: true, .. } => {
+            MoveStage::RollingBack { .. } => Self::everywhere(Content::Stable),
+            MoveStage::Stopped { is_withdrawn: true, .. } => {
                 let held_back = Content::Stable;
                 Self { moving, held_back, later, ring: current.ring, thresholds: Vec::new(), interrupted: None }
             }
@@ -96,7 +96,7 @@ pub(super) struct Row {
     /// The content that it was to have at the beginning of the step, to which its state belongs.
     before: Content,
     /// Its state. A place whose content differs from the one at the beginning of the step is not published yet.
-    pub(super) state: PlaceState,
+    pub(super) state: PlaceReports,
 }
 
 impl Row {
@@ -115,7 +115,7 @@ impl Row {
 pub(super) struct Rows<'r> {
     places: RingPlaces<'r>,
     changed: &'r [bool],
-    states: &'r [PlaceState],
+    states: &'r [PlaceReports],
     /// The contents at the beginning of the step, to which the evidence belongs. None: the step did not change any.
     before: Option<Contents>,
     now: Contents,
@@ -124,7 +124,7 @@ pub(super) struct Rows<'r> {
 impl<'r> Rows<'r> {
     /// The places, with the contents at the beginning of the step and now.
     pub(super) fn new(input: &'r RolloutInput<'r>, changed: &'r [bool], (before, now): (Contents, Contents)) -> Self {
-        let states: &[PlaceState] = input.measured.as_deref().unwrap_or_default();
+        let states: &[PlaceReports] = input.measured.as_deref().unwrap_or_default();
         let before = (before != now).then_some(before);
         Self { places: input.places, changed, states, before, now }
     }

@@ -3,7 +3,7 @@
 use model::object::promotion::Silent;
 
 use super::rows::{Row, Rows};
-use crate::promotion::evidence::{Measured, PlaceState};
+use crate::promotion::evidence::{Measured, PlaceReports};
 
 /// The counts of all rings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Changing {
     }
 
     fn from_row(row: &Row) -> Self {
-        let PlaceState { expected, succeeded, silent, is_published, .. } = row.state;
+        let PlaceReports { expected, succeeded, silent, is_published, .. } = row.state;
         let is_changing = row.is_changed && row.is_moving() && (!is_published || succeeded < expected);
         let is_silent = is_published && u64::from(succeeded) + u64::from(silent) >= u64::from(expected);
         Self { all: u64::from(is_changing), silent: u64::from(is_changing && is_silent) }

@@ -15,7 +15,7 @@ use model::object::promotion::Gate;
 use super::answer::Answer;
 use super::evidence::{Approver, Authors, UNKNOWN_AUTHORS};
 use super::gates::{self, GateInput, GateReport, Teams, first_open};
-use super::report::{Event, EventKind, MERGE, Report, ReportPhase, Waiting, reason};
+use super::report::{EventKind, MERGE, MoveEvent, MoveReport, ReportPhase, Waiting, reason};
 use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged, rejections};
 
 /// The number of admitted changes that may wait for their merge. Each needs questions to the git host in each step.
@@ -65,9 +65,9 @@ pub struct SourceStep {
     /// The new state. The output is rendered from its admitted commit.
     pub state: AdvanceState,
     /// What the newest commit waits for.
-    pub report: Report,
+    pub report: MoveReport,
     /// What changed in this step, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<MoveEvent>,
 }
 
 /// Decides whether the output may follow the newest commit of a source.
@@ -104,7 +104,7 @@ fn evaluate(
 struct Machine<'a> {
     input: &'a SourceInput<'a>,
     state: AdvanceState,
-    events: Vec<Event>,
+    events: Vec<MoveEvent>,
 }
 
 impl<'a> Machine<'a> {
@@ -228,11 +228,11 @@ impl<'a> Machine<'a> {
 
     fn emit(&mut self, kind: EventKind, revision: Revision, text: String) {
         let gates = self.state.current.as_ref().map(|current| current.gates.clone()).unwrap_or_default();
-        self.events.push(Event { at: self.input.now, kind, revision: Some(revision), text: text.into(), gates });
+        self.events.push(MoveEvent { at: self.input.now, kind, revision: Some(revision), text: text.into(), gates });
     }
 
     /// Emits an event if the first gate that does not hold is another one than before.
-    fn emit_waiting(&mut self, before: Option<&Candidate>, report: &Report) {
+    fn emit_waiting(&mut self, before: Option<&Candidate>, report: &MoveReport) {
         let first = |candidate: &Candidate| Some((candidate.revision.clone(), first_open(&candidate.gates)?));
         let (before, now) = (before.and_then(first), self.state.current.as_ref().and_then(first));
         if let Some((revision, (name, _))) = now.as_ref().filter(|_| now != before)
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
         Some(Waiting::for_rejection(rejected, self.input.now))
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> MoveReport {
         let current = self.state.current.as_ref();
         let answer = |record: &GateRecord| Answer::to_record(record, self.input.gates);
         let mut waiting: Vec<_> = Waiting::for_holds(self.state.hold.as_ref(), self.input.hold).collect();
@@ -264,7 +264,7 @@ impl<'a> Machine<'a> {
         let mut ended = unmerged.filter(|change| !change.entry.iter().all(GateRecord::holds));
         waiting.extend(ended.clone().flat_map(|change| Waiting::for_gates(&change.entry, answer)));
         let moving = current.or(ended.next());
-        Report {
+        MoveReport {
             phase: if current.is_some() { ReportPhase::Gated } else { ReportPhase::Rest },
             revision: moving.map(|moving| moving.revision.clone()),
             is_held: self.hold().is_some(),

@@ -26,7 +26,7 @@ pub struct Revision(pub Arc<str>);
 
 /// A state of the GitOps branches, from which folders can be taken again: pairs of a `GitOpsRepo` and a commit. Opaque here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Position(pub Arc<str>);
+pub struct BranchPosition(pub Arc<str>);
 
 /// A revision with the position at which all its places had it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct Proved {
     pub revision: Revision,
     /// The position.
     #[serde(rename = "position")]
-    pub at: Position,
+    pub at: BranchPosition,
     /// When it was proved.
     #[serde(rename = "proved")]
     pub on: Timestamp,
@@ -96,10 +96,10 @@ pub struct Move {
     /// When it began.
     pub started: Timestamp,
     /// The position when it began. Places that are not released yet keep the content of this position.
-    pub base: Position,
+    pub base: BranchPosition,
     /// Its phase.
     #[serde(rename = "\0flatten")]
-    pub phase: Phase,
+    pub phase: MoveStage,
     /// The layout of the rings that `ring` and `released` refer to: [`layout`](super::rings::layout::layout). With other rings, nothing is released by this move.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layout: Arc<str>,
@@ -157,7 +157,7 @@ pub struct Interrupted {
 /// The phase of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Phase {
+pub enum MoveStage {
     /// It moves, or waits for gates.
     #[serde(rename = "")]
     Moving,
@@ -310,7 +310,7 @@ impl RolloutState {
 impl Move {
     /// Begins again with the first ring.
     pub(in crate::promotion) fn begin_again(&mut self, now: Timestamp) {
-        (self.phase, self.ring, self.ring_started, self.good_since) = (Phase::Moving, 0, now, None);
+        (self.phase, self.ring, self.ring_started, self.good_since) = (MoveStage::Moving, 0, now, None);
         self.released.clear();
         self.gates.clear();
         self.approvals.clear();
@@ -319,10 +319,10 @@ impl Move {
 
     fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
         match self.phase {
-            Phase::RollingBack { .. } => Content::Stable,
+            MoveStage::RollingBack { .. } => Content::Stable,
             _ if ring < self.ring => Content::Moving,
             _ if ring > self.ring => Content::Base,
-            Phase::Stopped { is_withdrawn: true, .. } => Content::Stable,
+            MoveStage::Stopped { is_withdrawn: true, .. } => Content::Stable,
             _ if self.released.get(domain).is_some_and(|threshold| hash <= *threshold) => Content::Moving,
             _ => Content::Base,
         }

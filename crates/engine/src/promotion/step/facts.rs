@@ -11,9 +11,9 @@ use model::object::promotion::{ChangeOrigin, Gate};
 
 use super::{Settled, Subject};
 use crate::promotion::advance::FromEnvironment;
-use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, PlaceState};
+use crate::promotion::evidence::{Approver, Authors, CheckResult, Measured, PlaceReports};
 use crate::promotion::gates::Teams;
-use crate::promotion::state::{AdvanceState, Position, Revision, RolloutState};
+use crate::promotion::state::{AdvanceState, BranchPosition, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
 /// What is not known comes with the reason in words.
@@ -176,7 +176,7 @@ pub struct RolloutFacts<'a> {
     /// The revision to which a rollback by a person returns, or why it can't be rendered. None: no rollback begins.
     pub back: Option<Known<Revision>>,
     /// The current heads of the GitOps branches.
-    pub position: Position,
+    pub position: BranchPosition,
     /// The ring of each place.
     pub ring: Cow<'a, [u16]>,
     /// The index of the domain of each place in `domains`.
@@ -188,7 +188,7 @@ pub struct RolloutFacts<'a> {
     /// Whether the moving revision has an assignment with errors at each place. Empty: nowhere.
     pub failing: Vec<bool>,
     /// The state of each place, for the content that it is to have by the stored state.
-    pub measured: Known<Cow<'a, [PlaceState]>>,
+    pub measured: Known<Cow<'a, [PlaceReports]>>,
     /// Whether the move changes each place. None: not known yet.
     pub changed: Option<Cow<'a, [bool]>>,
     /// Whether all places that change are new.

@@ -8,7 +8,7 @@ use model::object::promotion::ChangeOrigin;
 
 use super::facts::{Facts, Known, RevisionEvidence};
 use super::{PlannedMove, Settled, StepInput, StepPlan, Subject, Write, promotion};
-use crate::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
+use crate::promotion::advance::{self, AdvanceAction, AdvanceInput, AdvanceStep, FromEnvironment};
 use crate::promotion::evidence::Measured;
 use crate::promotion::origin::for_origin;
 use crate::promotion::proposal::proposed_early;
@@ -207,8 +207,8 @@ fn of_release(input: StepInput<'_>, settled: &Settled, workload: Arc<str>, befor
 /// What a step writes. None: no revision.
 fn write(promotion: &Promotion, step: &AdvanceStep) -> Option<Write> {
     Some(match &step.action {
-        Some(Action::Write { revision }) => Write::Put { revision: revision.clone(), is_rollback: false },
-        Some(Action::RollBack { to }) => Write::Put { revision: to.clone(), is_rollback: true },
+        Some(AdvanceAction::Write { revision }) => Write::Put { revision: revision.clone(), is_rollback: false },
+        Some(AdvanceAction::RollBack { to }) => Write::Put { revision: to.clone(), is_rollback: true },
         None => Write::Review(proposed_early(promotion, step)?.clone()),
     })
 }

@@ -9,7 +9,7 @@ use super::moves::Move;
 use super::{PlannedMove, Settled, StepInput, Subject, Write};
 use crate::promotion::advance::AdvanceStep;
 use crate::promotion::origin::for_origin;
-use crate::promotion::report::{Event, EventKind, Report};
+use crate::promotion::report::{EventKind, MoveEvent, MoveReport};
 use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, MoveRequest, Revision};
 
 /// The transitions from a waiting version to an admitted one.
@@ -39,19 +39,19 @@ pub(super) fn of_renderer(input: StepInput<'_>, settled: &Settled) -> Option<Pla
             waiting: Vec::new(),
             ..before.clone()
         };
-        AdvanceStep { state, report: Report::at_rest(), action: None, events: Vec::new() }
+        AdvanceStep { state, report: MoveReport::at_rest(), action: None, events: Vec::new() }
     };
     Some(PlannedMove { subject: Subject::Renderer, before, step, write: Write::Nothing })
 }
 
 /// Ends what another version began: only the installed one renders, so no folder of the other one proves anything any more.
-fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> (AdvanceState, Vec<Event>) {
+fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> (AdvanceState, Vec<MoveEvent>) {
     let mut state = before.clone();
     let is_other = |current: &mut Candidate| current.revision != *installed;
     let ended = state.current.take_if(is_other);
     let dropped = state.requested.take_if(|request| request.revision != *installed);
     state.waiting.clear();
-    let event = |revision, text: String, gates| Event {
+    let event = |revision, text: String, gates| MoveEvent {
         at: now,
         kind: EventKind::Superseded,
         revision: Some(revision),

@@ -8,7 +8,7 @@ use super::facts::RolloutFacts;
 use super::{PlannedRollout, Settled, StepInput, StepPlan};
 use crate::promotion::rings::membership::effective_rings;
 use crate::promotion::rings::{self, Ahead, ChangedPlaces, RingPlaces, RolloutInput, RolloutStep};
-use crate::promotion::state::{Move, Phase, RolloutState};
+use crate::promotion::state::{Move, MoveStage, RolloutState};
 
 /// Decides about all workloads in the rings, and which of them are not settled.
 pub(super) fn plan(input: StepInput<'_>, plan: &mut StepPlan) {
@@ -99,7 +99,7 @@ impl PlannedRollout {
     /// Why the move is open. What could end a stop is said by the workload itself.
     fn waits(&self) -> Arc<str> {
         let workload = &self.workload;
-        if let Some(Move { phase: Phase::Stopped { reason, .. }, .. }) = &self.step.state.current {
+        if let Some(Move { phase: MoveStage::Stopped { reason, .. }, .. }) = &self.step.state.current {
             return format!("the rollout of {workload} stopped: {reason}").into();
         }
         match self.step.report.waiting.first() {

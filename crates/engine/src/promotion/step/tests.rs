@@ -13,10 +13,10 @@ use model::source::FileId;
 
 use super::*;
 use crate::promotion::advance::FromEnvironment;
-use crate::promotion::evidence::{Approver, Authors, Measured, PlaceState};
+use crate::promotion::evidence::{Approver, Authors, Measured, PlaceReports};
 use crate::promotion::gates::Teams;
-use crate::promotion::report::{Event, EventKind, ReportPhase};
-use crate::promotion::state::{Candidate, CandidatePhase, Exercised, MoveRequest, Position, Proved, Rejection};
+use crate::promotion::report::{EventKind, MoveEvent, ReportPhase};
+use crate::promotion::state::{BranchPosition, Candidate, CandidatePhase, Exercised, MoveRequest, Proved, Rejection};
 use crate::promotion::vector::Part;
 
 /// What a program knows of `prod`, after `stage`.
@@ -77,7 +77,7 @@ fn known(spec: &str) -> Known {
 }
 
 fn proved(text: &str) -> Proved {
-    Proved { revision: revision(text), at: Position::default(), on: Timestamp::UNIX_EPOCH }
+    Proved { revision: revision(text), at: BranchPosition::default(), on: Timestamp::UNIX_EPOCH }
 }
 
 fn at_rest() -> State {
@@ -183,7 +183,7 @@ impl Facts for Known {
     }
 
     fn rollout(&self, workload: &Arc<str>, _: &RolloutState, _: &Promotion) -> facts::Known<RolloutFacts<'_>> {
-        let places: Vec<PlaceState> = Vec::new();
+        let places: Vec<PlaceReports> = Vec::new();
         Ok(RolloutFacts {
             desired: self.rollouts.get(workload).cloned(),
             part: Part::Both,
@@ -191,7 +191,7 @@ impl Facts for Known {
             is_kept: false,
             ahead: None,
             back: None,
-            position: Position::default(),
+            position: BranchPosition::default(),
             ring: Vec::new().into(),
             domain: Vec::new().into(),
             hash: Vec::new().into(),
@@ -291,7 +291,7 @@ fn open_or_failed_rollout_does_not_block_releases_of_others() {
     let rejection = Rejection { revision: revision("r2"), reason, part: Part::Both, at: None };
     state.rollouts.get_mut("shop").unwrap().rejected.push(rejection);
     let plan = step(&known, &state);
-    let is_stop = |event: &Event| event.kind == EventKind::Stopped;
+    let is_stop = |event: &MoveEvent| event.kind == EventKind::Stopped;
     let stops: Vec<_> = plan.moves.iter().map(|planned| planned.step.events.iter().any(is_stop)).collect();
     assert_eq!(plan.settled.failed.keys().map(|name| &**name).collect::<Vec<_>>(), ["shop"]);
     assert_eq!(proofs(&plan), [0, 1, 0]);

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Severity};
-use model::yaml::{Node, Options, Scalar, ScalarClass, ScalarStyle, read};
+use model::yaml::{Node, Scalar, ScalarClass, ScalarStyle, YamlOptions, read};
 
 /// Something in a rendered file that Kubernetes refuses or reads differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn class_of(scalar: &Scalar) -> ScalarClass {
 /// without quotes of functions.
 pub(super) fn review(text: &str, application_texts: &[Range<usize>]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for document in read(text, &Options::OBJECTS).documents {
+    for document in read(text, &YamlOptions::OBJECTS).documents {
         for manifest in Manifest::all_in(&document.root) {
             names::review(&manifest, &mut findings);
             texts::review(&manifest, &mut findings);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::AppDouble;
 use crate::hosts::memory::RepositoryState;
-use crate::issue::{Issue, Label};
+use crate::issue::{Issue, IssueLabel};
 use crate::pull_request::{Comment, MergeRefusal, PullRequest, PullRequestState};
 use crate::review::{Review, ReviewVerdict};
 use crate::status::{ReportedStatus, StatusState};
@@ -52,7 +52,7 @@ pub(super) fn repository(state: &RepositoryState, path: &str) -> Value {
     joined(addresses(&state.url, names), &fields)
 }
 
-pub(super) fn label(state: &RepositoryState, label: &Label) -> Value {
+pub(super) fn label(state: &RepositoryState, label: &IssueLabel) -> Value {
     json!({
         "id": state.label_id(&label.name), "node_id": "LA_1", "url": format!("{}/labels/{}", state.url, label.name.replace(' ', "%20")),
         "name": label.name, "description": label.description, "color": label.color, "default": false,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::http::{Request, Response};
 use super::{AppDouble, Context};
 use crate::hosts::memory::{Denial, RepositoryState};
-use crate::issue::{IssueChanges, Label, NewIssue};
+use crate::issue::{IssueChanges, IssueLabel, NewIssue};
 use crate::pull_request::{MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, Reviewer};
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
@@ -231,7 +231,7 @@ impl Route<'_> {
 
     fn create_label(&mut self) -> Answered {
         let text = |name| self.request.text(name).unwrap_or_default();
-        let label = Label { name: text("name"), color: text("color"), description: text("description") };
+        let label = IssueLabel { name: text("name"), color: text("color"), description: text("description") };
         self.state.create_label(&label)?;
         Ok(Response::json(201, &json::label(self.state, &label)))
     }

@@ -7,7 +7,7 @@ use super::json::{IdentityJson, ListJson};
 use super::{AzureDevOps, VERSION, html};
 use crate::error::HostError;
 use crate::host::Issues;
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::kind::HostKind;
 use crate::repository::HostRepository;
 use crate::transport::Call;
@@ -235,7 +235,7 @@ impl Issues for AzureDevOps {
     }
 
     /// Does nothing: a label of a pull request exists by its use.
-    fn ensure_label(&self, _: &HostRepository, _: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, _: &HostRepository, _: &IssueLabel) -> Result<(), HostError> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::error::HostError;
 use crate::host::Reviews;
 use crate::pull_request::Comment;
 use crate::repository::HostRepository;
-use crate::review::Approval;
+use crate::review::ReviewApproval;
 
 /// The lowest vote that approves: an approval with suggestions.
 const APPROVING_VOTE: i64 = 5;
@@ -26,13 +26,13 @@ struct ReviewerJson {
 }
 
 impl Reviews for AzureDevOps {
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<ReviewApproval>, HostError> {
         let call = get(repository, &["pullrequests", &number.to_string(), "reviewers"]);
         let found: ListJson<ReviewerJson> = self.read(&call)?;
         let approving = |reviewer: &ReviewerJson| reviewer.vote >= APPROVING_VOTE && !reviewer.is_container;
         let approving = found.value.into_iter().filter(approving);
-        let mut approvals: Vec<Approval> =
-            approving.map(|reviewer| Approval { account: reviewer.id, at: None, commit: None }).collect();
+        let mut approvals: Vec<ReviewApproval> =
+            approving.map(|reviewer| ReviewApproval { account: reviewer.id, at: None, commit: None }).collect();
         approvals.sort_by(|one, other| one.account.cmp(&other.account));
         Ok(approvals)
     }

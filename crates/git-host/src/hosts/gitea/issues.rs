@@ -11,7 +11,7 @@ use crate::host::Issues;
 use crate::hosts::changed;
 use crate::hosts::creation::{Creation, or_existing};
 use crate::hosts::json::IssueJson;
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::repository::HostRepository;
 
 impl Gitea {
@@ -31,12 +31,12 @@ impl Gitea {
         let existing = self.labels(repository)?;
         let id = |name: &String| match existing.iter().find(|label| label.name == *name) {
             Some(label) => Ok(label.id),
-            None => self.create_label(repository, &Label::undescribed(name)),
+            None => self.create_label(repository, &IssueLabel::undescribed(name)),
         };
         names.iter().map(id).collect()
     }
 
-    fn create_label(&self, repository: &HostRepository, label: &Label) -> Result<u64, HostError> {
+    fn create_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<u64, HostError> {
         let body =
             json!({ "name": label.name, "color": format!("#{}", label.color), "description": label.description });
         let call = post(repository, &["labels"], body);
@@ -73,7 +73,7 @@ impl Issues for Gitea {
         self.send(&patch(repository, &["issues", &number.to_string()], body)).map(drop)
     }
 
-    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<(), HostError> {
         if self.labels(repository)?.iter().any(|existing| existing.name == label.name) {
             return Ok(());
         }

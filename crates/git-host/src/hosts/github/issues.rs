@@ -8,7 +8,7 @@ use crate::host::Issues;
 use crate::hosts::creation::or_existing;
 use crate::hosts::json::IssueJson;
 use crate::hosts::{changed, found};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::repository::HostRepository;
 use crate::transport::Call;
 
@@ -36,7 +36,7 @@ impl Issues for GitHub {
         self.send(repository, call).map(drop)
     }
 
-    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<(), HostError> {
         let find = || found(self.send(repository, Call::get(&path(repository, &["labels", &label.name]))).map(drop));
         if find()?.is_some() {
             return Ok(());

@@ -9,11 +9,11 @@ use crate::host::Reviews;
 use crate::hosts::json::ReviewJson;
 use crate::pull_request::Comment;
 use crate::repository::HostRepository;
-use crate::review::{self, Approval, ReviewVerdict};
+use crate::review::{self, ReviewApproval, ReviewVerdict};
 use crate::transport::Call;
 
 impl Reviews for GitHub {
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<ReviewApproval>, HostError> {
         let head = self.read_pull_request(repository, number)?.into_pull_request().head_commit;
         let call = Call::get(&path(repository, &["pulls", &number.to_string(), "reviews"]));
         let found: Vec<ReviewJson> = self.list(repository, &call)?;

@@ -8,7 +8,7 @@ use crate::error::HostError;
 use crate::host::Issues;
 use crate::hosts::creation::or_existing;
 use crate::hosts::{changed, found};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::repository::HostRepository;
 
 impl Issues for GitLab {
@@ -32,7 +32,7 @@ impl Issues for GitLab {
         self.send(&Resource::new(repository, &["issues", &number.to_string()]).put(body)).map(drop)
     }
 
-    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<(), HostError> {
         let find = || found(self.send(&Resource::new(repository, &["labels", &label.name]).get()).map(drop));
         if find()?.is_some() {
             return Ok(());

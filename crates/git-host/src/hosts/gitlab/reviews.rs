@@ -12,7 +12,7 @@ use crate::host::Reviews;
 use crate::hosts::commit;
 use crate::pull_request::Comment;
 use crate::repository::HostRepository;
-use crate::review::{self, Approval};
+use crate::review::{self, ReviewApproval};
 
 #[derive(Debug, Deserialize)]
 struct ApprovalsJson {
@@ -41,7 +41,7 @@ impl VersionJson {
 }
 
 impl Reviews for GitLab {
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<ReviewApproval>, HostError> {
         let found: ApprovalsJson = self.read(&Resource::of_merge_request(repository, number, &["approvals"]).get())?;
         let versions: Vec<VersionJson> =
             self.list(&Resource::of_merge_request(repository, number, &["versions"]).get())?;
@@ -54,9 +54,9 @@ impl Reviews for GitLab {
                 (Some(_), Some((_, head))) => head,
                 _ => None,
             };
-            Some(Approval { account, at, commit })
+            Some(ReviewApproval { account, at, commit })
         };
-        let mut approvals: Vec<Approval> = found.approved_by.into_iter().filter_map(approval).collect();
+        let mut approvals: Vec<ReviewApproval> = found.approved_by.into_iter().filter_map(approval).collect();
         approvals.sort_by(|one, other| one.account.cmp(&other.account));
         Ok(approvals)
     }

@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use super::state::{Denial, RepositoryState};
 use crate::kind::HostKind;
 use crate::pull_request::{PullRequest, PullRequestState};
-use crate::review::{self, Approval, Review, ReviewVerdict};
+use crate::review::{self, Review, ReviewApproval, ReviewVerdict};
 use crate::status::{self, CommitStatus, ReportedStatus};
 
 impl RepositoryState {
@@ -50,7 +50,7 @@ impl RepositoryState {
     ///
     /// # Errors
     /// If it does not exist.
-    pub fn approvals(&self, number: u64) -> Result<Vec<Approval>, Denial> {
+    pub fn approvals(&self, number: u64) -> Result<Vec<ReviewApproval>, Denial> {
         let row = self.pull_requests.iter().find(|row| row.shown.number == number).ok_or(Denial::NotFound)?;
         let head = row.shown.head_commit;
         if self.kind != HostKind::AzureDevOps {
@@ -58,7 +58,7 @@ impl RepositoryState {
         }
         let current = row.reviews.iter().cloned().map(|review| Review { commit: head, ..review }).collect();
         let approvals = review::approvals(current, head).into_iter();
-        Ok(approvals.map(|approval| Approval { commit: None, at: None, ..approval }).collect())
+        Ok(approvals.map(|approval| ReviewApproval { commit: None, at: None, ..approval }).collect())
     }
 
     /// The pull requests with a commit: as their head, or as the result of their merge. Gitea knows the merges only.

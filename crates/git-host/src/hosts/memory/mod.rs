@@ -16,7 +16,7 @@ pub use self::state::{BranchRule, Denial, HostState, RepositoryState};
 pub(crate) use self::state::{CommentRow, IssueRow, PullRequestRow};
 use crate::error::HostError;
 use crate::host::{GitHost, Issues, Merges, PullRequests, Reviews, Statuses, TextLimits};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::protection::BranchProtection;
@@ -26,7 +26,7 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
-use crate::review::Approval;
+use crate::review::ReviewApproval;
 use crate::status::{CommitStatus, ReportedStatus};
 
 /// The account of a new host's client.
@@ -263,7 +263,7 @@ impl Merges for MemoryHost {
 }
 
 impl Reviews for MemoryHost {
-    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<ReviewApproval>, HostError> {
         self.call("approvals", repository, |state| state.approvals(number))
     }
 
@@ -308,7 +308,7 @@ impl Issues for MemoryHost {
         self.call("update_issue", repository, |state| state.update_issue(number, changes).map(drop))
     }
 
-    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError> {
+    fn ensure_label(&self, repository: &HostRepository, label: &IssueLabel) -> Result<(), HostError> {
         self.call("ensure_label", repository, |state| match state.create_label(label) {
             Ok(_) | Err(Denial::Exists(_)) => Ok(()),
             Err(denial) => Err(denial),

@@ -6,7 +6,7 @@ use std::fmt;
 use model::git_id::GitId;
 
 use super::branches::{Branches, MemoryBranches};
-use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::issue::{Issue, IssueChanges, IssueLabel, NewIssue};
 use crate::kind::HostKind;
 use crate::pull_request::{
     Comment, CommentId, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
@@ -68,7 +68,7 @@ pub struct RepositoryState {
     /// Whether pull requests can be merged automatically.
     pub allows_auto_merge: bool,
     /// Its labels. The id of a label is its position, counted from 1.
-    pub labels: Vec<Label>,
+    pub labels: Vec<IssueLabel>,
     pub(crate) kind: HostKind,
     pub(crate) branches: Box<dyn Branches>,
     pub(crate) pull_requests: Vec<PullRequestRow>,
@@ -543,7 +543,7 @@ impl RepositoryState {
     ///
     /// # Errors
     /// If one of this name exists.
-    pub fn create_label(&mut self, label: &Label) -> Result<u64, Denial> {
+    pub fn create_label(&mut self, label: &IssueLabel) -> Result<u64, Denial> {
         if self.label_id(&label.name).is_some() {
             return Err(Denial::Exists(format!("label `{}` exists already", label.name)));
         }
@@ -555,7 +555,7 @@ impl RepositoryState {
     pub fn ensure_labels<'l>(&mut self, names: impl IntoIterator<Item = &'l String>) {
         for name in names {
             if self.label_id(name).is_none() {
-                self.labels.push(Label::undescribed(name));
+                self.labels.push(IssueLabel::undescribed(name));
             }
         }
     }

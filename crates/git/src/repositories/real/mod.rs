@@ -31,7 +31,7 @@ use self::journal::{Journal, JournalFile};
 use self::read::Fault;
 pub(crate) use self::user::{in_checkout, own};
 use super::{
-    Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision,
+    Commit, CommitInfo, FileContent, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision,
     newest_first,
 };
 use crate::limits::LOCK_FILE_LIMIT;
@@ -303,7 +303,7 @@ impl Repositories for GitRepositories {
         self.read_commit(commit, |repository| read::entries(repository, id)).map(Some)
     }
 
-    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<FileContent, RepositoryError> {
         self.read_commit(commit, |repository| read::content(repository, blob, limit))
     }
 

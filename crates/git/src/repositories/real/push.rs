@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::git_id::GitId;
-use model::progress::Phase;
+use model::progress::ProgressPhase;
 
 use super::cache::{Copy, Lock};
 use super::fetch::{self, Work};
@@ -97,7 +97,7 @@ impl Work<'_> {
         let remote = self.remote;
         let write = |commit| self.write(commit, push.progress, assumption);
         let written = push.commit.as_ref().map(write).transpose()?;
-        let writing = push.progress.begin(Phase::Writing);
+        let writing = push.progress.begin(ProgressPhase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
         let failure = match self.run(&arguments(remote, push, written), GitOperation::Push) {

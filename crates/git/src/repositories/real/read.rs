@@ -10,7 +10,7 @@ use model::tree::{Blob, Child, Entry, Sealed, SealedBy, Tree, name_bytes, name_t
 
 use crate::limits::ANCESTRY_MAX;
 use crate::repositories::object::{commit_info, folder_entry, from_gix, mode, to_gix};
-use crate::repositories::{CommitInfo, Content, FolderEntry, Revision};
+use crate::repositories::{CommitInfo, FileContent, FolderEntry, Revision};
 
 /// The reason why an object can't be read.
 pub(super) struct Fault(pub(super) String);
@@ -110,12 +110,12 @@ pub(super) fn entries(repository: &gix::Repository, tree: GitId) -> Result<Vec<F
 }
 
 /// The content of a blob, if it does not exceed the limit.
-pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> Result<Content, Fault> {
+pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> Result<FileContent, Fault> {
     let header = repository.find_header(to_gix(blob)).map_err(fault)?;
     if header.size() > limit {
-        return Ok(Content::TooLarge(header.size()));
+        return Ok(FileContent::TooLarge(header.size()));
     }
-    Ok(Content::Bytes(object(repository, blob, Kind::Blob)?.into()))
+    Ok(FileContent::Bytes(object(repository, blob, Kind::Blob)?.into()))
 }
 
 /// The root folder of a commit.

@@ -5,7 +5,7 @@
 
 use gix::objs::Kind;
 use model::git_id::GitId;
-use model::progress::{Phase, Progress};
+use model::progress::{Progress, ProgressPhase};
 use model::tree::{Child, Mode, Open};
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ impl Work<'_> {
         progress: &Progress,
         assumption: Assumption,
     ) -> Result<(GitId, usize), RepositoryError> {
-        let (remote, writing) = (self.remote, progress.begin(Phase::Writing));
+        let (remote, writing) = (self.remote, progress.begin(ProgressPhase::Writing));
         let folder = remote.copy.git_dir().join("objects");
         let failed = |error: std::io::Error| RepositoryError::Cache { path: folder.clone(), reason: error.to_string() };
         let bytes = encode(&commit_object(commit));

@@ -10,7 +10,7 @@ const NEW: &str = "2222222222222222222222222222222222222222";
 
 /// An Application whose last operation applied `NEW`.
 fn application() -> Value {
-    serde_json::from_str(include_str!("../../../../tests/payloads/argocd-deployed.json")).unwrap()
+    serde_json::from_str(include_str!("../../../tests/payloads/argocd-deployed.json")).unwrap()
 }
 
 /// The report of an Application in which the values at these paths are replaced.

@@ -5,19 +5,19 @@ use super::*;
 const NOW: Timestamp = Timestamp::MIN;
 
 /// The event of kustomize-controller at the end of each reconciliation.
-const SUCCEEDED: &str = include_str!("../../../../tests/payloads/flux-reconciliation-succeeded.json");
+const SUCCEEDED: &str = include_str!("../../../tests/payloads/flux-reconciliation-succeeded.json");
 
 /// The example of Flux's documentation, with a group before the keys of the metadata.
-const FAILED: &str = include_str!("../../../../tests/payloads/flux-validation-failed.json");
+const FAILED: &str = include_str!("../../../tests/payloads/flux-validation-failed.json");
 
 /// The event of kustomize-controller that lists the changes, in the same second as the final event.
-const PROGRESSING: &str = include_str!("../../../../tests/payloads/flux-progressing.json");
+const PROGRESSING: &str = include_str!("../../../tests/payloads/flux-progressing.json");
 
 /// The event of helm-controller for a failed upgrade.
-const UPGRADE_FAILED: &str = include_str!("../../../../tests/payloads/flux-upgrade-failed.json");
+const UPGRADE_FAILED: &str = include_str!("../../../tests/payloads/flux-upgrade-failed.json");
 
 /// The event of source-controller for a new artifact.
-const NEW_ARTIFACT: &str = include_str!("../../../../tests/payloads/flux-new-artifact.json");
+const NEW_ARTIFACT: &str = include_str!("../../../tests/payloads/flux-new-artifact.json");
 
 fn report(body: &str) -> Report {
     let (mut taken, refused) = read(body.as_bytes(), NOW).unwrap().into_parts();

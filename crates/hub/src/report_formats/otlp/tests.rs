@@ -9,7 +9,7 @@ use crate::limits::OTLP_PARTS_MAX;
 const NOW: Timestamp = Timestamp::MIN;
 
 /// A JSON request as a collector sends it: one record with attributes of Kalypso, and the example of the OpenTelemetry project.
-const REQUEST: &str = include_str!("../../../../tests/payloads/otlp-logs.json");
+const REQUEST: &str = include_str!("../../../tests/payloads/otlp-logs.json");
 
 /// The report of a record with a reconciler, a status, and this attribute.
 fn check(key: &str, value: &str) -> Result<Report, String> {

@@ -11,7 +11,7 @@ use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use model::rollout::Counts;
-use simulator::simulation::{Behavior, HostOptions, Pull, ReportFormat, Simulation, SimulationOptions};
+use simulator::simulation::{Behavior, HostOptions, HostReportFormat, Pull, Simulation, SimulationOptions};
 
 use self::branches::{Branches, ENVIRONMENTS, PATHS};
 use self::carrier::Carrier;
@@ -67,7 +67,7 @@ async fn check(ground: Ground, seed: u64) {
 /// Seven hosts for each format, in three environments; each host has a reconciler for each of two folders.
 async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
     let mut hosts = Vec::new();
-    for number in 0..7 * ReportFormat::ALL.len() {
+    for number in 0..7 * HostReportFormat::ALL.len() {
         let name = format!("höst-{number:02}_%");
         let environment = ENVIRONMENTS[number % ENVIRONMENTS.len()];
         let pull = |index: usize| Pull {
@@ -79,7 +79,7 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
         hosts.push(HostOptions {
             token: Some(carrier.token(&name).await),
             name,
-            format: ReportFormat::ALL[number % ReportFormat::ALL.len()],
+            format: HostReportFormat::ALL[number % HostReportFormat::ALL.len()],
             pulls: vec![pull(number % PATHS.len()), pull((number + 1) % PATHS.len())],
         });
     }

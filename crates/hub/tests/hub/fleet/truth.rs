@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::git_id::GitId;
 use model::rollout::{Counts, Liveness, ReconcilerState};
-use simulator::simulation::{SentReport, Simulation, Status};
+use simulator::simulation::{SentReport, SentStatus, Simulation};
 
 use super::branches::{Branches, ENVIRONMENTS};
 
@@ -133,10 +133,10 @@ impl Fact {
 
     fn stands(&self, holds: bool) -> ReconcilerState {
         match self.report.status {
-            Status::Success if holds => ReconcilerState::Succeeded,
-            Status::Failure if holds => ReconcilerState::Failed,
+            SentStatus::Success if holds => ReconcilerState::Succeeded,
+            SentStatus::Failure if holds => ReconcilerState::Failed,
             _ if self.is_silent => ReconcilerState::Silent,
-            Status::InProgress if holds => ReconcilerState::InProgress,
+            SentStatus::InProgress if holds => ReconcilerState::InProgress,
             _ => ReconcilerState::Outdated,
         }
     }

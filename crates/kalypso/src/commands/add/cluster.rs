@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use authoring::branch_files::Refusal;
+use authoring::branch_files::EditRefusal;
 use authoring::clusters_csv::{self, ClusterRow};
 use authoring::objects::{self, LabelList};
 use authoring::{label_advice, name_ranges};
@@ -53,7 +53,7 @@ fn rows(options: &AddCluster, cluster_type: Option<ClusterTypeName>) -> Result<V
     names(&options.names)?.iter().map(row).collect()
 }
 
-fn read(path: &Path, cluster_type: Option<&ClusterTypeName>) -> Result<Result<Vec<ClusterRow>, Refusal>, Failure> {
+fn read(path: &Path, cluster_type: Option<&ClusterTypeName>) -> Result<Result<Vec<ClusterRow>, EditRefusal>, Failure> {
     let failed = |error: std::io::Error| Failure::usage(format!("`{}` can't be read: {error}", path.display()));
     if fs::metadata(path).map_err(failed)?.len() > CSV_BYTES_MAX {
         return Err(Failure::usage(format!("`{}` is larger than {} MB", path.display(), CSV_BYTES_MAX >> 20)));

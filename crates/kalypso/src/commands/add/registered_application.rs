@@ -14,7 +14,7 @@ use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
 use model::similar;
 use model::source::Source;
-use workbench::branch::{NewProposal, Proposed, propose};
+use workbench::branch::{NewProposal, ProposalResult, propose};
 use workbench::change::{EditedStates, EnvironmentChange};
 use workbench::edited_repositories::{EditedRepositories, Next};
 use workbench::source::{environment_name, unknown_environment};
@@ -100,7 +100,7 @@ impl RegisteredApplication {
     }
 
     /// Proposes edits: see [`propose`].
-    pub(super) fn propose(&self, text: NewProposal<'_>) -> anyhow::Result<Proposed> {
+    pub(super) fn propose(&self, text: NewProposal<'_>) -> anyhow::Result<ProposalResult> {
         let hosts = self.settings.hosts()?.for_deliveries();
         Ok(propose((&self.access, &self.head), text, hosts.as_ref())?)
     }

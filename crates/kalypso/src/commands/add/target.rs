@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use authoring::branch_files::{BranchFiles, Refusal};
+use authoring::branch_files::{BranchFiles, EditRefusal};
 use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange, TargetKey};
 use git::checkout::Committed;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
-use workbench::branch::{Comparison, NewProposal, Proposed};
+use workbench::branch::{EditComparison, NewProposal, ProposalResult};
 use workbench::source::environment_name;
 
 use super::application::Application;
@@ -150,7 +150,7 @@ enum Done {
     Shown,
     Written,
     Committed(Committed, Option<Arc<str>>),
-    Proposed(Proposed),
+    Proposed(ProposalResult),
 }
 
 impl Place {
@@ -188,7 +188,7 @@ fn find(
 fn edit(
     options: &ApplicationOptions,
     what: &What<'_>,
-    change: impl FnOnce(&BranchFiles<'_>) -> Result<TargetChange, Refusal>,
+    change: impl FnOnce(&BranchFiles<'_>) -> Result<TargetChange, EditRefusal>,
 ) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let place = Place::open(options, what, &watch)?;
@@ -228,7 +228,7 @@ struct Outcome<'a> {
     /// The application as it is registered. None: it is not known.
     registered: Option<&'a RegisteredApplication>,
     edits: &'a FileEdits,
-    comparison: Option<&'a Comparison<'a>>,
+    comparison: Option<&'a EditComparison<'a>>,
 }
 
 impl Outcome<'_> {

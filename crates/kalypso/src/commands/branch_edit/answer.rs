@@ -6,7 +6,7 @@ use delivery::pull_requests::Proposal;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use workbench::branch::{Comparison, ControlPlaneBranch, Proposed};
+use workbench::branch::{ControlPlaneBranch, EditComparison, ProposalResult};
 
 use super::edit_text::is_shown;
 use super::{BranchEdit, Done, Outcome};
@@ -150,7 +150,7 @@ impl BranchEditFields {
 }
 
 impl ValueFields {
-    fn new(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> Self {
+    fn new(value: &ConfigValueChange, comparisons: &[EditComparison<'_>]) -> Self {
         let is_shown = is_shown(value, comparisons);
         let [old, new] =
             [&value.old, &value.new].map(|text| text.as_ref().filter(|_| is_shown).map(ToString::to_string));
@@ -171,7 +171,7 @@ impl FileFields {
 }
 
 impl ProposalFields {
-    pub(in crate::commands) fn new(proposed: &Proposed) -> Self {
+    pub(in crate::commands) fn new(proposed: &ProposalResult) -> Self {
         let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
         Self {
             branch: proposed.branch.clone(),
@@ -183,7 +183,7 @@ impl ProposalFields {
 }
 
 impl EnvironmentPlan {
-    pub(in crate::commands) fn new(comparison: &Comparison<'_>) -> anyhow::Result<Self> {
+    pub(in crate::commands) fn new(comparison: &EditComparison<'_>) -> anyhow::Result<Self> {
         let loaded = comparison.loaded();
         let plan = View::whole(comparison.planned()).answer_without_lines(loaded)?;
         Ok(Self { plan, environment: loaded.fleet.environment.to_string() })

@@ -9,7 +9,7 @@ use delivery::output::changes::markdown::{self, PlanText};
 use model::excerpt;
 use model::field_path::FieldPath;
 use model::kind::Kind;
-use workbench::branch::{Comparison, ControlPlaneBranch};
+use workbench::branch::{ControlPlaneBranch, EditComparison};
 
 use super::{BranchEdit, Done, Outcome, Verb};
 use crate::commands::plan::selection::View;
@@ -59,7 +59,7 @@ pub(in crate::commands) struct ProposalBody<'a> {
     /// The branch to merge it into.
     pub(in crate::commands) of: &'a str,
     pub(in crate::commands) files: &'a FileEdits,
-    pub(in crate::commands) comparisons: &'a [Comparison<'a>],
+    pub(in crate::commands) comparisons: &'a [EditComparison<'a>],
 }
 
 impl ProposalBody<'_> {
@@ -151,7 +151,7 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_
 }
 
 /// The plan for one environment.
-pub(in crate::commands) fn plan_text(comparison: &Comparison<'_>) -> String {
+pub(in crate::commands) fn plan_text(comparison: &EditComparison<'_>) -> String {
     let summary = View::whole(comparison.planned()).summary(comparison.loaded());
     let (title, environment) = (comparison.change().title(), &comparison.loaded().fleet.environment);
     // An edit of the main branch changes several environments.
@@ -160,7 +160,7 @@ pub(in crate::commands) fn plan_text(comparison: &Comparison<'_>) -> String {
 }
 
 /// The values that change. A value is shown only if it is known that no schema marks it as sensitive.
-fn values(edit: &BranchEdit, comparisons: &[Comparison<'_>]) -> String {
+fn values(edit: &BranchEdit, comparisons: &[EditComparison<'_>]) -> String {
     let width = edit.values.iter().map(|value| value.key.chars().count()).max().unwrap_or_default();
     let mut text = String::new();
     for value in &edit.values {
@@ -171,9 +171,9 @@ fn values(edit: &BranchEdit, comparisons: &[Comparison<'_>]) -> String {
 }
 
 /// Whether a value may be shown.
-pub(super) fn is_shown(value: &ConfigValueChange, comparisons: &[Comparison<'_>]) -> bool {
+pub(super) fn is_shown(value: &ConfigValueChange, comparisons: &[EditComparison<'_>]) -> bool {
     let path = FieldPath::default().key(value.key.clone());
-    let is_hidden = |comparison: &Comparison<'_>| {
+    let is_hidden = |comparison: &EditComparison<'_>| {
         let sensitive = comparison.planned().sensitive();
         sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path))
     };

@@ -12,7 +12,7 @@ use model::label::Labels;
 use model::name::ConfigMapName;
 use model::object::config_map::{IGNORED_LABELS, PLATFORM_CONFIG};
 use model::object_key::ObjectKey;
-use workbench::branch::Comparison;
+use workbench::branch::EditComparison;
 
 /// The maximum number of overriding values that a message shows.
 const OVERRIDING_MAX: usize = 3;
@@ -27,9 +27,9 @@ pub(in crate::commands) struct ExpectedValues {
 
 /// Adds an error for each value that no assignment uses. Nothing is added if that is not certain: if applications can't be read, or if there are no
 /// assignments yet.
-pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut [Comparison<'_>]) {
+pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut [EditComparison<'_>]) {
     let Ok(name) = ConfigMapName::new(name) else { return };
-    let is_known = |comparison: &Comparison<'_>| {
+    let is_known = |comparison: &EditComparison<'_>| {
         let loaded = comparison.loaded();
         loaded.is_complete && loaded.fleet.unavailable.is_empty()
     };
@@ -38,8 +38,9 @@ pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut
     }
     let mut judged: Vec<_> = comparisons.iter_mut().filter(|comparison| !comparison.compiled().is_empty()).collect();
     for key in &expected.keys {
-        let reach =
-            |comparison: &&mut Comparison<'_>| Inventory::new(comparison.compiled().prepared()).value_reach(&name, key);
+        let reach = |comparison: &&mut EditComparison<'_>| {
+            Inventory::new(comparison.compiled().prepared()).value_reach(&name, key)
+        };
         let reaches: Vec<_> = judged.iter().map(reach).collect();
         if reaches.iter().any(|reach| reach.effective > 0) {
             continue;
@@ -54,7 +55,7 @@ pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut
 }
 
 /// The error for a value without effect.
-fn diagnostic((name, key): (&ConfigMapName, &str), reach: &ValueReach, comparison: &Comparison<'_>) -> Diagnostic {
+fn diagnostic((name, key): (&ConfigMapName, &str), reach: &ValueReach, comparison: &EditComparison<'_>) -> Diagnostic {
     let fleet = &comparison.loaded().fleet;
     let config_map = ObjectKey { kind: Kind::ConfigMap, name: Arc::clone(name.as_arc()), of: None };
     let error = |message: String| Diagnostic::error(Code::ValueWithoutEffect, message).about(&config_map);
@@ -102,7 +103,10 @@ fn conditions(fleet: &Fleet, name: &ConfigMapName) -> String {
 }
 
 /// Adds what a check says about labels that nothing has.
-fn with_unknown_labels(diagnostic: Diagnostic, (comparison, config_map): (&Comparison<'_>, &ObjectKey)) -> Diagnostic {
+fn with_unknown_labels(
+    diagnostic: Diagnostic,
+    (comparison, config_map): (&EditComparison<'_>, &ObjectKey),
+) -> Diagnostic {
     let is_about =
         |warning: &&Diagnostic| warning.code == Code::AppliesToNothing && warning.object.as_ref() == Some(config_map);
     comparison.new_warnings().iter().filter(is_about).fold(diagnostic, |mut diagnostic, warning| {

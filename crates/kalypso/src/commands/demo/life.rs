@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use delivery::output::planned::Planned;
-use delivery::publication::hub_publication::{self, Receiver};
+use delivery::publication::hub_publication::{self, HubReceiver};
 use delivery::publication::publish::PlaceOutcome;
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
@@ -82,8 +82,8 @@ impl Life {
         Ok(published_on)
     }
 
-    fn receiver(&self) -> Receiver<'_> {
-        Receiver { hub: &self.asked, environments: &[] }
+    fn receiver(&self) -> HubReceiver<'_> {
+        HubReceiver { hub: &self.asked, environments: &[] }
     }
 
     /// The time of the last deployment or publication that the hosts have not pulled, in seconds since 1970.

@@ -6,7 +6,7 @@ use engine::answers::inventory::Assigned;
 use engine::compile::SingleAssignments;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
-use workbench::listing::rows::{AssignmentRow, Row};
+use workbench::listing::rows::{AssignmentRow, ListRow};
 use workbench::listing::view::View;
 
 use super::{List, Page, Request};
@@ -71,7 +71,7 @@ fn write<'p>(
             list.add_found(&name);
             let held = found.get(id).map(|held| (held, held_content::since(held, now)));
             let row = AssignmentRow::new(assigned, view.environment(), held);
-            list.writer.add(Row::new(&row), view.environment(), &name)?;
+            list.writer.add(ListRow::new(&row), view.environment(), &name)?;
             page.last = name;
         }
         page.listed += part.len();

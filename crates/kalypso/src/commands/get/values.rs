@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use engine::answers::inventory::{AssignmentSet, HeldValue};
-use workbench::listing::filter::{Filter, environments, nearest};
+use workbench::listing::filter::{ListConditions, environments, nearest};
 use workbench::listing::kind::ListedKind;
-use workbench::listing::rows::{KeyRow, KindFields as _, Row, ValueRow, columns_of};
+use workbench::listing::rows::{KeyRow, KindFields as _, ListRow, ValueRow, columns_of};
 use workbench::listing::view::View;
 
 use super::is_for_programs;
@@ -18,7 +18,7 @@ use crate::{table, terminal};
 /// How many different values a note names.
 const VALUES_NAMED_MAX: usize = 5;
 
-pub(super) fn list(options: &Get, filter: &Filter, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
+pub(super) fn list(options: &Get, filter: &ListConditions, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
     let Some(key) = options.values.key.as_deref() else { return keys(options, filter, views) };
     if !views.iter().any(|view| view.inventory.has_key(key)) {
         return Err(unknown_key(key, views).into());
@@ -73,7 +73,7 @@ impl ValueList<'_> {
         writer.count(values.len(), values.len() > limit && !is_of_names);
         if !is_of_names {
             for value in values.iter().take(limit) {
-                writer.add(Row::new(&ValueRow::new(key, value, view)), &environment, "")?;
+                writer.add(ListRow::new(&ValueRow::new(key, value, view)), &environment, "")?;
             }
         }
         if values.len() > limit && !is_for_programs(options.output) {
@@ -96,7 +96,7 @@ impl ValueList<'_> {
         let ids = view.inventory.assignments(&value.set, after.as_ref()).take(limit).map(|one| one.id().to_string());
         if options.output == ListFormat::Name {
             for id in ids {
-                writer.add(Row::default(), view.environment(), &id)?;
+                writer.add(ListRow::default(), view.environment(), &id)?;
             }
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl ValueList<'_> {
 }
 
 /// Lists all keys, without `--key`.
-fn keys(options: &Get, filter: &Filter, views: &[View<'_>]) -> anyhow::Result<Exit> {
+fn keys(options: &Get, filter: &ListConditions, views: &[View<'_>]) -> anyhow::Result<Exit> {
     let mut writer = ListWriter::new(options.output, KeyRow::COLUMNS, options.environment.is_none());
     let limit = limit_of(options.limit, options.output);
     for view in views {
@@ -131,7 +131,7 @@ fn keys(options: &Get, filter: &Filter, views: &[View<'_>]) -> anyhow::Result<Ex
         for (key, config_maps) in rest.iter().take(limit) {
             let (environment, key) = (view.environment().to_owned(), key.to_string());
             let row = KeyRow { environment, key: key.clone(), configs: **config_maps };
-            writer.add(Row::new(&row), view.environment(), &key)?;
+            writer.add(ListRow::new(&row), view.environment(), &key)?;
         }
         writer.count(all.len(), rest.len() > limit);
         if rest.len() > limit {

@@ -1,6 +1,6 @@
 //! `kalypso hub host`: the hosts in the hub's database.
 
-use hub::management::hosts::{self, HostError, HostFilter, HostPart, ReconcilerRegistration, Registration};
+use hub::management::hosts::{self, HostFilter, HostPart, HostRegistrationError, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
 use hub_api::hosts::{ApartReport, Host};
 use hub_api::timestamp::Timestamp;
@@ -116,13 +116,13 @@ fn apart_table(reports: &[ApartReport], now: Timestamp) -> String {
     table::table(std::iter::once(heading).chain(reports.iter().map(row)))
 }
 
-fn failure(error: HostError) -> Failure {
+fn failure(error: HostRegistrationError) -> Failure {
     let message = error.to_string();
     match error {
-        HostError::Text(_) => Failure::usage(message),
-        HostError::Unknown { .. } => {
+        HostRegistrationError::Text(_) => Failure::usage(message),
+        HostRegistrationError::Unknown { .. } => {
             Failure::refused(message).help("`kalypso hub host list --retired` lists the hosts")
         }
-        HostError::Database(_) => Failure::outside(message),
+        HostRegistrationError::Database(_) => Failure::outside(message),
     }
 }

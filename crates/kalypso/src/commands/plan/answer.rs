@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use delivery::output::changes::folding::{Folded, folded};
 use delivery::output::changes::places::Places;
-use delivery::output::changes::{Group, groups};
+use delivery::output::changes::{ChangeGroup, groups};
 use delivery::sources::loaded::Loaded;
 use engine::hold::HeldFolder;
 use engine::output::Relocation;
@@ -15,7 +15,7 @@ use model::tree::OpenError;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use workbench::change::Compared;
+use workbench::change::ComparedStates;
 
 use super::confirmation::{ConfirmationFields, confirmation};
 use super::diff::Diffs;
@@ -43,7 +43,7 @@ pub(crate) struct EnvironmentPlans {
     /// The environment.
     pub(super) environment: String,
     /// What is compared, with `--commit`, `--patch` and `--working-tree`; `null` without them.
-    pub(super) change: Option<Compared>,
+    pub(super) change: Option<ComparedStates>,
     /// One for each `GitOpsRepo`; with `--commit`, `--patch` and `--working-tree` one for all.
     pub(super) plans: Vec<PlanFields>,
     /// What waits for its gates: `source` (`main`, `values`, `values/NAME`, `application/NAME`, or the workload of a release), `revision`, `admitted` (what the output has instead), `waitsFor` (`people`, `clock` or `evidence`; a person must act for `people`), and the open `gates` with `name`, `since` and `text`.
@@ -429,7 +429,7 @@ impl<'a> ListedValues<'a> {
     }
 
     /// A change with its cause, and the workloads and assignments that it is the same for.
-    fn group(&mut self, group: &Group, ids: &[&PlannedId]) -> GroupFields {
+    fn group(&mut self, group: &ChangeGroup, ids: &[&PlannedId]) -> GroupFields {
         let (kind, path, change, cause) = &group.what;
         let names = if group.are_many() { &*group.workloads } else { std::slice::from_ref(&group.workload) };
         let places: BTreeSet<_> = ids.iter().map(|id| &id.place).collect();

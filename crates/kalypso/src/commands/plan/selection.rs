@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use delivery::output::planned::Planned;
-use delivery::output::selection::Selection as Selected;
+use delivery::output::selection::ChangeSelection as Selected;
 use engine::compile::{Compiled, Prepared};
 use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;

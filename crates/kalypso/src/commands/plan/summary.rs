@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use delivery::output::changes::places::Places;
 use delivery::output::changes::{
-    Counts, Group, Groups, because_words, counted, groups, owner, owners_text, places_text, relocation_text,
-    removed_text, renamed_places_text, renaming_note, sign,
+    ChangeCounts, ChangeGroup, Groups, because_words, counted, groups, owner, owners_text, places_text,
+    relocation_text, removed_text, renamed_places_text, renaming_note, sign,
 };
 use delivery::sources::loaded::Loaded;
 use engine::plan::{ChangeKind, FileChange, PlannedId};
@@ -240,7 +240,7 @@ impl View<'_> {
 }
 
 /// The names with most changes, and the number of further names: `  on west ~ 4 - 1 · east ~ 3`. Empty if there is only one name.
-fn most(preposition: &str, counts: &Counts<'_>) -> String {
+fn most(preposition: &str, counts: &ChangeCounts<'_>) -> String {
     if counts.len() < 2 {
         return String::new();
     }
@@ -271,7 +271,7 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
     let count_width = shown.iter().map(|(_, ids)| chars(&thousands(ids.len()))).max().unwrap_or_default();
     let what_width = shown.iter().map(|(group, _)| chars(&group.what.2)).max().unwrap_or_default().min(WHAT_CHARS);
     let mut text = String::new();
-    let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
+    let mut last: Option<&(ChangeGroup, Vec<&PlannedId>)> = None;
     for shown @ (group, ids) in shown {
         // A name that is equal to the name in the line before is not repeated.
         let is_said = !group.are_many() && last.is_some_and(|(last, _)| last.workload == group.workload);

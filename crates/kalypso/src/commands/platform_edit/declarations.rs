@@ -3,11 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
-use authoring::scaffold::environment_copy::Contents;
+use authoring::scaffold::environment_copy::BranchContents;
 use workbench::branch::ControlPlaneBranch;
 
 /// Reads the files with `Environment` objects. In a working tree, uncommitted changes count.
-pub(super) fn read(main: &ControlPlaneBranch) -> anyhow::Result<Contents> {
+pub(super) fn read(main: &ControlPlaneBranch) -> anyhow::Result<BranchContents> {
     let known = main.environments().files.iter().map(|(_, file)| Arc::clone(&file.path));
     let mut paths: Vec<Arc<str>> = known.filter(|path| path.starts_with(git::ENVIRONMENTS)).collect();
     let entries = main.root().and_then(|root| fs::read_dir(root.join(git::ENVIRONMENTS)).ok());
@@ -17,7 +17,7 @@ pub(super) fn read(main: &ControlPlaneBranch) -> anyhow::Result<Contents> {
             paths.push(path.into());
         }
     }
-    let mut contents = Contents::new();
+    let mut contents = BranchContents::new();
     for path in paths {
         if let Some(bytes) = main.read(&path)? {
             contents.insert(path, bytes);

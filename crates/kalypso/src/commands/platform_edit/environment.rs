@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use authoring::branch_files::Refusal;
+use authoring::branch_files::EditRefusal;
 use authoring::file_edits::FileEdits;
 use authoring::scaffold::copied_source::{CopiedSource, SourcePlace};
 use authoring::scaffold::environment::{NewEnvironment, readme};
@@ -145,7 +145,7 @@ impl<'a> Request<'a> {
     }
 
     /// The edits of both branches.
-    fn edits(&self) -> anyhow::Result<Result<BothEdits, Refusal>> {
+    fn edits(&self) -> anyhow::Result<Result<BothEdits, EditRefusal>> {
         let Self { to, from, place, .. } = self;
         let new = NewEnvironment { name: to, control_plane: &place.repo, gitops: "", path: &place.path };
         let main = match EnvironmentDeclarations(&declarations::read(&self.main)?).with(new, from) {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::promotion::controller::command::{PersonDecision, decide};
+use delivery::promotion::controller::command::{DecisionCommand, decide};
 use delivery::promotion::controller::plane::Plane;
-use delivery::promotion::controller::published::Published;
+use delivery::promotion::controller::published::PublicationFacts;
 use delivery::promotion::controller::restoration::{Restoration, RestorationError, RestoredStates, restore};
 use delivery::promotion::controller::{Memory, StepOutcome, StepRequest, status_of};
-use delivery::publication::hub_publication::Receiver;
+use delivery::publication::hub_publication::HubReceiver;
 use delivery::publication::publication_preview::preview;
-use delivery::publication::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
+use delivery::publication::publish::{DestinationFailure, End, Outcome, PublishOptions, Request, publish};
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::gates::Teams;
@@ -88,8 +88,8 @@ impl LocalController {
 
     /// Publishes an environment and makes steps, until nothing is to be published again.
     pub(super) fn advance(&self, environment: &LocalEnvironment) -> LocalStep {
-        let hub = self.hub.as_ref().map(|hub| Receiver { hub, environments: &self.environments });
-        let options = Options { hosts: self.hosts.as_ref(), ..Options::default() };
+        let hub = self.hub.as_ref().map(|hub| HubReceiver { hub, environments: &self.environments });
+        let options = PublishOptions { hosts: self.hosts.as_ref(), ..PublishOptions::default() };
         let request = Request { environment: &environment.name, gitops_repo: None, options, hub, is_hub_only: false };
         let publish = || publish(&self.access, &request, &|_, _| {}).map_err(super::super::publish::failure);
         let (made, warnings) = match self.steps().publish(&environment.name, &publish) {
@@ -123,7 +123,7 @@ impl LocalController {
 
     fn planned_step(&self, environment: &EnvironmentName) -> anyhow::Result<(Option<StepOutcome>, Option<Failure>)> {
         let output = preview(&self.access, environment).map_err(super::super::publish::failure)?;
-        let published = Published::from_outcome(&output);
+        let published = PublicationFacts::from_outcome(&output);
         let steps = self.steps();
         let request = steps.request(environment);
         let request = StepRequest { is_read_only: true, published: Some(&published), output: Some(&output), ..request };
@@ -136,7 +136,7 @@ impl LocalController {
         let (author, by) = decider(&self.access);
         let reason = command.reason.as_deref().unwrap_or_default().into();
         let decided = Command { kind: kind(command)?, by: by.into(), at: jiff::Timestamp::now(), reason };
-        let decision = PersonDecision {
+        let decision = DecisionCommand {
             environment: &name,
             subject: command.subject.as_deref(),
             command: &decided,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use authoring::branch_files::Refusal;
+use authoring::branch_files::EditRefusal;
 use authoring::renames::{self, NewName, Renaming};
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::sources::loaded::Loaded;
@@ -190,7 +190,7 @@ impl Request<'_> {
     }
 
     /// The edits of each branch: one has the workload, and the others follow.
-    fn renamings(&self, branches: &[Opened]) -> Result<Vec<Renaming>, Refusal> {
+    fn renamings(&self, branches: &[Opened]) -> Result<Vec<Renaming>, EditRefusal> {
         let mut names: Option<Vec<NewName>> = None;
         let mut at = None;
         for (position, (branch, _)) in branches.iter().enumerate() {

@@ -13,7 +13,7 @@ use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use workbench::branch::{Comparison, ControlPlaneBranch, NewProposal, Proposed};
+use workbench::branch::{ControlPlaneBranch, EditComparison, NewProposal, ProposalResult};
 
 use crate::arguments::{EditOptions, Format};
 use crate::commands::branch_edit::{EnvironmentPlan, FileFields, ProposalFields, plan_text, refuse_errors};
@@ -63,7 +63,7 @@ pub(super) struct JointEdit<'a> {
 #[derive(Default)]
 struct Done {
     committed: Option<Committed>,
-    proposed: Option<Proposed>,
+    proposed: Option<ProposalResult>,
 }
 
 impl JointEdit<'_> {
@@ -86,7 +86,7 @@ impl JointEdit<'_> {
     }
 
     /// All branches are checked before the first one is written.
-    fn carry_out(&self, comparisons: &[Comparison<'_>]) -> anyhow::Result<Vec<Done>> {
+    fn carry_out(&self, comparisons: &[EditComparison<'_>]) -> anyhow::Result<Vec<Done>> {
         if self.options.propose {
             return self.parts.iter().map(|part| self.propose(part, comparisons)).collect();
         }
@@ -100,7 +100,7 @@ impl JointEdit<'_> {
         self.parts.iter().map(commit).collect()
     }
 
-    fn propose(&self, part: &Part, comparisons: &[Comparison<'_>]) -> anyhow::Result<Done> {
+    fn propose(&self, part: &Part, comparisons: &[EditComparison<'_>]) -> anyhow::Result<Done> {
         let (old, new) = self.names;
         let environment = part.branch.environment().map(|name| format!("{name}-")).unwrap_or_default();
         let word = if self.kind == Kind::Workload { "workload" } else { "target" };
@@ -150,7 +150,7 @@ impl JointEdit<'_> {
         found
     }
 
-    fn show(&self, comparisons: &[Comparison<'_>], done: &[Done]) -> anyhow::Result<()> {
+    fn show(&self, comparisons: &[EditComparison<'_>], done: &[Done]) -> anyhow::Result<()> {
         let mut report = DiagnosticReport::new();
         comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
         if self.options.output != Format::Human {
@@ -224,7 +224,7 @@ impl JointEdit<'_> {
 
     fn answer(
         &self,
-        comparisons: &[Comparison<'_>],
+        comparisons: &[EditComparison<'_>],
         done: &[Done],
         report: &DiagnosticReport<'_>,
     ) -> anyhow::Result<RenameFields> {

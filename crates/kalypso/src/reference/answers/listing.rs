@@ -5,7 +5,7 @@ use workbench::listing::kind::ListedKind;
 use workbench::listing::rows::{KeyRow, ObjectFields, ValueRow, schema_name};
 
 use super::schema::Schemas;
-use super::{Described, Field, owned};
+use super::{AnswerField, Described, owned};
 
 /// The fields that describe the page of a list.
 const PAGE: &[Described] =
@@ -14,9 +14,9 @@ const PAGE: &[Described] =
 const ITEMS: &str = "items[].";
 
 /// The output of `kalypso get`, by command. The fields of lists are those of their types.
-pub(super) fn lists() -> Vec<(String, Vec<Field>)> {
+pub(super) fn lists() -> Vec<(String, Vec<AnswerField>)> {
     let schemas = Schemas::of_lists();
-    let page = |fields: [Vec<Field>; 2]| fields.into_iter().flatten().chain(owned(PAGE)).collect();
+    let page = |fields: [Vec<AnswerField>; 2]| fields.into_iter().flatten().chain(owned(PAGE)).collect();
     let of_kind = |kind: ListedKind| {
         let common =
             if kind.of_objects().is_some() { schemas.fields(&ObjectFields::name(), ITEMS) } else { Vec::new() };

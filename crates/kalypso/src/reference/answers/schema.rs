@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 use workbench::listing::rows;
 
-use super::Field;
+use super::AnswerField;
 
 /// Schemas by name.
 pub(super) struct Schemas(Map<String, Value>);
@@ -24,7 +24,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
 ];
 
 /// The fields of the answer of a command. A type that occurs several times in it is described once.
-pub(super) fn of_answer<T: ToSchema>() -> Vec<Field> {
+pub(super) fn of_answer<T: ToSchema>() -> Vec<AnswerField> {
     let mut schemas = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut schemas);
     let found = Found { fields: Vec::new(), elsewhere: &[PLACE], first: Some(BTreeMap::new()) };
@@ -68,11 +68,11 @@ impl Schemas {
     }
 
     /// The fields of a schema and of its nested schemas, each with a prefix.
-    pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<Field> {
+    pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<AnswerField> {
         self.found(name, prefix, Found { fields: Vec::new(), elsewhere: &ELSEWHERE, first: None })
     }
 
-    fn found(&self, name: &str, prefix: &str, mut found: Found) -> Vec<Field> {
+    fn found(&self, name: &str, prefix: &str, mut found: Found) -> Vec<AnswerField> {
         if let Some(schema) = self.0.get(name) {
             self.walk(schema, prefix, &mut found);
         }

@@ -21,7 +21,7 @@ impl Numbers {
 }
 
 /// The expected files with the numbers of their limits, by role and path.
-type Paper = BTreeMap<(Role, String), (String, usize)>;
+type Paper = BTreeMap<(AuthorRole, String), (String, usize)>;
 
 /// The objects with limits.
 const BASES: [&str; 3] =
@@ -94,10 +94,10 @@ fn text(numbers: &mut Numbers) -> String {
 }
 
 /// Makes a random change in the expected files. Returns the change.
-fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
+fn edit(paper: &mut Paper, numbers: &mut Numbers) -> SourceFileChange {
     let role = match numbers.pick(&["platform", "platform", "platform", "a", "b"]) {
-        "platform" => Role::Platform,
-        name => Role::Application(RegistrationName::new(name).unwrap()),
+        "platform" => AuthorRole::Platform,
+        name => AuthorRole::Application(RegistrationName::new(name).unwrap()),
     };
     let path = numbers.pick(&["1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml"]);
     let (known, number) = paper.get(&(role.clone(), path.to_owned())).cloned().unwrap_or_default();
@@ -105,7 +105,7 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
     let text = match numbers.below(12) {
         0 => {
             paper.remove(&(role.clone(), path.to_owned()));
-            return FileChange::Removed { role, source: Source::directory().into(), path: path.into() };
+            return SourceFileChange::Removed { role, source: Source::directory().into(), path: path.into() };
         }
         1 => format!("# more\n{known}"),
         2 => known.replace("one", "two"),
@@ -118,7 +118,7 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
         _ => self::text(numbers),
     };
     paper.insert((role.clone(), path.to_owned()), (text.clone(), number));
-    FileChange::Written { role, scope: Scope::Everything, limits: limits(number), file: file(path, &text) }
+    SourceFileChange::Written { role, scope: FileScope::Everything, limits: limits(number), file: file(path, &text) }
 }
 
 fn file(path: &str, text: &str) -> File {
@@ -210,10 +210,10 @@ fn updated_fleet_equals_a_fleet_read_as_a_whole() {
 
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one}\n";
 
-fn written(path: &str, text: &str) -> FileChange {
-    FileChange::Written {
-        role: Role::Platform,
-        scope: Scope::Everything,
+fn written(path: &str, text: &str) -> SourceFileChange {
+    SourceFileChange::Written {
+        role: AuthorRole::Platform,
+        scope: FileScope::Everything,
         limits: Limits::default(),
         file: file(path, text),
     }

@@ -4,7 +4,7 @@ use granit_parser::{Event, ScalarStyle as Style};
 
 use super::{Builder, Children};
 use crate::yaml::refused::{self, Gap, Surroundings};
-use crate::yaml::{Dialect, Node, NodeValue, Span, YamlProblem};
+use crate::yaml::{Node, NodeValue, Span, YamlDialect, YamlProblem};
 
 /// What was checked of a text.
 #[derive(Default)]
@@ -113,7 +113,7 @@ impl Builder<'_> {
     }
 
     fn refuse(&mut self, problem: Option<YamlProblem>) {
-        let is_json = self.options.dialect == Dialect::Json;
+        let is_json = self.options.dialect == YamlDialect::Json;
         if let Some(problem) = problem.filter(|_| !is_json && !self.conformity.is_reported) {
             self.conformity.is_reported = true;
             self.findings().add(problem);

@@ -1,10 +1,10 @@
 //! Tests of the messages for text that does not parse.
 
-use crate::yaml::{Options, ProblemKind, read};
+use crate::yaml::{ProblemKind, YamlOptions, read};
 
 /// Checks the message, the place and the advice of the only problem in the text.
 fn check(text: &str, at: &str, message: &str, hint: &str) {
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     let [problem] = &*reading.problems else { panic!("{:?}", reading.problems) };
     assert_eq!(&text[problem.span.range()], at, "{problem:?}");
     assert!(problem.message.contains(message), "{problem:?}");
@@ -28,7 +28,7 @@ fn tabs_are_found_in_their_line() {
 #[test]
 fn a_tab_behind_a_text_is_found_in_its_own_line() {
     let check = |text: &str, line: usize, column: usize| {
-        let reading = read(text, &Options::OBJECTS);
+        let reading = read(text, &YamlOptions::OBJECTS);
         let [problem] = &*reading.problems else { panic!("{text:?}: {:?}", reading.problems) };
         let before = &text[..problem.span.start as usize];
         let begin = before.rfind('\n').map_or(0, |at| at + 1);
@@ -75,7 +75,7 @@ fn syntax_of_other_parsers_is_explained() {
     check("a: |\n  \tx\n", "\t", "first line of a block", "after `|`");
     check("|\nx\n", "x", "not indented", "indent");
     let text = "a: 1\n...\nb: 2\n";
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     assert_eq!((reading.documents.len(), reading.fragments.len()), (1, 1));
     assert!(reading.problems[0].message.contains("without `---`"), "{:?}", reading.problems);
 }
@@ -125,7 +125,7 @@ fn bracket_errors_are_explained() {
 #[test]
 fn too_deep_texts_are_refused_wherever_the_depth_comes_from() {
     for text in ["[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000), "? ".repeat(1000)] {
-        let reading = read(&text, &Options::OBJECTS);
+        let reading = read(&text, &YamlOptions::OBJECTS);
         assert_eq!(reading.problems[0].kind, ProblemKind::Depth);
     }
 }
@@ -146,6 +146,6 @@ fn tabs_that_do_not_indent_are_fine() {
         "a:\n  b: {\n\t\"c\": 1\n  }\n",
         "a: \"x\\\n\ty\"\n",
     ] {
-        assert_eq!(read(text, &Options::OBJECTS).problems, [], "{text:?}");
+        assert_eq!(read(text, &YamlOptions::OBJECTS).problems, [], "{text:?}");
     }
 }

@@ -5,7 +5,7 @@ use crate::yaml::Resolved;
 
 /// Checks the numbers of documents, problems and fragments in a text.
 fn check(text: &str, documents: usize, problems: usize, fragments: usize) -> Reading {
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     let found = (reading.documents.len(), reading.problems.len(), reading.fragments.len());
     assert_eq!(
         found,
@@ -37,7 +37,7 @@ fn directives_line_ends_and_json_are_accepted() {
 #[test]
 fn a_broken_document_does_not_hide_its_neighbours() {
     for broken in ["b: 'open", "b: [1, 2", "b: c: d", "\tb: 1\n c", "b: *x", "b: {{ .x }}", "]", "%", "b: 1\n- c"] {
-        let reading = read(&format!("a: 1\n---\n{broken}\n---\nc: 3\n"), &Options::OBJECTS);
+        let reading = read(&format!("a: 1\n---\n{broken}\n---\nc: 3\n"), &YamlOptions::OBJECTS);
         let keys: Vec<_> = reading.documents.iter().map(|document| document.root.clone()).collect();
         assert!(keys.iter().any(|root| root.get("a").is_some()), "{broken}");
         assert!(keys.iter().any(|root| root.get("c").is_some()), "{broken}");
@@ -61,7 +61,7 @@ fn quoted_texts_may_continue_in_the_column_of_their_key() {
 fn each_document_is_taken_once_although_some_are_read_twice() {
     let mut found = Vec::new();
     let text = "a: 1\n---\nb: !x 2\n---\nc: 'd\ne'\n---\nf: 3\n";
-    let problems = read_each(text, &Options::OBJECTS, |document| found.push(document.root.key_span("a").is_some()));
+    let problems = read_each(text, &YamlOptions::OBJECTS, |document| found.push(document.root.key_span("a").is_some()));
     assert_eq!((found, problems.len()), (vec![true, false, false, false], 1));
 }
 
@@ -105,7 +105,7 @@ fn aliases_stand_for_their_definition() {
 #[test]
 fn recursive_unknown_and_foreign_aliases_are_errors() {
     for text in ["a: &x {b: *x}\n", "a: *x\n", "a: &x 1\n---\nb: *x\n"] {
-        assert_eq!(read(text, &Options::OBJECTS).problems[0].kind, ProblemKind::Alias);
+        assert_eq!(read(text, &YamlOptions::OBJECTS).problems[0].kind, ProblemKind::Alias);
     }
 }
 
@@ -124,8 +124,8 @@ fn nested_aliases_are_limited() {
 fn too_large_texts_are_not_read() {
     let reading = check(&"a: b\n".repeat(10 << 20), 0, 1, 0);
     assert_eq!(reading.problems[0].message, "the text has 50 MB, the limit is 8 MB: it was not read");
-    let limits = Limits { documents: 3, nodes: 20, ..Limits::DEFAULT };
-    let options = Options { limits, ..Options::OBJECTS };
+    let limits = YamlLimits { documents: 3, nodes: 20, ..YamlLimits::DEFAULT };
+    let options = YamlOptions { limits, ..YamlOptions::OBJECTS };
     for text in ["a: 1\n---\n".repeat(5), "- a\n".repeat(30)] {
         assert_eq!(read(&text, &options).problems[0].kind, ProblemKind::Limit);
     }
@@ -159,7 +159,7 @@ fn tags_decide_the_type_of_a_scalar() {
 
 #[test]
 fn tags_that_do_not_fit_are_problems() {
-    let kind = |text: &str| read(text, &Options::OBJECTS).problems[0].kind;
+    let kind = |text: &str| read(text, &YamlOptions::OBJECTS).problems[0].kind;
     assert_eq!(kind("a: !!int x\n"), ProblemKind::TagMismatch);
     assert_eq!(kind("a: !!binary '***'\n"), ProblemKind::TagMismatch);
     assert_eq!(kind("a: !!binary /w==\n"), ProblemKind::TagMismatch);
@@ -184,7 +184,7 @@ fn hostile_texts_take_linear_time() {
         "\t\n".repeat(200_000),
     ];
     for text in texts {
-        let reading = read(&text, &Options::OBJECTS);
+        let reading = read(&text, &YamlOptions::OBJECTS);
         assert!(!reading.documents.is_empty() || !reading.problems.is_empty());
     }
 }
@@ -217,7 +217,7 @@ fn two_tags_on_one_node_are_an_error() {
 #[test]
 fn an_error_behind_many_warnings_is_listed() {
     let text = format!("{}---\na: [\n", "- !x y\n".repeat(150));
-    let reading = read(&text, &Options::OBJECTS);
+    let reading = read(&text, &YamlOptions::OBJECTS);
     assert!(
         reading.problems.iter().any(|problem| problem.kind == ProblemKind::Syntax),
         "{:?}",

@@ -1,12 +1,12 @@
 //! Tests of mapping offsets in scalars back to the text.
 
 use super::source_offset;
-use crate::yaml::{Options, read};
+use crate::yaml::{YamlOptions, read};
 
 /// Checks that `needle`, in the content of the only value of a mapping, maps to the place after the mark `^` in the text.
 fn check(marked: &str, needle: &str) {
     let text = marked.replacen('^', "", 1);
-    let reading = read(&text, &Options::OBJECTS);
+    let reading = read(&text, &YamlOptions::OBJECTS);
     assert_eq!(reading.problems, []);
     let value = &reading.documents[0].root.as_mapping().unwrap()[0].1;
     let content = &value.as_scalar().unwrap().text;
@@ -53,7 +53,7 @@ fn the_place_of_a_block_begins_at_its_header() {
     for text in
         ["a: |\n  x\n", "a: >-\n  x\n\nb: 1\n", "a: |\nb: 1\n", "a: !!str |\n  x\n", "a: &b-c |  # d\n  x\n", "a: |"]
     {
-        let reading = read(text, &Options::OBJECTS);
+        let reading = read(text, &YamlOptions::OBJECTS);
         let span = reading.documents[0].root.get("a").unwrap().span;
         assert_eq!(span.start as usize, text.rfind(" |").or(text.find(" >")).unwrap() + 1, "{text:?}");
         assert!(text.len() < 8 || span.end as usize <= text.find("b: 1").unwrap_or(text.len()));
@@ -63,7 +63,7 @@ fn the_place_of_a_block_begins_at_its_header() {
 #[test]
 fn out_of_range_offsets_are_clamped_to_the_node() {
     let text = "key: value\n";
-    let reading = read(text, &Options::OBJECTS);
+    let reading = read(text, &YamlOptions::OBJECTS);
     let root = &reading.documents[0].root;
     assert_eq!(source_offset(text, root, 7), 0);
     assert_eq!(source_offset(text, root.get("key").unwrap(), 100), 10);

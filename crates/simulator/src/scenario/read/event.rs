@@ -6,7 +6,7 @@ use super::Names;
 use super::claim;
 use super::tokens::{Expected, Words};
 use crate::scenario::definition::{
-    ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FaultKind, PromotionEdit, SystemPart,
+    ChangeOrRelease, ClusterGroup, DecisionEvent, DecisionKind, FaultKind, PromotionEdit, ScenarioEvent, SystemPart,
 };
 use crate::scenario::names::NamePattern;
 
@@ -52,7 +52,7 @@ pub(super) const FORMS: &[(&str, &str)] = &[
 ];
 
 /// Reads an event.
-pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
+pub(super) fn read(text: &str, names: &Names) -> Result<ScenarioEvent, Expected> {
     let mut words = Words::new(text);
     let verb = words.word("an event")?;
     let event = match verb {
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
         "add" | "remove" => fleet(verb, &mut words, names)?,
         "check" | "kill" | "git-host" | "hub" | "clock" => outside(verb, &mut words)?,
         "delete" | "restore" => states(verb, &mut words, names)?,
-        "expect" => Event::Expect(claim::read(&mut words, names)?),
+        "expect" => ScenarioEvent::Expect(claim::read(&mut words, names)?),
         _ if FORMS.iter().any(|(known, _)| *known == verb) => decision(verb, &mut words, names)?,
         other => return Err(format!("`{other}` is no event")),
     };
@@ -70,62 +70,71 @@ pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
     Ok(event)
 }
 
-fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     Ok(match verb {
         "change" => {
             let name = words.name("the name of the change")?;
             let scope = words.scope(names)?;
-            Event::Change { name, scope, promotion: promotion(words)?, author: author(words)? }
+            ScenarioEvent::Change { name, scope, promotion: promotion(words)?, author: author(words)? }
         }
-        "revert" => Event::Revert(words.name("the name of the change")?),
-        "install" => Event::Install { version: words.name("the version")?, scope: words.scope(names)? },
+        "revert" => ScenarioEvent::Revert(words.name("the name of the change")?),
+        "install" => ScenarioEvent::Install { version: words.name("the version")?, scope: words.scope(names)? },
         "release" => {
             let workload = names.workload(words)?;
             let version = names.release(&workload, words.word("the version")?)?;
-            Event::Release { workload, version, author: author(words)? }
+            ScenarioEvent::Release { workload, version, author: author(words)? }
         }
         _ => {
             let environment = words.environment(&names.environments)?;
-            Event::Configure { environment, name: words.name("the name of the change")?, scope: words.scope(names)? }
+            ScenarioEvent::Configure {
+                environment,
+                name: words.name("the name of the change")?,
+                scope: words.scope(names)?,
+            }
         }
     })
 }
 
 /// What people and application teams write into an environment itself.
-fn around(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn around(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     Ok(match verb {
         "pin" => {
             let workload = names.workload(words)?;
             let version = words.name("the version")?;
             words.must("in")?;
-            Event::Pin { workload, version, environment: words.environment(&names.environments)?, label: words.only()? }
+            ScenarioEvent::Pin {
+                workload,
+                version,
+                environment: words.environment(&names.environments)?,
+                label: words.only()?,
+            }
         }
         "retarget" => {
             let workload = names.workload(words)?;
             words.must("in")?;
             let environment = words.environment(&names.environments)?;
             words.must("with")?;
-            Event::Retarget { workload, environment, name: words.name("the name of the change")? }
+            ScenarioEvent::Retarget { workload, environment, name: words.name("the name of the change")? }
         }
         "merge" => {
             let environment = words.environment(&names.environments)?;
             let has_workload = words.peek().is_some_and(|word| word != "by");
             let workload = if has_workload { Some(names.workload(words)?) } else { None };
             words.must("by hand")?;
-            Event::MergeByHand { environment, workload }
+            ScenarioEvent::MergeByHand { environment, workload }
         }
         _ => {
             let what = match words.content(names)? {
-                Content::Release(workload, version) => {
+                ChangeOrRelease::Release(workload, version) => {
                     let version = names.release(&workload, &version)?;
-                    Content::Release(workload, version)
+                    ChangeOrRelease::Release(workload, version)
                 }
-                commit @ Content::Change(_) => commit,
+                commit @ ChangeOrRelease::Change(_) => commit,
             };
             words.must("into")?;
             let environment = words.environment(&names.environments)?;
             words.must("by hand")?;
-            Event::MoveByHand { environment, what }
+            ScenarioEvent::MoveByHand { environment, what }
         }
     })
 }
@@ -148,7 +157,7 @@ fn author(words: &mut Words<'_>) -> Result<Option<Arc<str>>, Expected> {
     if words.take("by") { words.name("an account").map(Some) } else { Ok(Some("dora".into())) }
 }
 
-fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     let who = words.who(&names.environments)?;
     let fault = match verb {
         "fail" if words.take("on") => FaultKind::Failing(Some(words.name("the name of a change")?)),
@@ -163,33 +172,37 @@ fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expe
             words.must("by")?;
             FaultKind::Slow(words.duration()?)
         }
-        _ => return Ok(Event::Repair(who)),
+        _ => return Ok(ScenarioEvent::Repair(who)),
     };
-    Ok(Event::Hosts { who, fault, lasts: words.lasts()? })
+    Ok(ScenarioEvent::Hosts { who, fault, lasts: words.lasts()? })
 }
 
-fn fleet(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn fleet(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     if verb == "remove" {
-        return Ok(Event::Shrink(words.who(&names.environments)?));
+        return Ok(ScenarioEvent::Shrink(words.who(&names.environments)?));
     }
     let word = words.word("the names of the clusters")?;
     let pattern = NamePattern::parse(word).ok_or_else(|| format!("`{word}` is no name: write `store-[4-9]`"))?;
     words.must("to")?;
     let environment = words.environment(&names.environments)?;
     let labels = words.only()?.into_iter().map(|(key, value)| (key, vec![value])).collect();
-    Ok(Event::Grow { environment, group: ClusterGroup { names: pattern, labels, hosts: 1 } })
+    Ok(ScenarioEvent::Grow { environment, group: ClusterGroup { names: pattern, labels, hosts: 1 } })
 }
 
-fn states(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn states(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     words.must("states of")?;
     let environment = words.environment(&names.environments)?;
-    Ok(if verb == "delete" { Event::DeleteStates { environment } } else { Event::RestoreStates { environment } })
+    Ok(if verb == "delete" {
+        ScenarioEvent::DeleteStates { environment }
+    } else {
+        ScenarioEvent::RestoreStates { environment }
+    })
 }
 
-fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
+fn outside(verb: &str, words: &mut Words<'_>) -> Result<ScenarioEvent, Expected> {
     let down = |part, words: &mut Words<'_>| {
         words.must("for")?;
-        Ok(Event::Down { part, lasts: words.duration()? })
+        Ok(ScenarioEvent::Down { part, lasts: words.duration()? })
     };
     match verb {
         "check" => {
@@ -200,11 +213,15 @@ fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
                 "is" => words.must("unknown").map(|()| None)?,
                 other => return Err(format!("`passes`, `fails` or `is unknown` is expected at `{other}`")),
             };
-            Ok(Event::Check { name, outcome, lasts: words.lasts()? })
+            Ok(ScenarioEvent::Check { name, outcome, lasts: words.lasts()? })
         }
         "kill" => {
             words.must("the service")?;
-            if words.take("at every step") { Ok(Event::KillAtEveryStep) } else { down(SystemPart::Service, words) }
+            if words.take("at every step") {
+                Ok(ScenarioEvent::KillAtEveryStep)
+            } else {
+                down(SystemPart::Service, words)
+            }
         }
         "git-host" => words.must("API is down").and_then(|()| down(SystemPart::HostApi, words)),
         "hub" if words.take("misses publications") => down(SystemPart::Publications, words),
@@ -215,12 +232,12 @@ fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
             let (sign, size) = word.strip_prefix('-').map_or((1, word), |size| (-1, size));
             let size = model::duration::parse(size).map_err(|error| format!("`{word}`: {error}"))?;
             let seconds = sign * i64::try_from(size.as_secs()).unwrap_or(i64::MAX);
-            Ok(Event::Skew { seconds, lasts: words.lasts()? })
+            Ok(ScenarioEvent::Skew { seconds, lasts: words.lasts()? })
         }
     }
 }
 
-fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<ScenarioEvent, Expected> {
     let environment = words.environment(&names.environments)?;
     let subject = words.subject(names)?;
     let decision = match verb {
@@ -247,5 +264,5 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
     if reason.is_empty() && matches!(verb, "hold" | "abort" | "skip" | "rollback" | "override" | "promote") {
         return Err("`because REASON` is missing at the end".to_owned());
     }
-    Ok(Event::Decide(DecisionEvent { environment, subject, by, decision, reason }))
+    Ok(ScenarioEvent::Decide(DecisionEvent { environment, subject, by, decision, reason }))
 }

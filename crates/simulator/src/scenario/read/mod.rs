@@ -25,7 +25,7 @@ pub(super) use self::references::remove_unknown;
 use self::tokens::{Expected, Words};
 use self::workloads::{default_workloads, release_of, workloads};
 use super::definition::{
-    ClusterGroup, EnvironmentDefinition, Event, Happening, Pace, Scenario, ScenarioExpectation, When,
+    ClusterGroup, EnvironmentDefinition, Happening, Pace, Scenario, ScenarioEvent, ScenarioExpectation, When,
     WorkloadDefinition,
 };
 use super::names::NamePattern;
@@ -96,7 +96,8 @@ pub fn read(path: &str, content: &[u8]) -> Result<Scenario, Unreadable> {
     let mut reader = Reader::new(id, content);
     reader.diagnostics = promotions.diagnostics;
     let mut documents = Vec::new();
-    let problems = yaml::read_bytes_each(content, &yaml::Options::OBJECTS, |document| documents.push(document.root));
+    let problems =
+        yaml::read_bytes_each(content, &yaml::YamlOptions::OBJECTS, |document| documents.push(document.root));
     if !problems.is_empty() {
         return Err(Unreadable { files, diagnostics: reader.diagnostics });
     }
@@ -329,14 +330,14 @@ fn expectations(node: &Node, names: &Names, reader: &mut Reader<'_>) -> Vec<Scen
 ///
 /// # Errors
 /// What is expected instead.
-pub(super) fn event(text: &str, names: &Names) -> Result<Event, String> {
+pub(super) fn event(text: &str, names: &Names) -> Result<ScenarioEvent, String> {
     event::read(text, names)
 }
 
 /// The expectations of the timeline and the list.
 pub(super) fn all_expectations(scenario: &Scenario) -> Vec<ScenarioExpectation> {
     let of_timeline = scenario.timeline.iter().filter_map(|happening| match &happening.event {
-        Event::Expect(claim) => Some(ScenarioExpectation {
+        ScenarioEvent::Expect(claim) => Some(ScenarioExpectation {
             claim: claim.clone(),
             when: When::At(happening.at),
             text: happening.text.strip_prefix("expect ").unwrap_or(&happening.text).into(),

@@ -12,8 +12,8 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, DecisionEvent, DecisionKind, Event, FaultKind, FolderScope, Happening, LabelPair,
-    MemberSelection, PromotionEdit, Scenario, Who,
+    ChangeOrRelease, Claim, ClusterGroup, DecisionEvent, DecisionKind, FaultKind, FolderScope, Happening, LabelPair,
+    MemberSelection, PromotionEdit, Scenario, ScenarioEvent, Who,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
@@ -43,8 +43,10 @@ pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader
 /// The events that install a version again, with other folders: they would have no effect.
 fn repeated_versions(scenario: &Scenario) -> Vec<&Happening> {
     let mut known = BTreeSet::new();
-    let mut is_repeated = |event: &Event| match event {
-        Event::Install { version, scope } => !known.insert(Arc::clone(version)) && *scope != FolderScope::default(),
+    let mut is_repeated = |event: &ScenarioEvent| match event {
+        ScenarioEvent::Install { version, scope } => {
+            !known.insert(Arc::clone(version)) && *scope != FolderScope::default()
+        }
         _ => false,
     };
     scenario.timeline.iter().filter(|happening| is_repeated(&happening.event)).collect()
@@ -54,7 +56,8 @@ fn repeated_versions(scenario: &Scenario) -> Vec<&Happening> {
 pub(in crate::scenario) fn remove_unknown(scenario: &mut Scenario) {
     loop {
         let known = Known::from_scenario(scenario);
-        let is_known = |event: &Event| of_event(event).iter().all(|reference| known.missing(reference).is_none());
+        let is_known =
+            |event: &ScenarioEvent| of_event(event).iter().all(|reference| known.missing(reference).is_none());
         let kept: Vec<_> = scenario.timeline.iter().filter(|happening| is_known(&happening.event)).cloned().collect();
         if kept.len() == scenario.timeline.len() {
             return;
@@ -76,7 +79,7 @@ fn unused_promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reade
     let is_written = |name: &Arc<str>| {
         let edit = PromotionEdit::Write(Arc::clone(name));
         let mut events = scenario.timeline.iter().map(|happening| &happening.event);
-        events.any(|event| matches!(event, Event::Change { promotion: Some(found), .. } if *found == edit))
+        events.any(|event| matches!(event, ScenarioEvent::Change { promotion: Some(found), .. } if *found == edit))
     };
     for (position, (name, promotion)) in scenario.promotions.iter().enumerate() {
         let mut before = scenario.promotions.iter().take(position);
@@ -147,28 +150,30 @@ fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s FolderScope) -> Ve
     scope.label.iter().map(|label| Reference::Label(environment, label)).collect()
 }
 
-fn of_event(event: &Event) -> Vec<Reference<'_>> {
+fn of_event(event: &ScenarioEvent) -> Vec<Reference<'_>> {
     match event {
-        Event::Revert(name) | Event::MoveByHand { what: Content::Change(name), .. } => vec![Reference::Change(name)],
-        Event::Change { scope, promotion, .. } => {
+        ScenarioEvent::Revert(name) | ScenarioEvent::MoveByHand { what: ChangeOrRelease::Change(name), .. } => {
+            vec![Reference::Change(name)]
+        }
+        ScenarioEvent::Change { scope, promotion, .. } => {
             let promotion = promotion.iter().map(|edit| Reference::Promotion(edit.name()));
             of_scope(None, scope).into_iter().chain(promotion).collect()
         }
-        Event::Pin { environment, workload, version, label } => {
+        ScenarioEvent::Pin { environment, workload, version, label } => {
             let label = label.iter().map(|label| Reference::Label(Some(environment), label));
             label.chain([Reference::Release(workload, version)]).collect()
         }
-        Event::Install { scope, .. } => of_scope(None, scope),
-        Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
-        Event::Hosts { who, fault: FaultKind::Failing(Some(name)), .. } => {
+        ScenarioEvent::Install { scope, .. } => of_scope(None, scope),
+        ScenarioEvent::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
+        ScenarioEvent::Hosts { who, fault: FaultKind::Failing(Some(name)), .. } => {
             of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
         }
-        Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => of_who(who),
-        Event::Check { name, .. } => vec![Reference::Check(name)],
-        Event::Decide(DecisionEvent { decision: DecisionKind::Promote(Some(name)), .. }) => {
+        ScenarioEvent::Hosts { who, .. } | ScenarioEvent::Repair(who) | ScenarioEvent::Shrink(who) => of_who(who),
+        ScenarioEvent::Check { name, .. } => vec![Reference::Check(name)],
+        ScenarioEvent::Decide(DecisionEvent { decision: DecisionKind::Promote(Some(name)), .. }) => {
             vec![Reference::Revision(name)]
         }
-        Event::Expect(claim) => of_claim(claim),
+        ScenarioEvent::Expect(claim) => of_claim(claim),
         _ => Vec::new(),
     }
 }
@@ -177,8 +182,8 @@ fn of_claim(claim: &Claim) -> Vec<Reference<'_>> {
     match claim {
         Claim::Has { who, what } | Claim::Lacks { who, what } => {
             let content = match what {
-                Content::Change(name) => Reference::Change(name),
-                Content::Release(workload, version) => Reference::Release(workload, version),
+                ChangeOrRelease::Change(name) => Reference::Change(name),
+                ChangeOrRelease::Release(workload, version) => Reference::Release(workload, version),
             };
             of_who(who).into_iter().chain([content]).collect()
         }
@@ -202,8 +207,10 @@ struct Known<'s> {
 fn releases(scenario: &Scenario) -> BTreeSet<(&Arc<str>, Arc<str>)> {
     let first = scenario.workloads.iter().filter_map(|workload| Some((&workload.name, workload.release.as_ref()?)));
     let later = scenario.timeline.iter().filter_map(|happening| match &happening.event {
-        Event::Release { workload, version, .. }
-        | Event::MoveByHand { what: Content::Release(workload, version), .. } => Some((workload, version)),
+        ScenarioEvent::Release { workload, version, .. }
+        | ScenarioEvent::MoveByHand { what: ChangeOrRelease::Release(workload, version), .. } => {
+            Some((workload, version))
+        }
         _ => None,
     });
     let versions = |(workload, release): (&'_ Arc<str>, &'_ Arc<str>)| {
@@ -236,13 +243,13 @@ impl<'s> Known<'s> {
         known.releases = releases(scenario);
         for happening in &scenario.timeline {
             match &happening.event {
-                Event::Change { name, .. }
-                | Event::Configure { name, .. }
-                | Event::Retarget { name, .. }
-                | Event::Install { version: name, .. } => {
+                ScenarioEvent::Change { name, .. }
+                | ScenarioEvent::Configure { name, .. }
+                | ScenarioEvent::Retarget { name, .. }
+                | ScenarioEvent::Install { version: name, .. } => {
                     known.changes.insert(name);
                 }
-                Event::Grow { environment, group } => known.clusters.push((environment, group)),
+                ScenarioEvent::Grow { environment, group } => known.clusters.push((environment, group)),
                 _ => {}
             }
         }

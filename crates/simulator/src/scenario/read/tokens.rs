@@ -7,7 +7,7 @@ use engine::promotion::step::RENDERER;
 use model::duration;
 
 use super::Names;
-use crate::scenario::definition::{APPLICATION, Content, FolderScope, LabelPair, MemberSelection, VALUES, Who};
+use crate::scenario::definition::{APPLICATION, ChangeOrRelease, FolderScope, LabelPair, MemberSelection, VALUES, Who};
 use crate::scenario::names::NamePattern;
 
 /// A sentence that can't be read: what is expected instead.
@@ -133,12 +133,12 @@ impl<'t> Words<'t> {
     }
 
     /// A change by its name, or a release: `shop 2.4.0`.
-    pub(super) fn content(&mut self, names: &Names) -> Result<Content, Expected> {
+    pub(super) fn content(&mut self, names: &Names) -> Result<ChangeOrRelease, Expected> {
         let word = self.name("a change")?;
         if names.workloads.contains(&word) {
-            return Ok(Content::Release(word, self.name("the version")?));
+            return Ok(ChangeOrRelease::Release(word, self.name("the version")?));
         }
-        Ok(Content::Change(word))
+        Ok(ChangeOrRelease::Change(word))
     }
 
     /// The subject of a decision or of a state: a workload, the values of the environment, or a target of an application team. None: the commits of the main branch.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use self::generate::Setting;
 use self::rules::{Broken, RuleChecker};
-use super::definition::{DecisionEvent, DecisionKind, Event, Happening, VALUES};
+use super::definition::{DecisionEvent, DecisionKind, Happening, ScenarioEvent, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
 use super::world::resting::AnsweredWait;
@@ -162,7 +162,7 @@ impl<'s> Walker<'s> {
         let mut world = World::new(Arc::new(scenario), options.seed);
         world.is_quiet = !options.has_story;
         if options.is_killed {
-            world.happen(&Event::KillAtEveryStep, "");
+            world.happen(&ScenarioEvent::KillAtEveryStep, "");
         }
         let checker = RuleChecker::new(&world);
         Some(Self { options, setting, names, world, checker })
@@ -183,7 +183,7 @@ impl<'s> Walker<'s> {
     /// Something happens.
     fn happen(&mut self, text: &str) {
         let Ok(event) = read::event(text, &self.names) else { return };
-        if let Event::Decide(decided) = &event
+        if let ScenarioEvent::Decide(decided) = &event
             && let Some(number) = self.world.number(&decided.environment)
         {
             let DecisionEvent { subject, by, decision, .. } = decided;

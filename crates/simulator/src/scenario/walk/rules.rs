@@ -9,9 +9,9 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::{Measured, PlaceState};
-use engine::promotion::report::{Report, ReportPhase};
-use engine::promotion::state::{Phase, Revision, RolloutState};
+use engine::promotion::evidence::{Measured, PlaceReports};
+use engine::promotion::report::{MoveReport, ReportPhase};
+use engine::promotion::state::{MoveStage, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
 use self::renderer::RendererRecord;
@@ -61,7 +61,7 @@ struct RolloutRecord {
     target: Vec<ContentId>,
     /// What each place gets when the move releases it. Empty: nothing moves.
     moving: Vec<ContentId>,
-    states: Vec<PlaceState>,
+    states: Vec<PlaceReports>,
     /// Whether the state released the revision to each place.
     released: Vec<bool>,
     /// Whether each place had got what moves, or what the interrupted move brought.
@@ -180,7 +180,7 @@ impl RuleChecker {
                 record.reached.clear();
                 record.reached.extend(reached);
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
-                record.was_rolling_back = matches!(phase, Some(Phase::RollingBack { .. }));
+                record.was_rolling_back = matches!(phase, Some(MoveStage::RollingBack { .. }));
                 record.returning = returns_to(rollout);
                 record.ahead = environment.column_of_moving(workload).map(<[_]>::to_vec).unwrap_or_default();
             }
@@ -263,7 +263,7 @@ fn candidate(world: &World, number: usize, subject: usize) -> Option<Revision> {
 
 /// Everything that does not rest has a reason.
 fn check_reports(world: &World) -> Checked {
-    let check = |name: String, report: Option<&Report>| -> Checked {
+    let check = |name: String, report: Option<&MoveReport>| -> Checked {
         let Some(report) = report.filter(|report| report.phase != ReportPhase::Rest) else { return Ok(()) };
         let has_reason = report.waiting.first().is_some_and(|first| !first.text.is_empty() && !first.what.is_empty());
         if has_reason {

@@ -8,7 +8,7 @@ use engine::promotion::report::ReportPhase;
 use super::moves::SeenMove;
 use super::{World, seconds};
 use crate::scenario::contents::{ContentId, FolderContent, NOTHING, WorkloadFolder};
-use crate::scenario::definition::{Claim, Content, MoveState, ScenarioExpectation, When, Who};
+use crate::scenario::definition::{ChangeOrRelease, Claim, MoveState, ScenarioExpectation, When, Who};
 use crate::scenario::story::ExpectationResult;
 
 /// An expectation with its result, as soon as it is decided.
@@ -115,7 +115,7 @@ impl World {
     }
 
     /// The workloads that a content is about, with the clusters that it affects.
-    fn concerned(&self, who: &Who, what: &Content) -> Vec<(usize, usize, usize)> {
+    fn concerned(&self, who: &Who, what: &ChangeOrRelease) -> Vec<(usize, usize, usize)> {
         let mut all = Vec::new();
         for (number, environment) in self.environments.iter().enumerate() {
             if who.environment.as_ref().is_some_and(|name| *name != environment.name) {
@@ -126,8 +126,8 @@ impl World {
                 let labels = environment.fleet.labels(place);
                 for (workload, name) in self.workloads.iter().enumerate() {
                     let is_concerned = match what {
-                        Content::Release(meant, _) => meant == name,
-                        Content::Change(change) => {
+                        ChangeOrRelease::Release(meant, _) => meant == name,
+                        ChangeOrRelease::Change(change) => {
                             let folder = WorkloadFolder { workload: name, labels };
                             let mut commits = commits().filter(|commit| commit.name == *change);
                             commits.any(|commit| commit.affects(folder))
@@ -143,15 +143,15 @@ impl World {
         all
     }
 
-    fn is_in(&self, content: ContentId, what: &Content) -> bool {
+    fn is_in(&self, content: ContentId, what: &ChangeOrRelease) -> bool {
         let has = |folder: &FolderContent| match what {
-            Content::Change(change) => folder.changes.contains(change),
-            Content::Release(_, version) => folder.release == *version,
+            ChangeOrRelease::Change(change) => folder.changes.contains(change),
+            ChangeOrRelease::Release(_, version) => folder.release == *version,
         };
         self.contents.get(content).is_some_and(has)
     }
 
-    fn has(&self, who: &Who, what: &Content) -> Holds {
+    fn has(&self, who: &Who, what: &ChangeOrRelease) -> Holds {
         let concerned = self.concerned(who, what);
         let has = |(number, workload, place): &&(usize, usize, usize)| {
             let environment = &self.environments[*number];
@@ -165,7 +165,7 @@ impl World {
         Err(format!("{count} of {} folders are applied with it", concerned.len()))
     }
 
-    fn lacks(&self, who: &Who, what: &Content) -> Holds {
+    fn lacks(&self, who: &Who, what: &ChangeOrRelease) -> Holds {
         let concerned = self.concerned(who, what);
         let has = |(number, workload, place): &&(usize, usize, usize)| {
             let environment = &self.environments[*number];

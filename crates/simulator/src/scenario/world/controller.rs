@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use engine::promotion::report::{Event, EventKind, Report, ReportPhase};
+use engine::promotion::report::{EventKind, MoveEvent, MoveReport, ReportPhase};
 use engine::promotion::state::Revision;
 use engine::promotion::step;
 use engine::promotion::step::{PlannedRollout, StepPlan, Subject};
@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Writes what changed into the story.
-    pub(super) fn tell_events(&mut self, place: &str, events: &[Event]) {
+    pub(super) fn tell_events(&mut self, place: &str, events: &[MoveEvent]) {
         if self.is_quiet {
             return;
         }
@@ -169,7 +169,7 @@ impl World {
 }
 
 /// Whether a move can go on by the time alone.
-fn is_restless(report: &Report) -> bool {
+fn is_restless(report: &MoveReport) -> bool {
     match report.phase {
         ReportPhase::RollingBack => true,
         ReportPhase::Rest | ReportPhase::Stopped => false,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
-use engine::promotion::decision::{About, Changed, DecisionFacts, DecisionRequest, apply};
+use engine::promotion::command::{Command, CommandKind, CommandRefusal, gates_passed};
+use engine::promotion::decision::{About, ChangedMove, DecisionFacts, DecisionRequest, apply};
 use engine::promotion::gates::Teams;
-use engine::promotion::report::Event;
+use engine::promotion::report::MoveEvent;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{RENDERER, Subject};
 use jiff::SignedDuration;
@@ -67,21 +67,21 @@ impl World {
         }
     }
 
-    fn change_state(&mut self, number: usize, changed: Changed, event: Event) {
+    fn change_state(&mut self, number: usize, changed: ChangedMove, event: MoveEvent) {
         let (subject, state) = match changed {
-            Changed::Main(state) => (PLATFORM, state),
-            Changed::Release(workload, state) => (self.subject_number(&Subject::Release(workload)), state),
-            Changed::Renderer(state) => {
+            ChangedMove::Main(state) => (PLATFORM, state),
+            ChangedMove::Release(workload, state) => (self.subject_number(&Subject::Release(workload)), state),
+            ChangedMove::Renderer(state) => {
                 self.tell_events(&self.subject_name(number, self.renderer_subject()), &[event]);
                 self.set_renderer(number, state);
                 return;
             }
-            Changed::Source(name, state) => {
+            ChangedMove::Source(name, state) => {
                 let Some(source) = self.source_called(&name) else { return };
                 self.tell_events(&self.source_name(number, source), &[event]);
                 return self.set_source(number, source, state);
             }
-            Changed::Rollout(name, state) => {
+            ChangedMove::Rollout(name, state) => {
                 let Some(workload) = self.workload_number(&name) else { return };
                 self.tell_events(&format!("{} {name}", self.environments[number].name), &[event]);
                 return self.set_rollout(number, workload, state);
@@ -139,7 +139,7 @@ impl DecisionFacts for DecidedWorld<'_> {
         &self.world.system.teams
     }
 
-    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, CommandRefusal> {
         let environment = &self.world.environments[self.number];
         match self.world.workloads.iter().position(|name| **name == *workload) {
             Some(number) => environment.workloads[number].with_target(number, state, command),

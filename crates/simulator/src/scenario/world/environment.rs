@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, Refusal};
-use engine::promotion::report::Report;
+use engine::promotion::command::{Command, CommandRefusal};
+use engine::promotion::report::MoveReport;
 use engine::promotion::rings::Difference;
 use engine::promotion::rings::wanted::MIXED;
-use engine::promotion::state::{Content, Decision, Position, Revision, RolloutState};
+use engine::promotion::state::{BranchPosition, Content, Decision, Revision, RolloutState};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
@@ -80,7 +80,7 @@ pub(in crate::scenario) struct Rollout {
     pub(in crate::scenario) compiled: Option<Revision>,
     pub(in crate::scenario) revisions: Revisions,
     /// The contents of the GitOps branch at the positions that the state names.
-    pub(in crate::scenario) snapshots: BTreeMap<Position, Arc<[ContentId]>>,
+    pub(in crate::scenario) snapshots: BTreeMap<BranchPosition, Arc<[ContentId]>>,
     pub(in crate::scenario) memory: Memory,
 }
 
@@ -91,7 +91,7 @@ impl Rollout {
         workload: usize,
         state: &RolloutState,
         command: &Command,
-    ) -> Result<Command, Refusal> {
+    ) -> Result<Command, CommandRefusal> {
         command
             .with_target(state, |revision| self.revisions.sources(revision).map(|sources| sources.platform(workload)))
     }
@@ -112,7 +112,7 @@ pub(super) struct Newest {
 
 /// The contents that a state refers to.
 struct Known<'a> {
-    snapshots: &'a BTreeMap<Position, Arc<[ContentId]>>,
+    snapshots: &'a BTreeMap<BranchPosition, Arc<[ContentId]>>,
     columns: &'a BTreeMap<Revision, Vec<ContentId>>,
 }
 
@@ -120,7 +120,7 @@ impl Known<'_> {
     /// The content of a place. None: it stays as it is.
     fn content(&self, state: &RolloutState, content: Content, place: usize) -> Option<ContentId> {
         let at = |column: Option<&[ContentId]>| column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING);
-        let snapshot = |position: &Position| at(self.snapshots.get(position).map(|column| &**column));
+        let snapshot = |position: &BranchPosition| at(self.snapshots.get(position).map(|column| &**column));
         // What can't be rendered any more stays as it is.
         let rendered = |revision: &Revision| self.columns.get(revision).map(|column| at(Some(column)));
         let current = state.current.as_ref();
@@ -130,7 +130,11 @@ impl Known<'_> {
             Content::Moving => current.and_then(|current| rendered(&current.revision)),
             Content::Rest => state.interrupted.as_ref().and_then(|interrupted| rendered(&interrupted.rest)),
             Content::Stable => state.stable.as_ref().and_then(|stable| {
-                if stable.at == Position::default() { rendered(&stable.revision) } else { Some(snapshot(&stable.at)) }
+                if stable.at == BranchPosition::default() {
+                    rendered(&stable.revision)
+                } else {
+                    Some(snapshot(&stable.at))
+                }
             }),
         }
     }
@@ -144,13 +148,13 @@ pub(in crate::scenario) struct Memory {
     /// The contents of the revisions that the state names, where no position has them.
     pub(in crate::scenario) columns: BTreeMap<Revision, Vec<ContentId>>,
     /// The last report.
-    pub(in crate::scenario) report: Option<Report>,
+    pub(in crate::scenario) report: Option<MoveReport>,
 }
 
 /// The places that a move changes, with what it is compared with.
 #[derive(Debug)]
 pub(in crate::scenario) struct ChangedPlaces {
-    base: Position,
+    base: BranchPosition,
     revision: Revision,
     stable: Option<Revision>,
     pub(in crate::scenario) places: Vec<bool>,
@@ -207,8 +211,8 @@ pub(in crate::scenario) struct Repository<'a> {
 
 impl Environment {
     /// The position of the GitOps branch.
-    pub(super) fn position(&self) -> Position {
-        Position(format!("gitops={}", self.published).into())
+    pub(super) fn position(&self) -> BranchPosition {
+        BranchPosition(format!("gitops={}", self.published).into())
     }
 
     /// Whether content moves through rings.
@@ -336,7 +340,7 @@ impl Environment {
         let state = &self.workloads[workload].state;
         let moving = state.current.as_ref().map(|current| &current.revision);
         let rest = state.interrupted.as_ref().map(|interrupted| &interrupted.rest);
-        let stable = state.stable.as_ref().filter(|stable| stable.at == Position::default());
+        let stable = state.stable.as_ref().filter(|stable| stable.at == BranchPosition::default());
         let named: Vec<_> =
             [moving, rest, stable.map(|stable| &stable.revision)].into_iter().flatten().cloned().collect();
         let mut columns = std::mem::take(&mut self.workloads[workload].memory.columns);
@@ -437,7 +441,7 @@ impl Environment {
             return Some(Err("its commits are not known"));
         };
         if of_target.configuration == of_present.configuration {
-            let is_there = proved.at != Position::default() || self.can_render(workload, of_target, repository);
+            let is_there = proved.at != BranchPosition::default() || self.can_render(workload, of_target, repository);
             return Some(if is_there { Ok(target) } else { Err(UNRENDERED) });
         }
         if self.renderer.kept.contains(&workload) {
@@ -522,7 +526,7 @@ impl Environment {
         let interrupted = rollout.state.interrupted.as_ref().map(|interrupted| interrupted.movement.base.clone());
         let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
         let earlier: Vec<_> = rollout.state.earlier.iter().map(|earlier| earlier.at.clone()).collect();
-        let named = |wanted: &Position| {
+        let named = |wanted: &BranchPosition| {
             self.stored.positions().any(|stored| stored == wanted)
                 || [&base, &interrupted].into_iter().flatten().any(|base| base == wanted)
                 || stable.as_ref() == Some(wanted)

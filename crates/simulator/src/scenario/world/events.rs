@@ -6,17 +6,17 @@ use std::time::Duration;
 use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;
-use crate::scenario::definition::{ClusterGroup, Event, FolderScope, Who};
+use crate::scenario::definition::{ClusterGroup, FolderScope, ScenarioEvent, Who};
 use crate::scenario::task::{Ending, Task};
 
 impl World {
     /// Something happens. `text` is its sentence.
-    pub(in crate::scenario) fn happen(&mut self, event: &Event, text: &str) {
-        if !matches!(event, Event::Expect(_)) && !text.is_empty() {
+    pub(in crate::scenario) fn happen(&mut self, event: &ScenarioEvent, text: &str) {
+        if !matches!(event, ScenarioEvent::Expect(_)) && !text.is_empty() {
             self.tell(("", "event"), text);
         }
         match event {
-            Event::Change { name, scope, author, promotion } => self.change(Commit {
+            ScenarioEvent::Change { name, scope, author, promotion } => self.change(Commit {
                 name: Arc::clone(name),
                 scope: scope.clone(),
                 reverts: None,
@@ -24,46 +24,46 @@ impl World {
                 promotion: promotion.clone(),
                 pins: None,
             }),
-            Event::Revert(name) => self.revert(name),
-            Event::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
-            Event::Install { version, scope } => self.install(version, scope),
-            Event::DeleteStates { environment } => self.delete_states(environment),
-            Event::RestoreStates { environment } => self.restore_states(environment),
-            Event::Configure { environment, name, scope } => {
+            ScenarioEvent::Revert(name) => self.revert(name),
+            ScenarioEvent::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
+            ScenarioEvent::Install { version, scope } => self.install(version, scope),
+            ScenarioEvent::DeleteStates { environment } => self.delete_states(environment),
+            ScenarioEvent::RestoreStates { environment } => self.restore_states(environment),
+            ScenarioEvent::Configure { environment, name, scope } => {
                 let (name, scope) = (Arc::clone(name), scope.clone());
                 self.configure(environment, Commit { name, scope, ..Commit::default() });
             }
-            Event::Pin { environment, workload, version, label } => {
+            ScenarioEvent::Pin { environment, workload, version, label } => {
                 let scope = FolderScope { workload: Some(Arc::clone(workload)), label: label.clone() };
                 let (name, pins) = (format!("pin-{workload}-{version}").into(), Some(Arc::clone(version)));
                 self.configure(environment, Commit { name, scope, pins, ..Commit::default() });
             }
-            Event::Retarget { workload, environment, name } => self.retarget((workload, environment), name),
-            Event::MoveByHand { environment, what } => self.move_by_hand(environment, what),
-            Event::MergeByHand { environment, workload } => {
+            ScenarioEvent::Retarget { workload, environment, name } => self.retarget((workload, environment), name),
+            ScenarioEvent::MoveByHand { environment, what } => self.move_by_hand(environment, what),
+            ScenarioEvent::MergeByHand { environment, workload } => {
                 if let Some(number) = self.number(environment) {
                     self.merge_by_hand(number, self.subject_called(workload.as_deref()));
                 }
             }
-            Event::Hosts { who, fault, lasts } => self.break_hosts(who, fault, lasts.map(seconds)),
-            Event::Repair(who) => self.repair_hosts(who),
-            Event::Grow { environment, group } => self.grow(environment, group),
-            Event::Shrink(who) => self.shrink(who),
-            Event::Check { name, outcome, lasts } => {
+            ScenarioEvent::Hosts { who, fault, lasts } => self.break_hosts(who, fault, lasts.map(seconds)),
+            ScenarioEvent::Repair(who) => self.repair_hosts(who),
+            ScenarioEvent::Grow { environment, group } => self.grow(environment, group),
+            ScenarioEvent::Shrink(who) => self.shrink(who),
+            ScenarioEvent::Check { name, outcome, lasts } => {
                 let ending = self.system.set_check(name, *outcome);
                 self.end_later(ending, *lasts);
             }
-            Event::Down { part, lasts } => {
+            ScenarioEvent::Down { part, lasts } => {
                 let ending = self.system.take_down(*part);
                 self.end_later(ending, Some(*lasts));
             }
-            Event::KillAtEveryStep => self.system.is_killed_at_every_step = true,
-            Event::Skew { seconds, lasts } => {
+            ScenarioEvent::KillAtEveryStep => self.system.is_killed_at_every_step = true,
+            ScenarioEvent::Skew { seconds, lasts } => {
                 self.system.set_skew(*seconds);
                 self.end_later(Ending::Clock, *lasts);
             }
-            Event::Decide(decided) => self.decide(decided),
-            Event::Expect(_) => {}
+            ScenarioEvent::Decide(decided) => self.decide(decided),
+            ScenarioEvent::Expect(_) => {}
         }
         self.wake();
     }

@@ -1,7 +1,7 @@
 //! Stored states of a world that are gone: nothing moves until a person restores them.
 
-use engine::promotion::report::{Report, ReportPhase, Waiting};
-use engine::promotion::state::Position;
+use engine::promotion::report::{MoveReport, ReportPhase, Waiting};
+use engine::promotion::state::BranchPosition;
 use engine::promotion::step::State;
 
 use super::World;
@@ -26,7 +26,7 @@ impl StoredStates {
     }
 
     /// The positions to which workloads can return when a person restores the states of the last publication.
-    pub(super) fn positions(&self) -> impl Iterator<Item = &Position> {
+    pub(super) fn positions(&self) -> impl Iterator<Item = &BranchPosition> {
         self.published.rollouts.values().flat_map(|state| {
             let current = state.current.iter().map(|current| &current.base);
             let interrupted = state.interrupted.iter().map(|interrupted| &interrupted.movement.base);
@@ -78,7 +78,7 @@ impl World {
     pub(super) fn lost_states(&self, number: usize) -> Option<SeenMove> {
         let environment = &self.environments[number];
         let waiting = Waiting { what: "states".into(), text: GONE.into(), since: self.service_time(), answer: None };
-        let report = Report { phase: ReportPhase::Stopped, waiting: vec![waiting], ..Report::at_rest() };
+        let report = MoveReport { phase: ReportPhase::Stopped, waiting: vec![waiting], ..MoveReport::at_rest() };
         environment.stored.is_gone.then(|| SeenMove::new(environment.name.to_string(), &report, false))
     }
 }

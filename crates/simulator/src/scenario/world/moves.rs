@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::report::{Report, ReportPhase};
+use engine::promotion::report::{MoveReport, ReportPhase};
 
 use super::World;
 
@@ -19,7 +19,7 @@ pub(super) struct SeenMove {
 }
 
 impl SeenMove {
-    pub(super) fn new(name: String, report: &Report, is_rejected: bool) -> Self {
+    pub(super) fn new(name: String, report: &MoveReport, is_rejected: bool) -> Self {
         let waiting = report.waiting.iter().map(|waiting| (Arc::clone(&waiting.what), Arc::clone(&waiting.text)));
         Self { name, phase: report.phase, is_held: report.is_held, is_rejected, waiting: waiting.collect() }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::promotion::state::{AdvanceState, Phase, Position, Revision};
+use engine::promotion::state::{AdvanceState, BranchPosition, MoveStage, Revision};
 use engine::promotion::step::{PlannedMove, RENDERER};
 
 use super::World;
@@ -26,12 +26,12 @@ impl Environment {
         let Rollout { state, revisions, .. } = &self.workloads[workload];
         let Some(current) = &state.current else { return false };
         let (is_back, returns) = match current.phase {
-            Phase::RollingBack { .. } => (true, true),
-            Phase::Stopped { is_withdrawn, .. } => (false, is_withdrawn),
-            Phase::Moving => (false, false),
+            MoveStage::RollingBack { .. } => (true, true),
+            MoveStage::Stopped { is_withdrawn, .. } => (false, is_withdrawn),
+            MoveStage::Moving => (false, false),
         };
         let moving = Some(&current.revision).filter(|_| !is_back);
-        let stable = state.stable.as_ref().filter(|stable| returns && stable.at == Position::default());
+        let stable = state.stable.as_ref().filter(|stable| returns && stable.at == BranchPosition::default());
         let needed = moving.into_iter().chain(stable.map(|stable| &stable.revision));
         needed
             .filter_map(|revision| revisions.sources(revision))

@@ -1,8 +1,8 @@
 //! How a world comes to rest: the end of all faults, and what people still have to decide.
 
 use engine::promotion::answer::Answer;
-use engine::promotion::report::{Report, ReportPhase, Waiting};
-use engine::promotion::state::{Phase, Revision};
+use engine::promotion::report::{MoveReport, ReportPhase, Waiting};
+use engine::promotion::state::{MoveStage, Revision};
 use engine::promotion::step::RENDERER;
 
 use super::World;
@@ -53,11 +53,11 @@ impl World {
     }
 
     /// The reports of everything that moves, by the words of scenarios, and whether it does not rest although its report says so.
-    fn reports(&self) -> impl Iterator<Item = (String, &Report, bool)> {
+    fn reports(&self) -> impl Iterator<Item = (String, &MoveReport, bool)> {
         self.environments.iter().flat_map(|environment| {
             let rollouts = environment.workloads.iter().zip(&self.workloads).filter_map(|(rollout, name)| {
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
-                let is_back = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
+                let is_back = matches!(phase, Some(MoveStage::Stopped { is_withdrawn: true, .. }));
                 let is_open = is_back || (phase.is_none() && rollout.blocked_because().is_some());
                 Some((format!("{} {name}", environment.name), rollout.memory.report.as_ref()?, is_open))
             });
@@ -79,7 +79,7 @@ impl World {
     }
 }
 
-fn open_move(about: &str, report: &Report, is_open: bool) -> Option<String> {
+fn open_move(about: &str, report: &MoveReport, is_open: bool) -> Option<String> {
     let is_rejected = report.waiting.iter().any(|waiting| matches!(&*waiting.what, "rejected" | "stopped"));
     if report.phase == ReportPhase::Rest && !report.is_held && !is_rejected && !is_open {
         return None;
@@ -88,7 +88,7 @@ fn open_move(about: &str, report: &Report, is_open: bool) -> Option<String> {
     Some(format!("{about} {}: {}", report.phase.name(), reasons.join(", ")))
 }
 
-fn answered(about: String, report: &Report) -> impl Iterator<Item = AnsweredWait> {
+fn answered(about: String, report: &MoveReport) -> impl Iterator<Item = AnsweredWait> {
     report.waiting.iter().filter_map(move |waiting| {
         // Only workloads have gates in rings and before the environment.
         let revision = report.revision.as_ref().filter(|_| !is_source(&about));

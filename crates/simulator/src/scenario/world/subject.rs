@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::promotion::report::Report;
+use engine::promotion::report::MoveReport;
 use engine::promotion::state::{AdvanceState, Revision};
 
 use crate::scenario::contents::Commit;
@@ -28,7 +28,7 @@ pub(in crate::scenario) struct Subject {
     pub(in crate::scenario) state: AdvanceState,
     /// The revision that the sources of the environment name. Its output has the admitted one.
     pub(in crate::scenario) named: Option<Revision>,
-    pub(in crate::scenario) report: Option<Report>,
+    pub(in crate::scenario) report: Option<MoveReport>,
     /// The open pull request.
     pub(in crate::scenario) proposal: Option<Proposal>,
 }
@@ -51,7 +51,7 @@ pub(super) const UNRENDERED: &str = "another version of kalypso/renderer rendere
 pub(in crate::scenario) struct Renderer {
     /// What is recorded. None: no version ever changed the output.
     pub(super) state: Option<AdvanceState>,
-    pub(super) report: Option<Report>,
+    pub(super) report: Option<MoveReport>,
     /// The workloads with folders that the installed version changes, while it is not admitted.
     pub(super) kept: BTreeSet<usize>,
 }
@@ -65,7 +65,7 @@ pub(in crate::scenario) struct Values {
     pub(in crate::scenario) read: Revision,
     /// What is recorded. None: nothing holds the source.
     pub(in crate::scenario) state: Option<AdvanceState>,
-    pub(in crate::scenario) report: Option<Report>,
+    pub(in crate::scenario) report: Option<MoveReport>,
 }
 
 impl Default for Values {

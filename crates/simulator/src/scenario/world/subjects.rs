@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Authors, Measured};
-use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
+use engine::promotion::state::{AdvanceState, BranchPosition, Proved, Revision};
 use engine::promotion::step::{PlannedMove, RENDERER, Settled};
 use model::object::promotion::Promotion;
 
@@ -12,7 +12,7 @@ use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
 use super::subject::{KEPT, PLATFORM, START, Subject, SubjectKey};
 use crate::scenario::contents::effective;
-use crate::scenario::definition::Content;
+use crate::scenario::definition::ChangeOrRelease;
 
 /// Why a workload is not settled before its publication.
 const UNPUBLISHED: &str = "it is not published yet";
@@ -68,7 +68,8 @@ impl World {
         for subject in 0..=self.workloads.len() {
             let revision = self.revision_of(number, subject);
             let named = revision.clone();
-            let proved = revision.map(|revision| Proved { revision, at: Position::default(), on: self.timestamp() });
+            let proved =
+                revision.map(|revision| Proved { revision, at: BranchPosition::default(), on: self.timestamp() });
             let state = AdvanceState { proved, at: named.clone(), ..AdvanceState::default() }.with_admitted();
             self.environments[number].subjects.push(Subject { state, named, ..Subject::default() });
         }
@@ -229,11 +230,11 @@ impl World {
     }
 
     /// A person writes a commit of the main branch or a release into an environment.
-    pub(super) fn move_by_hand(&mut self, environment: &str, what: &Content) {
+    pub(super) fn move_by_hand(&mut self, environment: &str, what: &ChangeOrRelease) {
         let Some(number) = self.number(environment) else { return };
         let (subject, revision) = match what {
-            Content::Change(commit) => (PLATFORM, Revision(Arc::clone(commit))),
-            Content::Release(workload, version) => {
+            ChangeOrRelease::Change(commit) => (PLATFORM, Revision(Arc::clone(commit))),
+            ChangeOrRelease::Release(workload, version) => {
                 let Some(workload) = self.workloads.iter().position(|name| name == workload) else { return };
                 if !self.versions[workload].contains(version) {
                     self.by_hand.insert((workload, self.versions[workload].len()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::evidence::{CheckResult, Outcome};
+use engine::promotion::evidence::{CheckOutcome, CheckResult};
 use engine::promotion::gates::Teams;
 use jiff::Timestamp;
 use model::object::promotion::{Gate, GateKind};
@@ -147,9 +147,9 @@ impl System {
         });
         let result = |name: &str| {
             let (outcome, text) = match self.outcome(name) {
-                Some(true) => (Outcome::Passed, format!("`{name}` is as expected")),
-                Some(false) => (Outcome::Failed, format!("`{name}` is not as expected")),
-                None => (Outcome::Unknown, format!("`{name}` does not answer")),
+                Some(true) => (CheckOutcome::Passed, format!("`{name}` is as expected")),
+                Some(false) => (CheckOutcome::Failed, format!("`{name}` is not as expected")),
+                None => (CheckOutcome::Unknown, format!("`{name}` does not answer")),
             };
             CheckResult { at: Timestamp::from_second(at).unwrap_or(Timestamp::MAX), outcome, text: text.into() }
         };

@@ -1,12 +1,12 @@
 //! Assignments.
 
-use delivery::output::rings::{Held, HeldContent, Origins};
+use delivery::output::rings::{HeldContent, Origins, PlaceHoldings};
 use engine::answers::inventory::Assigned;
 use model::name::PolicyName;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::view::or_dash;
 
 /// What is published at a place where it is not what is desired.
@@ -41,9 +41,9 @@ impl PublishedContent {
     /// The answer about the content of a place.
     pub fn new(content: &HeldContent) -> Self {
         let (holds, held) = match &content.held {
-            Held::Nothing => ("nothing", None),
-            Held::Revision(held) => ("revision", Some(PublishedOrigins::new(held))),
-            Held::Unknown => ("unknown", None),
+            PlaceHoldings::Nothing => ("nothing", None),
+            PlaceHoldings::Revision(held) => ("revision", Some(PublishedOrigins::new(held))),
+            PlaceHoldings::Unknown => ("unknown", None),
         };
         Self {
             ring: content.ring.as_deref().map(ToOwned::to_owned),
@@ -136,7 +136,7 @@ impl AssignmentRow {
 }
 
 impl KindFields for AssignmentRow {
-    const COLUMNS: Columns = columns(
+    const COLUMNS: ListColumns = columns(
         &["NAME", "WORKLOAD", "WORKSPACE", "CLUSTER-TYPE", "POLICIES", "RELEASE"],
         &["CLUSTER", "PINS", "RING"],
     );

@@ -10,7 +10,7 @@ use model::object_key::ObjectKey;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::view::{Pairs, View};
 
 /// A `ConfigMap`.
@@ -56,7 +56,7 @@ impl ConfigFields {
 }
 
 impl KindFields for ConfigFields {
-    const COLUMNS: Columns = columns(&["NAME", "FOR", "PRIORITY", "KEYS", "ASSIGNMENTS"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "FOR", "PRIORITY", "KEYS", "ASSIGNMENTS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -92,7 +92,7 @@ impl SchemaFields {
 }
 
 impl KindFields for SchemaFields {
-    const COLUMNS: Columns = columns(&["NAME", "FOR", "REGISTRATION", "ASSIGNMENTS"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "FOR", "REGISTRATION", "ASSIGNMENTS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -129,7 +129,7 @@ impl TemplateFields {
 }
 
 impl KindFields for TemplateFields {
-    const COLUMNS: Columns = columns(&["NAME", "TYPE", "USED-BY"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "TYPE", "USED-BY"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         vec![self.kind.clone(), count(self.cluster_types, "cluster type")]

@@ -35,7 +35,7 @@ use super::view::{Pairs, View, label_pairs};
 /// The fields of a kind: for programs as they are serialized, for people as cells.
 pub trait KindFields: Serialize + ToSchema {
     /// The columns for people.
-    const COLUMNS: Columns;
+    const COLUMNS: ListColumns;
 
     /// The text of each column.
     fn cells(&self) -> Vec<String>;
@@ -43,15 +43,15 @@ pub trait KindFields: Serialize + ToSchema {
 
 /// The columns of a table. Those of `wide` are shown only in wide tables.
 #[derive(Clone, Copy, Debug)]
-pub struct Columns {
+pub struct ListColumns {
     /// The columns of all tables.
     pub always: &'static [&'static str],
     /// More columns.
     pub wide: &'static [&'static str],
 }
 
-const fn columns(always: &'static [&'static str], wide: &'static [&'static str]) -> Columns {
-    Columns { always, wide }
+const fn columns(always: &'static [&'static str], wide: &'static [&'static str]) -> ListColumns {
+    ListColumns { always, wide }
 }
 
 /// The fields that all objects have.
@@ -70,14 +70,14 @@ pub struct ObjectFields {
 
 /// A row of a list, of any kind.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub struct ListRow {
     /// The text of each column of the kind.
     pub cells: Vec<String>,
     /// The fields for programs.
     pub json: Map<String, Json>,
 }
 
-impl Row {
+impl ListRow {
     /// The row of a type that has all of its fields and cells.
     pub fn new(fields: &impl KindFields) -> Self {
         Self { cells: fields.cells(), json: json(fields) }
@@ -124,7 +124,7 @@ macro_rules! with_all_kinds {
 }
 
 /// The columns of a kind.
-pub fn columns_of(kind: ListedKind) -> Columns {
+pub fn columns_of(kind: ListedKind) -> ListColumns {
     macro_rules! columns_of_kind {
         ($($kind:ident => $fields:ident),*) => {
             match kind {
@@ -173,7 +173,7 @@ pub fn schemas() -> BTreeMap<String, RefOr<Schema>> {
 const OPENED_FILES_MAX: usize = 200;
 
 /// The row of an object. The last column is its file and line.
-pub fn row(listed: &Listed, view: &mut View<'_>) -> Row {
+pub fn row(listed: &Listed, view: &mut View<'_>) -> ListRow {
     let origin = listed.origin();
     if view.locator.reads() >= OPENED_FILES_MAX {
         view.locator = Locator::new(view.fleet());
@@ -185,10 +185,10 @@ pub fn row(listed: &Listed, view: &mut View<'_>) -> Row {
         place: SourcePosition::find(&origin, &mut view.locator),
         labels: label_pairs(&listed.labels(view.fleet())),
     };
-    let row = |fields: &dyn Fn(&ObjectFields, String) -> Row| fields(&object, source);
+    let row = |fields: &dyn Fn(&ObjectFields, String) -> ListRow| fields(&object, source);
     macro_rules! of {
         ($fields:expr) => {
-            row(&|object, source| Row::of_object(&$fields, object, source))
+            row(&|object, source| ListRow::of_object(&$fields, object, source))
         };
     }
     match listed {
@@ -212,14 +212,14 @@ pub fn row(listed: &Listed, view: &mut View<'_>) -> Row {
             AnyObject::DeploymentTarget(_)
             | AnyObject::DeploymentDescriptor(_)
             | AnyObject::FluxGitRepository(_)
-            | AnyObject::FluxKustomization(_) => Row::default(),
+            | AnyObject::FluxKustomization(_) => ListRow::default(),
         },
     }
 }
 
 /// The row of an environment that no object declares: a plain folder.
-pub fn undeclared(view: &View<'_>) -> Row {
+pub fn undeclared(view: &View<'_>) -> ListRow {
     let name = view.environment().to_owned();
     let object = ObjectFields { environment: name.clone(), name, place: None, labels: Pairs::new() };
-    Row::of_object(&EnvironmentFields::undeclared(view), &object, "-".to_owned())
+    ListRow::of_object(&EnvironmentFields::undeclared(view), &object, "-".to_owned())
 }

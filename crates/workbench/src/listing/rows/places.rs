@@ -5,7 +5,7 @@ use model::object::{Cluster, ClusterType, Object};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::view::{Pairs, View, label_pairs, or_dash, pairs_text};
 
 /// A cluster type.
@@ -45,7 +45,7 @@ impl ClusterTypeFields {
 }
 
 impl KindFields for ClusterTypeFields {
-    const COLUMNS: Columns =
+    const COLUMNS: ListColumns =
         columns(&["NAME", "RECONCILER", "CONFIG", "CLUSTERS", "ASSIGNMENTS"], &["NAMESPACE", "LABELS", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
@@ -83,7 +83,7 @@ impl ClusterFields {
 }
 
 impl KindFields for ClusterFields {
-    const COLUMNS: Columns = columns(&["NAME", "TYPE", "ASSIGNMENTS", "LABELS"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "TYPE", "ASSIGNMENTS", "LABELS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         vec![or_dash(&self.cluster_type), thousands(self.assignments), pairs_text(&self.labels)]

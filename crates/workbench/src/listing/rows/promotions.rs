@@ -5,7 +5,7 @@ use model::object::{Object, Promotion};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 
 /// A promotion.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -98,7 +98,7 @@ impl PromotionFields {
 }
 
 impl KindFields for PromotionFields {
-    const COLUMNS: Columns =
+    const COLUMNS: ListColumns =
         columns(&["NAME", "FROM", "TO", "GATES", "RINGS", "START"], &["DELIVERY", "NEWER", "ON-FAILURE", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {

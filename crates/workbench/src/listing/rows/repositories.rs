@@ -9,7 +9,7 @@ use model::object::{BaseRepo, Environment, GitOpsRepo, Object};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::view::{View, or_dash};
 
 /// An environment.
@@ -87,7 +87,7 @@ impl EnvironmentFields {
 }
 
 impl KindFields for EnvironmentFields {
-    const COLUMNS: Columns = columns(
+    const COLUMNS: ListColumns = columns(
         &["NAME", "BRANCH", "COMMIT", "MAIN", "CLUSTER-TYPES", "CLUSTERS", "WORKLOADS", "ASSIGNMENTS"],
         &["GITOPS", "SOURCE"],
     );
@@ -156,7 +156,7 @@ impl BaseRepoFields {
 }
 
 impl KindFields for BaseRepoFields {
-    const COLUMNS: Columns = columns(&["NAME", "REPOSITORY", "BRANCH", "PATH", "COMMIT"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "REPOSITORY", "BRANCH", "PATH", "COMMIT"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         let shown = self.commit.as_deref().map_or("(head)", |commit| commit.get(..7).unwrap_or(commit));
@@ -183,7 +183,7 @@ impl GitOpsRepoFields {
 }
 
 impl KindFields for GitOpsRepoFields {
-    const COLUMNS: Columns = columns(&["NAME", "REPOSITORY", "BRANCH", "PATH"], &["AUTO-MERGE", "SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "REPOSITORY", "BRANCH", "PATH"], &["AUTO-MERGE", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         [self.place.cells(), vec![if self.auto_merge { "yes" } else { "no" }.to_owned()]].concat()

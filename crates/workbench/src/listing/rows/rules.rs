@@ -6,7 +6,7 @@ use model::selector::LabelSelector;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::view::{Pairs, View, label_pairs, or_dash, pairs, pairs_text};
 
 /// The requirements of a policy or pin.
@@ -58,7 +58,7 @@ impl PolicyFields {
 }
 
 impl KindFields for PolicyFields {
-    const COLUMNS: Columns = columns(&["NAME", "TARGETS", "CLUSTER-TYPES", "SELECTS", "ASSIGNMENTS"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "TARGETS", "CLUSTER-TYPES", "SELECTS", "ASSIGNMENTS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         let [targets, cluster_types] = self.requirements.cells();
@@ -98,7 +98,7 @@ impl PinFields {
 }
 
 impl KindFields for PinFields {
-    const COLUMNS: Columns =
+    const COLUMNS: ListColumns =
         columns(&["NAME", "SETS", "ASSIGNMENTS", "EXPIRES", "REASON"], &["TARGETS", "CLUSTER-TYPES", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
@@ -136,7 +136,7 @@ impl MappingFields {
 }
 
 impl KindFields for MappingFields {
-    const COLUMNS: Columns = columns(&["NAME", "FROM", "ADDS", "TARGETS"], &["SOURCE"]);
+    const COLUMNS: ListColumns = columns(&["NAME", "FROM", "ADDS", "TARGETS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         vec![pairs_text(&self.from), pairs_text(&self.add), thousands(self.targets)]

@@ -7,7 +7,7 @@ use model::excerpt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::position::SourcePosition;
 use crate::listing::view::View;
 
@@ -98,7 +98,7 @@ impl ValueRow {
 }
 
 impl KindFields for ValueRow {
-    const COLUMNS: Columns = columns(
+    const COLUMNS: ListColumns = columns(
         &["VALUE", "ASSIGNMENTS", "PLACES", "WORKLOADS", "SET-BY", "EXAMPLES"],
         &["CLUSTER-TYPES", "CLUSTERS", "TARGETS"],
     );
@@ -131,7 +131,7 @@ pub struct KeyRow {
 }
 
 impl KindFields for KeyRow {
-    const COLUMNS: Columns = columns(&["KEY", "CONFIGS"], &[]);
+    const COLUMNS: ListColumns = columns(&["KEY", "CONFIGS"], &[]);
 
     fn cells(&self) -> Vec<String> {
         vec![self.key.clone(), thousands(self.configs)]

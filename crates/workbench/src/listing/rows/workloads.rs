@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::repositories::RepositoryFields;
-use super::{Columns, KindFields, columns};
+use super::{KindFields, ListColumns, columns};
 use crate::listing::object::registered;
 use crate::listing::view::{Pairs, View, label_pairs, or_dash, pairs, pairs_text};
 
@@ -48,7 +48,7 @@ impl WorkloadFields {
 }
 
 impl KindFields for WorkloadFields {
-    const COLUMNS: Columns =
+    const COLUMNS: ListColumns =
         columns(&["NAME", "WORKSPACE", "REGISTRATION", "TARGETS", "ASSIGNMENTS"], &["REPOSITORY", "LABELS", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
@@ -102,7 +102,7 @@ impl TargetFields {
 }
 
 impl KindFields for TargetFields {
-    const COLUMNS: Columns =
+    const COLUMNS: ListColumns =
         columns(&["NAME", "WORKLOAD", "ASSIGNMENTS", "LABELS"], &["WORKSPACE", "MANIFESTS", "SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
@@ -146,7 +146,8 @@ impl RegistrationFields {
 }
 
 impl KindFields for RegistrationFields {
-    const COLUMNS: Columns = columns(&["NAME", "WORKSPACE", "REPOSITORY", "BRANCH", "PATH", "WORKLOADS"], &["SOURCE"]);
+    const COLUMNS: ListColumns =
+        columns(&["NAME", "WORKSPACE", "REPOSITORY", "BRANCH", "PATH", "WORKLOADS"], &["SOURCE"]);
 
     fn cells(&self) -> Vec<String> {
         let workloads = if self.readable { or_dash(&self.workloads.join(",")) } else { "(can't be read)".to_owned() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::promotion::report::{Event, EventKind};
+use engine::promotion::report::{EventKind, MoveEvent};
 use git::Person;
 use git::publish::AUTHOR_EMAIL;
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::promotion::controller::events;
 use crate::publication::publish::{Outcome, PlaceOutcome};
 use crate::pull_requests::LabelConfirmation;
 use crate::reading::RACES_MAX;
-use crate::states::rollout_store::{self, PromotionChange, StateChange, StoreError, Written};
+use crate::states::rollout_store::{self, AdmissionChange, StateChange, StoreError, Written};
 use crate::states::state_branch;
 use crate::write_lease::WriteLease;
 
@@ -49,13 +49,13 @@ pub fn note_confirmation(
 ) -> Result<bool, CommandError> {
     let Confirmed { word, by, at } = confirmed;
     let text = format!("{by} confirmed the removals with the word {word}").into();
-    let event = Event { at: *at, kind: EventKind::Confirmed, revision: None, text, gates: Vec::new() };
+    let event = MoveEvent { at: *at, kind: EventKind::Confirmed, revision: None, text, gates: Vec::new() };
     let message = events::message(environment, &[events::promotion_event(environment, None, &event, Some(by))]);
     let author = Person { name: by.clone(), email: AUTHOR_EMAIL.to_owned() };
     let change = StateChange {
         rollouts: BTreeMap::new(),
         advances: None,
-        promotion: PromotionChange::Keep,
+        promotion: AdmissionChange::Keep,
         message: &message,
         author: &author,
         seconds: at.as_second(),

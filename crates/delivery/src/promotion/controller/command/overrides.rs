@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::name::EnvironmentName;
 use model::object::promotion::Gate;
 
-use super::{CommandError, PersonDecision, Receipt, decide, sources};
+use super::{CommandError, DecisionCommand, StoredDecision, decide, sources};
 use crate::access::RepositoryAccess;
 use crate::access::renderer::SUBJECT;
 use crate::promotion::controller::plane::{KnownBranches, Plane};
@@ -61,7 +61,7 @@ pub fn override_gates(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     request: &OverrideRequest<'_>,
-) -> Result<Vec<Receipt>, CommandError> {
+) -> Result<Vec<StoredDecision>, CommandError> {
     let plane = Plane::read(access)?;
     let stored = rollout_store::read(access, environment)?;
     let recorded = stored.known_advances()?;
@@ -75,7 +75,8 @@ pub fn override_gates(
         let command = Command { kind, by: request.by.into(), at: request.at, reason: request.reason.into() };
         let (author, lease) = (request.author, request.lease);
         let teams = &Teams::new();
-        let decision = PersonDecision { environment, subject, command: &command, revision: None, teams, author, lease };
+        let decision =
+            DecisionCommand { environment, subject, command: &command, revision: None, teams, author, lease };
         receipts.push(decide(access, &decision)?);
     }
     Ok(receipts)

@@ -8,7 +8,7 @@ use engine::promotion::state::Revision;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 
-use super::{CommandError, PersonDecision};
+use super::{CommandError, DecisionCommand};
 use crate::access::RepositoryAccess;
 use crate::promotion::controller::changes::Change;
 use crate::promotion::controller::line;
@@ -35,7 +35,7 @@ pub(super) fn origin(subject: &str) -> ChangeOrigin {
 /// A hold of an environment also records the sources that it holds, so that nothing of them is published between the decision and the next step.
 pub(super) fn with_held_sources(
     access: &Arc<RepositoryAccess>,
-    decision: &PersonDecision<'_>,
+    decision: &DecisionCommand<'_>,
     (mut change, stored): (Change, &StoredStates),
 ) -> Change {
     if decision.command.kind == CommandKind::Hold && decision.subject.is_none() {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::state::{AdvanceState, Revision};
-use git::publications::Publication;
+use git::publications::PublishedCommit;
 
-use super::{CommandError, PersonDecision, sources};
+use super::{CommandError, DecisionCommand, sources};
 use crate::access::RepositoryAccess;
 use crate::promotion::controller::changes::{Change, DecidedEvents};
 use crate::promotion::controller::line;
@@ -16,13 +16,13 @@ use crate::states::state_branch;
 /// Adds the values and the releases that were published with the commit to which a rollback returns. The sources are held until `retry`: newer values would undo it.
 pub(super) fn with_earlier_values(
     access: &Arc<RepositoryAccess>,
-    decision: &PersonDecision<'_>,
+    decision: &DecisionCommand<'_>,
     (mut change, stored): (Change, &StoredStates),
 ) -> Result<Change, CommandError> {
     let environment = decision.environment;
     let Some(target) = change.platform().and_then(|platform| platform.admitted.clone()) else { return Ok(change) };
     let publications = state_branch::all_publications(access, environment);
-    let is_of_target = |found: &&Publication| found.promoted.is_some() && found.promoted == line::commit(&target);
+    let is_of_target = |found: &&PublishedCommit| found.promoted.is_some() && found.promoted == line::commit(&target);
     let publication = publications
         .iter()
         .find(is_of_target)

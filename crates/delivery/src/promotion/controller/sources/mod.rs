@@ -17,7 +17,7 @@ use super::context::{Context, Memory};
 use super::line;
 use super::people;
 use crate::access::RepositoryAccess;
-use crate::sources::found_sources::{self, Source};
+use crate::sources::found_sources::{self, FoundSource};
 use crate::sources::source_difference::{Reader, SourceCommits};
 use crate::states::rollout_store::{Advances, StoredSource};
 
@@ -25,7 +25,7 @@ use crate::states::rollout_store::{Advances, StoredSource};
 const COMMITS_MAX: usize = 50;
 
 /// A source, as a decision needs it.
-pub(super) fn of_step(source: &Source) -> SourceFacts {
+pub(super) fn of_step(source: &FoundSource) -> SourceFacts {
     SourceFacts { name: Arc::clone(&source.name), origin: source.origin, commit: line::revision(source.commit) }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn of_step(source: &Source) -> SourceFacts {
 pub(super) struct SourceReader<'a> {
     pub(super) context: &'a Context<'a>,
     /// The sources that the publication read.
-    pub(super) sources: &'a [Source],
+    pub(super) sources: &'a [FoundSource],
     /// The stored changes on their way into the environment.
     pub(super) advances: Option<&'a Advances>,
     /// Whether the branches that clusters pull have everything that was rendered.
@@ -44,7 +44,7 @@ pub(super) struct SourceReader<'a> {
 /// A source that waits, with its newest commit.
 struct ReadSource<'a> {
     waiting: &'a WaitingSource,
-    source: &'a Source,
+    source: &'a FoundSource,
     head: &'a Commit,
 }
 
@@ -54,7 +54,8 @@ impl SourceReader<'_> {
         let all: BTreeMap<_, _> = self.sources.iter().map(|source| (&source.name, source)).collect();
         let found: Vec<_> = waiting.iter().map(|one| (one, all.get(&one.source.name).copied())).collect();
         let repositories = &*self.context.access.repositories;
-        let head = |(_, source): &(&WaitingSource, Option<&Source>)| source.map(|source| source.head(repositories));
+        let head =
+            |(_, source): &(&WaitingSource, Option<&FoundSource>)| source.map(|source| source.head(repositories));
         let heads = RequestThreads::for_requests(found.len()).map(&found, head);
         let mut answers = Vec::new();
         for ((waiting, source), head) in found.into_iter().zip(heads) {
@@ -115,7 +116,7 @@ fn commits_since(context: &Context<'_>, head: &Commit, admitted: GitId) -> Vec<C
 }
 
 /// Adds what was decided about all sources to a change. Returns whether the output follows other commits now. What is recorded for the first time is published already.
-pub(super) fn record(sources: &[Source], plan: &StepPlan, before: &Advances, change: &mut Change) -> bool {
+pub(super) fn record(sources: &[FoundSource], plan: &StepPlan, before: &Advances, change: &mut Change) -> bool {
     let mut after = before.sources.clone();
     after.retain(|name, _| !plan.released_sources.contains(name));
     let places: BTreeMap<_, _> = sources.iter().map(|source| (&source.name, source.source_name())).collect();
@@ -149,7 +150,7 @@ pub(super) fn record(sources: &[Source], plan: &StepPlan, before: &Advances, cha
 
 /// The sources that a publication read, as they are recorded for the first time.
 pub(super) fn begun(access: &RepositoryAccess, reads: &[Read]) -> BTreeMap<Arc<str>, StoredSource> {
-    let stored = |source: Source| {
+    let stored = |source: FoundSource| {
         let state = AdvanceState::beginning(line::revision(source.commit));
         (Arc::clone(&source.name), StoredSource { source: source.source_name(), state })
     };

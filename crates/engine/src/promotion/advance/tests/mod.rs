@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Approval, GateKind, Newer, OnFailure, Require, Start};
 
 use self::world::{World, fleet, revision};
-use super::Action;
+use super::AdvanceAction;
 use crate::promotion::command::CommandKind;
 use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::report::ReportPhase;
@@ -21,7 +21,7 @@ fn a_revision_that_the_environment_before_has_proved_enters() {
     let mut world = World::new(&["stage"]);
     world.has(2);
     let (report, action) = world.step();
-    assert_eq!(action, Some(Action::Write { revision: revision(2) }));
+    assert_eq!(action, Some(AdvanceAction::Write { revision: revision(2) }));
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Entering, "write"));
     // The action stays until the environment has the revision.
     assert_eq!(world.step().1, action);
@@ -56,7 +56,7 @@ fn gate_lost_before_the_write_blocks_the_write() {
     world.has(2);
     world.settle();
     world.now += SignedDuration::from_hours(1);
-    let write = Some(Action::Write { revision: revision(2) });
+    let write = Some(AdvanceAction::Write { revision: revision(2) });
     assert_eq!(world.step().1, write);
     // Evidence that is missing for a while takes nothing back.
     world.from[0].measured = Err("the hub does not answer".into());
@@ -84,7 +84,7 @@ fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
     world.promotion.newer = Newer::Queue;
     world.step();
     assert_eq!((world.current().as_str(), world.state.waiting.as_slice()), ("r2", &[revision(3)][..]));
-    assert_eq!(world.step().1, Some(Action::Write { revision: revision(2) }));
+    assert_eq!(world.step().1, Some(AdvanceAction::Write { revision: revision(2) }));
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn failures_return_the_environment_to_the_proved_revision_by_policy() {
     (world.at, world.measured) = (Some(revision(2)), fleet(3));
     world.step();
     let (report, action) = world.step();
-    assert_eq!((report.phase, action), (ReportPhase::RollingBack, Some(Action::RollBack { to: revision(1) })));
+    assert_eq!((report.phase, action), (ReportPhase::RollingBack, Some(AdvanceAction::RollBack { to: revision(1) })));
     let report = world.settle();
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
     let reason = "3 of 10 reconcilers failed, at most 0 may fail";
@@ -366,7 +366,7 @@ fn a_stopped_revision_gives_way_to_a_newer_one() {
     world.measured = fleet(1);
     world.settle();
     world.has(3);
-    assert_eq!(world.step().1, Some(Action::Write { revision: revision(3) }));
+    assert_eq!(world.step().1, Some(AdvanceAction::Write { revision: revision(3) }));
     (world.at, world.measured) = (Some(revision(3)), fleet(0));
     world.settle();
     assert_eq!(world.proved(), "r3");
@@ -453,7 +453,7 @@ fn hold_requests_no_action() {
     let (report, action) = world.step();
     assert_eq!((&*report.waiting[0].text, action), ("held by bob: because", None));
     world.command(CommandKind::Resume);
-    assert_eq!(world.step().1, Some(Action::Write { revision: revision(2) }));
+    assert_eq!(world.step().1, Some(AdvanceAction::Write { revision: revision(2) }));
     // So does a hold of the whole environment.
     world.hold =
         Some(crate::promotion::state::Decision { by: "ann".into(), at: world.now, reason: "inventory".into() });

@@ -7,7 +7,7 @@ use model::object::promotion::{GateKind, Newer, OnFailure, Promotion, Require, S
 use proptest::prelude::*;
 
 use super::world::{World, fleet, revision};
-use crate::promotion::advance::Action;
+use crate::promotion::advance::AdvanceAction;
 use crate::promotion::command::{Command, CommandKind, apply_to_advance};
 use crate::promotion::state::CandidatePhase;
 
@@ -46,14 +46,16 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 /// Lets something happen. Returns whether a person or a command may have moved the environment.
-fn happen(world: &mut World, happening: &Happening, action: Option<&Action>) {
+fn happen(world: &mut World, happening: &Happening, action: Option<&AdvanceAction>) {
     match happening {
         Happening::Has(from, number) => world.from[*from].has = Some(revision(*number)),
         Happening::Before(from, failed) => world.from[*from].measured = Ok(fleet(*failed)),
         Happening::Settled(is_settled) => world.settled = if *is_settled { Ok(()) } else { Err("it moves".into()) },
         Happening::Fleet(failed) => world.measured = fleet(*failed),
         Happening::Act => match action {
-            Some(Action::Write { revision } | Action::RollBack { to: revision }) => world.at = Some(revision.clone()),
+            Some(AdvanceAction::Write { revision } | AdvanceAction::RollBack { to: revision }) => {
+                world.at = Some(revision.clone())
+            }
             None => {}
         },
         Happening::Hand(number) => world.at = Some(revision(*number)),
@@ -98,7 +100,7 @@ proptest! {
             let before = world.state.current.clone();
             let (report, next) = world.step();
             prop_assert!(!report.waiting.is_empty() || world.state.current.is_none());
-            if let Some(Action::Write { revision }) = &next {
+            if let Some(AdvanceAction::Write { revision }) = &next {
                 let current = world.state.current.as_ref().unwrap();
                 let was_entering = before.is_some_and(|before| {
                     before.revision == *revision && matches!(before.phase, CandidatePhase::Entering { .. })
@@ -106,7 +108,7 @@ proptest! {
                 prop_assert!(was_entering || report.gates.iter().all(crate::promotion::state::GateRecord::holds));
                 prop_assert_eq!(&current.revision, revision);
             }
-            if let Some(Action::RollBack { to }) = &next {
+            if let Some(AdvanceAction::RollBack { to }) = &next {
                 prop_assert!(world.state.has_proved(to));
             }
             let again = world.dry_step();

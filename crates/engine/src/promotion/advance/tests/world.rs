@@ -8,10 +8,10 @@ use model::object::promotion::{
     ChangeDelivery, Gate, GateKind, Newer, OnFailure, Promotion, Require, Selection, Share, Silent, Start,
 };
 
-use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironment, follow, step};
+use crate::promotion::advance::{AdvanceAction, AdvanceInput, AdvanceStep, FromEnvironment, follow, step};
 use crate::promotion::command::{Command, CommandKind, apply_to_advance, gates_passed};
 use crate::promotion::evidence::{Authors, Measured};
-use crate::promotion::report::Report;
+use crate::promotion::report::MoveReport;
 use crate::promotion::state::{AdvanceState, Decision, ProofRecord, Rejection, Revision};
 
 /// An environment, the environments before it, and the revisions `r0` to `r9`.
@@ -118,7 +118,7 @@ impl World {
         follow(&self.state, |about, states| ((), step(&AdvanceInput { about, ..input.clone() }, states))).1
     }
 
-    pub(super) fn step(&mut self) -> (Report, Option<Action>) {
+    pub(super) fn step(&mut self) -> (MoveReport, Option<AdvanceAction>) {
         self.published.clone_from(&self.state.admitted);
         let step = self.dry_step();
         self.events.extend(step.events.iter().map(|event| event.kind.name().to_owned()));
@@ -127,7 +127,7 @@ impl World {
     }
 
     /// Steps, and does what is asked, until nothing is asked any more.
-    pub(super) fn settle(&mut self) -> Report {
+    pub(super) fn settle(&mut self) -> MoveReport {
         for _ in 0..50 {
             let before = self.state.clone();
             let (report, action) = self.step();
@@ -135,7 +135,9 @@ impl World {
                 return report;
             }
             match action {
-                Some(Action::Write { revision } | Action::RollBack { to: revision }) => self.at = Some(revision),
+                Some(AdvanceAction::Write { revision } | AdvanceAction::RollBack { to: revision }) => {
+                    self.at = Some(revision)
+                }
                 None => {}
             }
         }

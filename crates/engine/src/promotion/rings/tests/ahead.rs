@@ -8,7 +8,7 @@ use super::two_rings;
 use super::world::{Host, World};
 use crate::promotion::answer::Answer;
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
-use crate::promotion::report::{Report, ReportPhase};
+use crate::promotion::report::{MoveReport, ReportPhase};
 use crate::promotion::state::Revision;
 use crate::promotion::vector::Part;
 
@@ -167,7 +167,8 @@ fn values_that_move_alone_end_if_they_cannot_be_rendered() {
 fn stop_of_the_values_is_named_in_its_reason() {
     let mut world = half_way();
     world.hosts[0] = Host::Fails(20);
-    let stopped = |report: &Report| report.waiting.iter().find(|waiting| &*waiting.what == "stopped").cloned().unwrap();
+    let stopped =
+        |report: &MoveReport| report.waiting.iter().find(|waiting| &*waiting.what == "stopped").cloned().unwrap();
     let commit = stopped(&world.settle());
     values(&mut world, 1);
     let values = stopped(&world.settle());

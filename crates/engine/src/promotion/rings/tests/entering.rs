@@ -7,7 +7,7 @@ use model::object::promotion::{Amount, Gate, GateKind, Ring, Window};
 use super::world::{Host, World, ring};
 use super::{command, limited};
 use crate::promotion::command::CommandKind;
-use crate::promotion::report::{Report, ReportPhase};
+use crate::promotion::report::{MoveReport, ReportPhase};
 
 /// A window from 09:00 until 10:05. Worlds begin at 10:00 UTC.
 fn window(zone: Option<&str>, zone_label: Option<&str>) -> Gate {
@@ -23,7 +23,7 @@ fn window(zone: Option<&str>, zone_label: Option<&str>) -> Gate {
     Gate::new("night".into(), kind)
 }
 
-fn first_reason(report: &Report) -> String {
+fn first_reason(report: &MoveReport) -> String {
     report.waiting.first().map(|first| format!("{}: {}", first.what, first.text)).unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@ use super::world::Host;
 use super::{command, two_rings};
 use crate::promotion::command::CommandKind;
 use crate::promotion::report::ReportPhase;
-use crate::promotion::state::Phase;
+use crate::promotion::state::MoveStage;
 
 #[test]
 fn failures_beyond_the_budget_stop_the_move_and_a_repair_resumes_it() {
@@ -128,7 +128,9 @@ fn a_stop_has_a_reason_and_a_time() {
     world.hosts[1] = Host::Fails(2);
     world.change(2);
     world.settle();
-    let Phase::Stopped { reason, since, is_withdrawn } = world.state.current.unwrap().phase else { panic!("it moves") };
+    let MoveStage::Stopped { reason, since, is_withdrawn } = world.state.current.unwrap().phase else {
+        panic!("it moves")
+    };
     assert!(reason.contains("ring `canary`") && since < world.now && !is_withdrawn);
 }
 

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::world::{Host, World, ring};
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
-use crate::promotion::report::Report;
+use crate::promotion::report::MoveReport;
 use crate::promotion::rings::rows::Contents;
-use crate::promotion::state::{Content, GateRecord, Phase};
+use crate::promotion::state::{Content, GateRecord, MoveStage};
 
 /// Something that happens to a fleet.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ fn changing(world: &World, is_new: impl Fn(usize) -> bool) -> (u32, u32) {
 }
 
 /// Steps, and checks what must hold between the state before and after.
-fn step(world: &mut World) -> Report {
+fn step(world: &mut World) -> MoveReport {
     let (before, old) = (contents(world), world.state.clone());
     let over_budget = world.failed() > world.budget();
     let (in_flight, in_site) = changing(world, |_| false);
@@ -122,7 +122,7 @@ fn step(world: &mut World) -> Report {
     let after = contents(world);
     assert!(!report.waiting.is_empty() || world.state.current.is_none(), "it moves, but waits for nothing");
     let (Some(old), Some(new)) = (&old.current, &world.state.current) else { return report };
-    if (&old.revision, &old.base) != (&new.revision, &new.base) || !matches!(new.phase, Phase::Moving) {
+    if (&old.revision, &old.base) != (&new.revision, &new.base) || !matches!(new.phase, MoveStage::Moving) {
         return report;
     }
     let is_released = |place: usize| before[place] != Content::Moving && after[place] == Content::Moving;
@@ -208,7 +208,7 @@ proptest! {
         let before = contents(&world);
         world.add_place(ring, hash);
         prop_assert_eq!(&contents(&world)[..before.len()], &before[..]);
-        if !matches!(world.state.current.as_ref().map(|current| &current.phase), Some(Phase::Moving)) {
+        if !matches!(world.state.current.as_ref().map(|current| &current.phase), Some(MoveStage::Moving)) {
             return Ok(());
         }
         let before_step = world.state.clone();
@@ -218,7 +218,7 @@ proptest! {
         let is_moving = |content: &Content| *content == Content::Moving;
         let after = contents(&world);
         let kept = before.iter().zip(&after).all(|(before, after)| !is_moving(before) || is_moving(after));
-        prop_assert!(!is_same || kept || !matches!(world.state.current.unwrap().phase, Phase::Moving));
+        prop_assert!(!is_same || kept || !matches!(world.state.current.unwrap().phase, MoveStage::Moving));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use model::object::promotion::OnFailure;
 use super::world::{Host, World};
 use super::{command, two_rings};
 use crate::promotion::answer::Answer;
-use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_rollout};
+use crate::promotion::command::{Command, CommandKind, CommandRefusal, apply_to_rollout};
 use crate::promotion::report::{ReportPhase, Waiting};
-use crate::promotion::state::{Phase, Revision};
+use crate::promotion::state::{MoveStage, Revision};
 use crate::promotion::vector::Part;
 
 /// Versions 1 to 3 were proved, one after another.
@@ -188,7 +188,7 @@ fn places_keep_their_content_until_a_rollback_is_rendered() {
     // Nobody begins another one, and a retry takes it back.
     for kind in [CommandKind::Abort, CommandKind::Rollback { to: None, with_values: true }] {
         let command = Command { kind, by: "bob".into(), at: world.now, reason: "x".into() };
-        assert_eq!(apply_to_rollout(&world.state, &command), Err(Refusal::RollsBack));
+        assert_eq!(apply_to_rollout(&world.state, &command), Err(CommandRefusal::RollsBack));
     }
     command(&mut world, CommandKind::Retry);
     assert_eq!(world.state.rolled_back, None);
@@ -228,7 +228,7 @@ fn rollback_stops_if_its_target_cannot_be_rendered() {
     world.publish();
     roll_back(&mut world, None);
     world.step();
-    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, MoveStage::RollingBack { .. }), "{:?}", world.state);
     world.publish();
     assert_eq!(world.versions(), "33|3333");
     world.is_lost = true;
@@ -241,7 +241,7 @@ fn rollback_stops_if_its_target_cannot_be_rendered() {
     // It does not go on by itself.
     world.is_lost = false;
     world.settle();
-    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::Stopped { .. }), "{:?}", world.state);
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, MoveStage::Stopped { .. }), "{:?}", world.state);
     command(&mut world, CommandKind::Retry);
     check(&mut world, ("44|4444", "v4"));
 }
@@ -256,7 +256,7 @@ fn failed_move_without_a_rollback_waits_for_a_retry() {
     world.publish();
     world.hosts[0] = Host::Fails(4);
     world.step();
-    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, MoveStage::RollingBack { .. }), "{:?}", world.state);
     world.is_lost = true;
     world.step();
     world.is_lost = false;
@@ -271,7 +271,7 @@ fn retry_of_a_proved_revision_passes_all_rings_again() {
     // The environment could not prove it, and its sources have the version before again.
     world.change(2);
     world.step();
-    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, MoveStage::RollingBack { .. }), "{:?}", world.state);
     world.publish();
     assert_eq!(world.versions(), "22|2222");
     command(&mut world, CommandKind::Retry);

@@ -8,12 +8,12 @@ use model::object::promotion::{
     Amount, ChangeDelivery, Newer, OnFailure, Promotion, Require, Ring, RingMembers, Selection, Start,
 };
 
-use crate::promotion::evidence::{Authors, CheckResult, PlaceState};
-use crate::promotion::report::Report;
+use crate::promotion::evidence::{Authors, CheckResult, PlaceReports};
+use crate::promotion::report::MoveReport;
 use crate::promotion::rings::layout::layout;
 use crate::promotion::rings::membership::domain_key;
 use crate::promotion::rings::{Ahead, ChangedPlaces, Difference, RingPlaces, RolloutInput, RolloutStep, step};
-use crate::promotion::state::{Content, Decision, Position, Revision, RolloutState};
+use crate::promotion::state::{BranchPosition, Content, Decision, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
 /// What the host of a place does with content.
@@ -218,12 +218,12 @@ impl World {
         ring.map_or(u64::MAX, |ring| ring.failures.limit(0))
     }
 
-    fn measure(&self) -> Vec<PlaceState> {
+    fn measure(&self) -> Vec<PlaceReports> {
         let of = |place: usize| {
             let (desired, applied) = (self.version(place), self.applied[place]);
             let host = self.hosts[place];
             let is_failed = matches!(host, Host::Fails(version) if self.published[place] >= version);
-            PlaceState {
+            PlaceReports {
                 expected: u32::from(host != Host::Missing),
                 succeeded: u32::from(applied && !is_failed && host != Host::Silent && host != Host::Missing),
                 failed: u32::from(is_failed),
@@ -249,7 +249,7 @@ impl World {
         let changed = difference.zip(changed.as_ref()).map(|(of, places)| ChangedPlaces { of, places, is_only_new });
         let target = self.state.rolled_back.as_ref().and_then(|found| found.target.as_ref());
         let back = target.map(|target| self.back.clone().unwrap_or_else(|| target.revision.clone()));
-        let position = Position((self.positions.len() - 1).to_string().into());
+        let position = BranchPosition((self.positions.len() - 1).to_string().into());
         let input = RolloutInput {
             now: self.now,
             promotion: &self.promotion,
@@ -280,7 +280,7 @@ impl World {
     }
 
     /// One step of the machine. Hosts apply nothing yet.
-    pub(super) fn step(&mut self) -> Report {
+    pub(super) fn step(&mut self) -> MoveReport {
         let step = self.dry_step();
         self.events.extend(step.events.iter().map(|event| format!("{}: {}", event.kind.name(), event.text)));
         self.state = step.state;
@@ -297,7 +297,7 @@ impl World {
     }
 
     /// Steps, publishes and waits a minute, until nothing changes any more.
-    pub(super) fn settle(&mut self) -> Report {
+    pub(super) fn settle(&mut self) -> MoveReport {
         for _ in 0..500 {
             let (before, published) = (self.state.clone(), self.published.clone());
             let report = self.step();

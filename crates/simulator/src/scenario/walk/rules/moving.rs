@@ -1,8 +1,8 @@
 //! Rules of rollouts: the order of rings, their limits, budgets and gates, and rollbacks.
 
-use engine::promotion::evidence::{Measured, PlaceState};
+use engine::promotion::evidence::{Measured, PlaceReports};
 use engine::promotion::report::ReportPhase;
-use engine::promotion::state::{Phase, Position, Proved, Revision, RolloutState};
+use engine::promotion::state::{BranchPosition, MoveStage, Proved, Revision, RolloutState};
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
@@ -30,7 +30,7 @@ struct Seen<'a> {
     target: &'a [ContentId],
     published: &'a [ContentId],
     /// The states of the targets.
-    states: &'a [PlaceState],
+    states: &'a [PlaceReports],
 }
 
 impl Seen<'_> {
@@ -64,7 +64,7 @@ impl Seen<'_> {
     }
 
     /// The state before the step. What the place has still has the state that it has now.
-    fn state(&self, place: usize) -> PlaceState {
+    fn state(&self, place: usize) -> PlaceReports {
         let has_still = !self.was_target(place) && self.has_still(place);
         let states = if has_still { self.states } else { &self.record.states };
         states.get(place).copied().unwrap_or_default()
@@ -73,7 +73,7 @@ impl Seen<'_> {
     /// The state of the changed places of a ring before the step.
     fn measured(&self, ring: usize) -> Measured {
         let mut measured = Measured::default();
-        let state = |place| if self.had(place) { self.state(place) } else { PlaceState::default() };
+        let state = |place| if self.had(place) { self.state(place) } else { PlaceReports::default() };
         self.places(ring).for_each(|place| measured.add(state(place)));
         measured
     }
@@ -272,7 +272,7 @@ impl RuleChecker {
         if record.stable.as_ref() != stable {
             record.stable = stable.cloned();
             let is_returning = record.was_rolling_back || phase == Some(ReportPhase::RollingBack);
-            let rest = rollout.state.stable.as_ref().filter(|stable| stable.at == Position::default());
+            let rest = rollout.state.stable.as_ref().filter(|stable| stable.at == BranchPosition::default());
             let rest = rest.and_then(|rest| rollout.memory.columns.get(&rest.revision)).cloned();
             let known = stable.and_then(|stable| record.contents.get(stable)).or(rest.as_ref());
             if let Some(contents) = known.filter(|_| is_returning) {
@@ -329,11 +329,11 @@ impl Seen<'_> {
         // What was proved before returns to all places at once.
         let state = &world.environments[number].workloads[workload].state;
         let rolls_back =
-            state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
+            state.current.as_ref().is_some_and(|current| matches!(current.phase, MoveStage::RollingBack { .. }));
         let stable = state.stable.as_ref().filter(|_| rolls_back);
         let columns = &world.environments[number].workloads[workload].memory.columns;
         let returning = stable.and_then(|Proved { revision, at, .. }| {
-            let rendered = columns.get(revision).filter(|_| *at == Position::default());
+            let rendered = columns.get(revision).filter(|_| *at == BranchPosition::default());
             record.contents.get(revision).or(rendered)
         });
         let ahead = returns_to(&world.environments[number].workloads[workload]);
