@@ -6,7 +6,7 @@ use std::process::Command;
 use engine::layout::own_files::MARKER;
 use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
 use hub::desired::{DesiredUpdate, PlannedContent};
-use hub::store::{Database, DatabaseUrl, Row, Value};
+use hub::store::{Database, DatabaseUrl, Row, SqlValue};
 use hub::writer::Writer;
 use hub::writer::observed::ObservedBranches;
 use hub_api::publication::{DesiredPlace, DesiredTarget, Role};
@@ -94,7 +94,7 @@ impl Hub {
 
     async fn rows(&self, sql: &str) -> Vec<String> {
         let rows = self.database.rows(sql, Vec::new()).await.unwrap();
-        let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { None };
+        let text = |value: &SqlValue| if let SqlValue::Text(text) = value { text.clone() } else { None };
         let line = |row: &Row| row.values().iter().map_while(text).collect::<Vec<_>>().join(" ");
         rows.iter().map(line).collect()
     }

@@ -6,7 +6,7 @@ use hub_api::sink::{BranchName, PathPage};
 use hub_api::timestamp::Timestamp;
 
 use super::CompletedOutput;
-use crate::store::{BranchId, CommitId, Database, DatabaseError, Transaction, Value};
+use crate::store::{BranchId, CommitId, Database, DatabaseError, SqlValue, Transaction};
 
 /// A stored branch.
 pub(super) struct Branch {
@@ -31,7 +31,7 @@ impl Branch {
         repository: &str,
         branch: &str,
     ) -> Result<Self, DatabaseError> {
-        let names: Vec<Value> = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
+        let names: Vec<SqlValue> = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
         let sql = "insert into gitops_branch (repository, branch) values ($1, $2) \
             on conflict (repository, branch) do update set branch = excluded.branch returning id, head";
         let (id, head) = transaction.one(sql, names).await?;
@@ -154,7 +154,7 @@ pub async fn published_up_to(database: &Database, query: &PublicationQuery) -> R
     let sql = "select o.commit_id from gitops_branch b join published_output o on o.branch_id = b.id \
         where b.repository = $1 and b.branch = $2 and o.environment = $3 and o.folder = $4";
     let PublicationQuery { repository, branch, environment, folder } = query;
-    let values: Vec<Value> = vec![
+    let values: Vec<SqlValue> = vec![
         hub_api::endpoint::repository(repository).into(),
         branch.trim().into(),
         environment.as_str().into(),
@@ -193,7 +193,7 @@ pub async fn desired_paths(
         where b.repository = $1 and b.branch = $2 and g.role = $3 and w.tree is not null \
         and ($4 = 0 or p.path > $5) order by p.path limit $6";
     let repository = hub_api::endpoint::repository(repository);
-    let values: Vec<Value> = vec![
+    let values: Vec<SqlValue> = vec![
         repository.into(),
         branch.trim().into(),
         role.as_str().into(),

@@ -6,7 +6,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredPlace, Role};
 
 use super::vocabulary::{self, TargetIds, TargetKey};
-use crate::store::{BranchId, ColumnType, DatabaseError, PlaceGroupId, Rows, TargetId, Transaction, Value};
+use crate::store::{BranchId, ColumnType, DatabaseError, PlaceGroupId, Rows, SqlValue, TargetId, Transaction};
 
 /// The group of a place. The folder of a single cluster is grouped with those of the other clusters of its type. Every other folder is its own group.
 pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
@@ -73,7 +73,7 @@ pub(super) async fn add(
     for (name, place) in groups {
         let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
         let cluster_type = place.cluster_type.as_deref();
-        rows.push(vec![Value::from(name), environment.into(), cluster_type.into(), place.role.as_str().into()]);
+        rows.push(vec![SqlValue::from(name), environment.into(), cluster_type.into(), place.role.as_str().into()]);
     }
     let statement = "insert into place_group (name, environment_id, cluster_type, role) \
         select name, environment_id, cluster_type, role from source where true on conflict (name) do update set \
@@ -109,7 +109,7 @@ async fn set_targets(
         replace_targets(transaction, branch, assigned).await?;
     }
     let mut rows = Rows::new(&[("name", ColumnType::Text), ("target_id", ColumnType::Int)]);
-    members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
+    members.into_iter().for_each(|(name, target)| rows.push(vec![SqlValue::from(name), target.into()]));
     // What is left of the same target is the one that a publisher said.
     let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
         select g.id, t.id from source s join place_group g on g.name = s.name \

@@ -8,7 +8,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::DesiredPlace;
 use hub_api::timestamp::Timestamp;
 
-use crate::store::{ColumnType, DatabaseError, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, Rows, SqlValue, Transaction};
 
 /// How long planned content is kept: longer than a review of a change takes.
 const KEPT: Duration = Duration::from_hours(24 * 90);
@@ -31,7 +31,7 @@ pub(super) async fn note(
         .collect();
     for ((endpoint, tree), place) in contents {
         let place = serde_json::json!(place).to_string();
-        rows.push(vec![Value::from(endpoint), tree.into(), place.into(), now.into()]);
+        rows.push(vec![SqlValue::from(endpoint), tree.into(), place.into(), now.into()]);
     }
     let statement = "insert into planned_content (endpoint, tree, place, noted_on) \
         select endpoint, tree, place, noted_on from source where true on conflict (endpoint, tree) do update set \
@@ -50,7 +50,7 @@ pub(super) async fn known<'a>(
         Rows::new(&[("number", ColumnType::Int), ("endpoint", ColumnType::Text), ("tree", ColumnType::Text)]);
     for (number, (place, endpoint)) in places.iter().enumerate() {
         if let Some(tree) = &place.tree {
-            rows.push(vec![Value::from(number as i64), endpoint.to_string().into(), tree.as_str().into()]);
+            rows.push(vec![SqlValue::from(number as i64), endpoint.to_string().into(), tree.as_str().into()]);
         }
     }
     let statement =

@@ -17,7 +17,8 @@ use crate::ingest::naming;
 use crate::ingest::places::Contents;
 use crate::ingest::retally::{self, Changes};
 use crate::store::{
-    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, RevisionId, Rows, Transaction, Value, WorkloadId,
+    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, RevisionId, Rows, SqlValue, Transaction,
+    WorkloadId,
 };
 
 /// A place that a publication lists.
@@ -271,7 +272,7 @@ async fn add_places(
         named.iter().filter(|named| named.known.is_none() && named.place.tree.is_some())
     {
         rows.push(vec![
-            Value::from(endpoint.to_string()),
+            SqlValue::from(endpoint.to_string()),
             branch.id.into(),
             endpoint.path().into(),
             group.as_str().into(),
@@ -479,7 +480,7 @@ async fn add_revisions(
     for NewRevision { place_id, tree, config_version, release } in revisions {
         let (workload, version) = release.unzip();
         rows.push(vec![
-            Value::from(place_id),
+            SqlValue::from(place_id),
             commit.id.into(),
             tree.into(),
             config_version.into(),

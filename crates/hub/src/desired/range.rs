@@ -4,7 +4,7 @@ use hub_api::endpoint::{Endpoint, EndpointError};
 use hub_api::publication::{BranchContent, PathRange};
 
 use super::branch::Branch;
-use crate::store::{DatabaseError, PlaceId, Transaction, Value};
+use crate::store::{DatabaseError, PlaceId, SqlValue, Transaction};
 
 /// The endpoints before and after a range; neither belongs to it.
 fn ends(range: &PathRange, content: &BranchContent) -> Result<[String; 2], EndpointError> {
@@ -35,5 +35,5 @@ pub(super) async fn places(
          join place_revision w on w.id = p.desired_revision_id where {endpoint} > $1 and {endpoint} < $2 \
          and p.branch_id = $3 and g.role = 'platform' and w.tree is not null"
     );
-    transaction.query(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await
+    transaction.query(&sql, vec![after.into(), until.into(), SqlValue::from(branch.id)]).await
 }

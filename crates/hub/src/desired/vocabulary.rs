@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::publication::{DesiredTarget, DesiredVersion};
 
-use crate::store::{ColumnType, DatabaseError, EnvironmentId, Rows, TargetId, Transaction, Value, WorkloadId};
+use crate::store::{ColumnType, DatabaseError, EnvironmentId, Rows, SqlValue, TargetId, Transaction, WorkloadId};
 
 /// A target, identified by its full name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub(super) async fn targets(
     for (number, (key, (target, endpoint))) in targets.iter().enumerate() {
         let labels = (!target.labels.is_empty()).then(|| serde_json::json!(target.labels).to_string());
         rows.push(vec![
-            Value::from(number as i64),
+            SqlValue::from(number as i64),
             key.workspace.as_str().into(),
             key.application.as_str().into(),
             key.workload.as_str().into(),
@@ -143,7 +143,7 @@ pub(super) async fn add_versions<'v>(
     ]);
     for (workload, version) in versions.into_iter().collect::<BTreeSet<_>>() {
         rows.push(vec![
-            Value::from(workload),
+            SqlValue::from(workload),
             version.version.as_str().into(),
             version.build.as_deref().into(),
             version.commit.as_deref().into(),
@@ -171,7 +171,7 @@ pub(super) async fn assign(
         ("commit_id", ColumnType::Text),
     ]);
     for (ids, version) in desired {
-        rows.push(vec![Value::from(ids.target), ids.workload.into(), version.version.into(), commit.into()]);
+        rows.push(vec![SqlValue::from(ids.target), ids.workload.into(), version.version.into(), commit.into()]);
     }
     // Queries that join the history with assignments must find one row for a target, a version and a commit. The row that was added last is the
     // latest. The rows are found by their commit, because a new commit has few. The unary plus prevents databases from using the index by target.

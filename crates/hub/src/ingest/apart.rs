@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 use super::registered::Apart;
 use super::submitted::Submitted;
 use crate::limits::{APART_MESSAGE_CHARACTERS, APART_REPORTS_MAX};
-use crate::store::{ColumnType, DatabaseError, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, Rows, SqlValue, Transaction};
 
 /// The latest of the reports of one token about one place of a reconciler, and their number.
 type Kept<'a> = (&'a Submitted, &'a Apart, i64);
@@ -43,7 +43,7 @@ pub(super) async fn write(
     for ((token, host, reconciler, endpoint), (report, apart, reports)) in &kept {
         let message: String = report.message.chars().take(APART_MESSAGE_CHARACTERS).collect();
         rows.push(vec![
-            Value::from(*token),
+            SqlValue::from(*token),
             (*host).into(),
             (*reconciler).into(),
             (*endpoint).into(),

@@ -6,7 +6,7 @@ use hub_api::hosts::{ApartReason, RegisteredBy};
 
 use crate::ingest::speaker::Speaker;
 use crate::store::{
-    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, ReconcilerId, Rows, Transaction, Value,
+    ColumnError, ColumnType, Columns, DatabaseError, FromRow, PlaceId, ReconcilerId, Rows, SqlValue, Transaction,
 };
 
 /// The name of the place `p` of the group `g` whose folder it is: a cluster, or a cluster type without clusters of its own.
@@ -115,7 +115,7 @@ async fn clusters(
     let mut rows =
         Rows::new(&[("host", ColumnType::Text), ("environment", ColumnType::Text), ("cluster", ColumnType::Text)]);
     for host in hosts {
-        rows.push(vec![Value::from(host), None::<&str>.into(), host.into()]);
+        rows.push(vec![SqlValue::from(host), None::<&str>.into(), host.into()]);
         for (at, _) in host.match_indices('-').take(HYPHENS_MAX) {
             let (environment, cluster) = (host.get(..at).unwrap_or_default(), host.get(at + 1..).unwrap_or_default());
             if !environment.is_empty() && !cluster.is_empty() {
@@ -160,7 +160,7 @@ async fn assigned(
         let (number, endpoint) = (question.number as i64, question.place.endpoint.as_str());
         for (environment, cluster) in clusters {
             let cluster = [environment.as_str().into(), cluster.as_str().into()];
-            of_clusters.push([vec![Value::from(number)], cluster.into(), vec![endpoint.into()]].concat());
+            of_clusters.push([vec![SqlValue::from(number)], cluster.into(), vec![endpoint.into()]].concat());
         }
         of_hosts.push(vec![number.into(), question.host.into(), endpoint.into()]);
     }

@@ -8,8 +8,8 @@ use hub_api::timestamp::Timestamp;
 
 use super::timeline::{Entry, Origin, Statement};
 use crate::store::{
-    ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, Dialect, FromRow, ReconcilerId, Rows, Transaction,
-    Value,
+    ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, Dialect, FromRow, ReconcilerId, Rows, SqlValue,
+    Transaction,
 };
 
 /// The most rows of one chain that are read to insert a late report. Retention keeps chains shorter.
@@ -68,7 +68,7 @@ pub(super) async fn chains<R>(
         ("to_name", ColumnType::Int),
     ]);
     for Late { number, head, first, to_name, .. } in late {
-        rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
+        rows.push(vec![SqlValue::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
     let found = transaction.with::<FoundRow>(rows, &chain_statement(transaction.dialect())).await?;
     let mut until: BTreeMap<usize, Timestamp> = late.iter().map(|one| (one.number, one.seen_on)).collect();
@@ -188,7 +188,7 @@ pub(super) async fn add(
         let Link { since, previous_id, previous_seen_on, endpoint } = row.link;
         match row.content {
             RowContent::Now { report, commit } => reported.push(vec![
-                Value::from(id),
+                SqlValue::from(id),
                 commit.into(),
                 row.reconciler_id.into(),
                 report.status.as_str().into(),
@@ -206,7 +206,7 @@ pub(super) async fn add(
             ]),
             RowContent::Before(of) => {
                 let link = vec![previous_id.into(), previous_seen_on.into(), endpoint.into()];
-                resumed.push([vec![Value::from(id), of.into(), since.into(), now.into()], link].concat());
+                resumed.push([vec![SqlValue::from(id), of.into(), since.into(), now.into()], link].concat());
             }
         }
     }
@@ -224,7 +224,7 @@ pub(super) async fn add(
 }
 
 /// A text value, or null if the text is empty.
-fn some(text: &str) -> Value {
+fn some(text: &str) -> SqlValue {
     Some(text).filter(|text| !text.is_empty()).into()
 }
 
@@ -242,7 +242,7 @@ pub(super) async fn relink(
     ]);
     for (id, Link { since, previous_id, previous_seen_on, endpoint }) in links {
         let link = vec![since.into(), previous_id.into(), previous_seen_on.into(), endpoint.into()];
-        rows.push([vec![Value::from(id)], link].concat());
+        rows.push([vec![SqlValue::from(id)], link].concat());
     }
     let statement = "update deployment set created_on = s.created_on, previous_id = s.previous_id, \
         previous_seen_on = s.previous_seen_on, manifests_endpoint = s.manifests_endpoint \

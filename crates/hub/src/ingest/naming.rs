@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::report::names::TargetName;
 
 use super::{assigned, report_places};
-use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, SqlValue, Transaction};
 
 /// The folder with the manifests of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) async fn homes(
         for (is_whole, target) in targets(name).into_iter().enumerate() {
             let rows = if name.application.is_some() { &mut long } else { &mut short };
             rows.push(vec![
-                Value::from(number as i64),
+                SqlValue::from(number as i64),
                 (is_whole as i64).into(),
                 name.environment.as_str().into(),
                 name.workspace.as_deref().into(),
@@ -170,5 +170,5 @@ pub(crate) async fn send_home(
     let Some(Home { place_id, endpoint }) = homes.get(name) else { return Ok(()) };
     let sql = "update reconciler set place_id = $2, manifests_endpoint = $3, is_named = 1 \
         where id = $1 and manifests_endpoint is null";
-    transaction.execute(sql, vec![id.into(), Value::from(*place_id), endpoint.as_str().into()]).await
+    transaction.execute(sql, vec![id.into(), SqlValue::from(*place_id), endpoint.as_str().into()]).await
 }

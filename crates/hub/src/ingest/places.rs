@@ -6,7 +6,7 @@ use hub_api::revision::is_hash;
 
 use crate::store::{
     BranchId, ColumnError, ColumnType, Columns, CommitId, DatabaseError, FromRow, PlaceGroupId, PlaceId, RevisionId,
-    Rows, Transaction, Value,
+    Rows, SqlValue, Transaction,
 };
 
 /// A place with the data that the tallies need.
@@ -181,7 +181,7 @@ impl Contents {
         for (number, content) in contents.iter().enumerate() {
             let (Meaning::Tree(meaning) | Meaning::Commit(meaning) | Meaning::Version(meaning)) = &content.meaning;
             rows.push(vec![
-                Value::from(number as i64),
+                SqlValue::from(number as i64),
                 content.place_id.into(),
                 content.branch_id.into(),
                 meaning.as_str().into(),

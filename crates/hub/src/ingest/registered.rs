@@ -23,7 +23,7 @@ use super::subjects::{self, Own};
 use super::submitted::Submitted;
 use super::workloads::{self, Resolved, WorkloadQuery};
 use crate::ingest::speaker::Speaker;
-use crate::store::{ColumnType, DatabaseError, HostId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, HostId, ReconcilerId, Rows, SqlValue, Transaction};
 
 /// The place of a report that does not count, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ async fn occupied(
     ]);
     for (index, (spoken, endpoint)) in new.iter().enumerate() {
         let (host, reconciler) = spoken.report.subject();
-        rows.push(vec![Value::from(index as i64), host.into(), reconciler.into(), endpoint.as_str().into()]);
+        rows.push(vec![SqlValue::from(index as i64), host.into(), reconciler.into(), endpoint.as_str().into()]);
     }
     let statement = "select distinct s.number from source s join host h on h.name = s.host \
         join reconciler r on r.host_id = h.id where r.manifests_endpoint = s.endpoint and r.name <> s.reconciler \

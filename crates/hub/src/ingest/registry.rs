@@ -10,7 +10,7 @@ use super::naming::Home;
 use super::work::Work;
 use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
-use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, PlaceId, ReconcilerId, Rows, SqlValue, Transaction};
 
 /// Writes the data that changed, and finds the places where the reconcilers are now.
 pub(super) async fn follow(
@@ -55,7 +55,7 @@ fn row(
     work: &mut Work<'_>,
     places: &HashMap<String, PlaceId>,
     (home, now): (Option<&Home>, Timestamp),
-) -> Option<Vec<Value>> {
+) -> Option<Vec<SqlValue>> {
     let own = work.subject.own.as_ref()?;
     let named = work.named_endpoint().map(str::to_owned);
     // The place that a report names has precedence over the name of the reconciler, even if both give the same place.
@@ -84,7 +84,7 @@ fn row(
     let registered_by = if endpoint == own.endpoint { own.registered_by } else { work.registered_by() };
     let row = (!is_same).then(|| {
         vec![
-            Value::from(work.subject.reconciler_id),
+            SqlValue::from(work.subject.reconciler_id),
             kind.into(),
             endpoint.as_deref().into(),
             place_id.into(),

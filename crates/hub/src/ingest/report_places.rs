@@ -17,7 +17,7 @@ use super::history::ChainRow;
 use super::timeline::{Entry, Origin};
 use super::work::{Elsewhere, Work};
 use super::{places, submitted::Submitted};
-use crate::store::{ColumnType, DatabaseError, DeploymentId, PlaceId, ReconcilerId, Rows, Transaction, Value};
+use crate::store::{ColumnType, DatabaseError, DeploymentId, PlaceId, ReconcilerId, Rows, SqlValue, Transaction};
 
 /// The id of the place that a row `d` of the history of a reconciler `r` is about.
 pub(crate) const PLACE_ID: &str = "(case when d.manifests_endpoint is null then r.place_id \
@@ -204,7 +204,7 @@ impl Work<'_> {
 /// Stores the places of rows: for each (row, place), of this row and the rows before it, up to the first one with a stored place.
 async fn leave_from(transaction: &mut Transaction, left: Vec<(DeploymentId, String)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("head", ColumnType::Int), ("endpoint", ColumnType::Text)]);
-    left.into_iter().for_each(|(head, endpoint)| rows.push(vec![Value::from(head), endpoint.into()]));
+    left.into_iter().for_each(|(head, endpoint)| rows.push(vec![SqlValue::from(head), endpoint.into()]));
     let statement = format!(", {}", leaving("source s join deployment d on d.id = s.head", "s.endpoint"));
     transaction.execute_with(rows, &statement).await
 }

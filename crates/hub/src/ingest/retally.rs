@@ -13,7 +13,7 @@ use super::tally::{self, Transition};
 use super::{assigned, silences, workloads};
 use crate::store::{
     BranchId, ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, FromRow, PlaceId, ReconcilerId, Rows,
-    Transaction, Value,
+    SqlValue, Transaction,
 };
 
 /// The most reconcilers that are counted again in one step.
@@ -92,7 +92,7 @@ async fn adopt(
     added: BTreeMap<String, PlaceId>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", ColumnType::Text), ("place_id", ColumnType::Int)]);
-    added.iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint.as_str()), (*id).into()]));
+    added.iter().for_each(|(endpoint, id)| rows.push(vec![SqlValue::from(endpoint.as_str()), (*id).into()]));
     let statement = "select r.id, r.registered_by, s.endpoint from source s join reconciler r on r.manifests_endpoint = s.endpoint \
         where r.place_id is null";
     let found = transaction.with::<(ReconcilerId, i64, String)>(rows, statement).await?;

@@ -11,7 +11,7 @@ use super::submitted::Group;
 use super::submitted::Submitted;
 use crate::store::{
     ColumnError, ColumnType, Columns, DatabaseError, DeploymentId, Dialect, FromRow, HostId, PlaceId, ReconcilerId,
-    RevisionId, Rows, TallyId, Transaction, Value,
+    RevisionId, Rows, SqlValue, TallyId, Transaction,
 };
 
 /// The stored data about a reconciler before its reports.
@@ -135,7 +135,7 @@ pub(super) async fn look_up(
         Rows::new(&[("number", ColumnType::Int), ("host", ColumnType::Text), ("reconciler", ColumnType::Text)]);
     for (number, report) in reports.iter().enumerate().filter(|(number, _)| ids[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
-        rows.push(vec![Value::from(number as i64), host.into(), reconciler.into()]);
+        rows.push(vec![SqlValue::from(number as i64), host.into(), reconciler.into()]);
     }
     // The query reads only columns of the indexes by name, and so does not read the rows themselves.
     let statement = "select s.number, r.id from source s join host h on h.name = s.host \
@@ -314,7 +314,7 @@ pub(crate) async fn write_states<'a>(
     for ReconcilerChange { reconciler_id, before, after } in changes {
         attention.moves(reconciler_id, before.attention(), after.attention());
         rows.push(vec![
-            Value::from(reconciler_id),
+            SqlValue::from(reconciler_id),
             after.deployment_id.into(),
             after.reported_on.into(),
             after.seen_on.into(),

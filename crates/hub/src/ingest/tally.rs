@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::places::{CountedPlace, Revision};
 use super::subjects::State;
 use crate::store::{
-    ColumnError, ColumnType, Columns, CommitId, DatabaseError, FromRow, PlaceGroupId, Rows, TallyId, Transaction, Value,
+    ColumnError, ColumnType, Columns, CommitId, DatabaseError, FromRow, PlaceGroupId, Rows, SqlValue, TallyId,
+    Transaction,
 };
 
 /// The state that all reconcilers of one tally have in common.
@@ -28,7 +29,7 @@ struct TallyKey {
 }
 
 impl TallyKey {
-    fn values(self) -> Vec<Value> {
+    fn values(self) -> Vec<SqlValue> {
         vec![
             self.place_group_id.into(),
             CommitId::or_zero(self.desired_commit_id).into(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::naming::{self, Home};
 use crate::store::{
     ColumnError, ColumnType, Columns, DatabaseError, EnvironmentId, FromRow, HostId, PlaceId, ReconcilerId, Rows,
-    TargetId, Transaction, Value, WorkloadId,
+    SqlValue, TargetId, Transaction, WorkloadId,
 };
 
 /// The most separators at which a name is split. Further separators are part of a name.
@@ -156,7 +156,7 @@ async fn candidates(
     for (number, (name, environment)) in groups.keys().enumerate() {
         for (workload, target) in readings(name) {
             let rows = if workload.is_some() { &mut by_workload } else { &mut by_target };
-            rows.push(vec![Value::from(number as i64), workload.into(), target.into(), (*environment).into()]);
+            rows.push(vec![SqlValue::from(number as i64), workload.into(), target.into(), (*environment).into()]);
         }
     }
     let mut rows = transaction.with::<(usize, CandidateRow)>(by_workload, &statement(OF_WORKLOAD)).await?;
@@ -222,7 +222,7 @@ async fn with_version(
     let mut rows =
         Rows::new(&[("number", ColumnType::Int), ("workload_id", ColumnType::Int), ("version", ColumnType::Text)]);
     for (number, workload_id, version) in pairs {
-        rows.push(vec![Value::from(number as i64), workload_id.into(), version.into()]);
+        rows.push(vec![SqlValue::from(number as i64), workload_id.into(), version.into()]);
     }
     let statement = "select s.number, s.workload_id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version";

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::limits::{AUDIT_KEPT, RETENTION_PERIOD};
 use crate::management::retention::Keep;
-use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Parameters, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Parameters, SqlValue, Transaction};
 
 /// The audit log can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub(crate) async fn note(transaction: &mut Transaction, record: AuditRecord<'_>)
     let AuditRecord { actor, action, subject, detail } = record;
     let detail = detail.map(|detail| detail.to_string());
     let values =
-        vec![Timestamp::now().into(), actor.into(), action.as_str().into(), subject.into(), Value::from(detail)];
+        vec![Timestamp::now().into(), actor.into(), action.as_str().into(), subject.into(), SqlValue::from(detail)];
     transaction.execute(&sql, values).await
 }
 
@@ -112,7 +112,7 @@ pub async fn delete_old(database: &Database, keep: Keep, now: Timestamp) -> Resu
     let count = i64::try_from(keep.count.unwrap_or(AUDIT_KEPT)).unwrap_or(i64::MAX);
     let horizon = keep.age.map_or(Timestamp::MIN, |age| now.before(age));
     let condition = format!("done_on < {} or id <= (select max(id) from audit) - $2", database.dialect().instant("$1"));
-    let values = vec![Value::from(horizon), count.into()];
+    let values = vec![SqlValue::from(horizon), count.into()];
     // Usually there is nothing to delete, and a read blocks no other transaction.
     let sql = format!("select 1 from audit where {condition} limit 1");
     if !database.exists(&sql, values.clone()).await? {

@@ -16,7 +16,7 @@ use crate::ingest::{labels, naming, report_places};
 use crate::management::audit::{self, AuditRecord};
 use crate::questions::{did_you_mean, similar};
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, Transaction, Turn, Value,
+    ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, SqlValue, Transaction, Turn,
 };
 
 /// The registration of a host, or of another reconciler on it, before it reports.
@@ -120,7 +120,7 @@ async fn add_reconciler(
         returning id";
     let (name, kind) = (reconciler.name.as_str(), reconciler.kind.as_str());
     let by = RegisteredBy::Operator.number();
-    let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), Value::from(place_id), by.into()];
+    let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), SqlValue::from(place_id), by.into()];
     let id: ReconcilerId = transaction.one(sql, values).await?;
     let sql = "insert into reconciler_state (reconciler_id, status, digest) values ($1, 0, 0) on conflict do nothing";
     transaction.execute(sql, vec![id.into()]).await?;

@@ -15,7 +15,7 @@ use hub_api::timestamp::Timestamp;
 use crate::limits::APART_REPORTS_KEPT;
 use crate::management::apart;
 use crate::store::{
-    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromRow, Rows, Transaction, Turn, Value,
+    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromRow, Rows, SqlValue, Transaction, Turn,
 };
 
 /// The number of reconcilers, targets or places whose history is examined in one transaction. It is small, so that reports hardly wait.
@@ -97,7 +97,7 @@ async fn delete_promotions(database: &Database, keep: Keep, now: Timestamp) -> R
     let mut deleted = 0;
     loop {
         let mut transaction = database.begin().await?;
-        let gone = transaction.query::<i64>(&sql, vec![Value::from(horizon), count.into()]).await?.len();
+        let gone = transaction.query::<i64>(&sql, vec![SqlValue::from(horizon), count.into()]).await?.len();
         transaction.commit().await?;
         deleted += gone;
         if gone < EVENTS_BATCH {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Table, Value, tables};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, SqlValue, Table, tables};
 
 /// The tables that can be exported and that a reader may read. Other data, such as the digests of tokens, cannot be exported or read.
 pub const TABLES: &[&str] = &[
@@ -171,7 +171,11 @@ pub async fn grant_read_microsoft_views(database: &Database, role: &str) -> Resu
     Ok(transaction.commit().await?)
 }
 
-fn question(table: &Table, selection: &ExportSelection, dialect: Dialect) -> Result<(String, Vec<Value>), ExportError> {
+fn question(
+    table: &Table,
+    selection: &ExportSelection,
+    dialect: Dialect,
+) -> Result<(String, Vec<SqlValue>), ExportError> {
     let all = format!("select {} from {}", table.selection(dialect), table.name);
     let bounds = [(">=", selection.since), ("<", selection.until)];
     let bounds: Vec<_> = bounds.into_iter().filter_map(|(sign, timestamp)| Some((sign, timestamp?))).collect();
@@ -190,9 +194,9 @@ fn question(table: &Table, selection: &ExportSelection, dialect: Dialect) -> Res
 
 fn csv(table: &Table, row: &Row) -> String {
     let cells = table.columns.iter().zip(row.values()).map(|((_, kind), value)| match (kind, value) {
-        (ColumnType::Timestamp, Value::Int(Some(millis))) => Timestamp::from_millis(*millis).to_string(),
-        (_, Value::Int(Some(number))) => number.to_string(),
-        (_, Value::Text(Some(text))) => quoted(text),
+        (ColumnType::Timestamp, SqlValue::Int(Some(millis))) => Timestamp::from_millis(*millis).to_string(),
+        (_, SqlValue::Int(Some(number))) => number.to_string(),
+        (_, SqlValue::Text(Some(text))) => quoted(text),
         _ => String::new(),
     });
     cells.collect::<Vec<_>>().join(",")
@@ -210,9 +214,9 @@ fn quoted(text: &str) -> String {
 fn object(table: &Table, row: &Row) -> serde_json::Value {
     let fields = table.columns.iter().zip(row.values()).map(|((name, kind), value)| {
         let value = match (kind, value) {
-            (ColumnType::Timestamp, Value::Int(Some(millis))) => json!(Timestamp::from_millis(*millis)),
-            (_, Value::Int(number)) => json!(number),
-            (_, Value::Text(text)) => json!(text),
+            (ColumnType::Timestamp, SqlValue::Int(Some(millis))) => json!(Timestamp::from_millis(*millis)),
+            (_, SqlValue::Int(number)) => json!(number),
+            (_, SqlValue::Text(text)) => json!(text),
             _ => serde_json::Value::Null,
         };
         (name.clone(), value)

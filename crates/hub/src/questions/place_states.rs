@@ -17,7 +17,7 @@ use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts};
 use crate::store::{
     ColumnError, ColumnType, Columns, Database, DatabaseError, FromRow, Parameters, PlaceGroupId, PlaceId, Rows,
-    Transaction, Value,
+    SqlValue, Transaction,
 };
 
 /// The states of the places that the filter selects: with a condition on targets, those of the folders of their assignments.
@@ -232,7 +232,7 @@ async fn above(
             continue;
         };
         let rows = if *is_alone { &mut alone } else { &mut others };
-        let tree = Value::from(place.state.tree.as_str());
+        let tree = SqlValue::from(place.state.tree.as_str());
         rows.push(vec![place.id.into(), (*id).into(), (*group_id).into(), tree]);
     }
     let number = transaction.dialect().int("sum(t.reconcilers)");

@@ -6,7 +6,7 @@ use hub_api::report::Status;
 use model::rollout::{Liveness, ReconcilerState};
 
 use super::QuestionError;
-use crate::store::{FromColumn, Value};
+use crate::store::{FromColumn, SqlValue};
 
 /// What a reconciler must hold for a rule to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ pub(super) struct LivenessNumber(pub(super) Liveness);
 impl FromColumn for LivenessNumber {
     const EXPECTED: &'static str = "the number of a liveness";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         let number = i64::from_value(value)?;
         (1..).zip(Liveness::ALL).find(|(one, _)| *one == number).map(|(_, liveness)| Self(liveness))
     }
@@ -148,7 +148,7 @@ pub(super) struct StateNumber(pub(super) ReconcilerState);
 impl FromColumn for StateNumber {
     const EXPECTED: &'static str = "the number of a rollout state";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         let number = i64::from_value(value)?;
         (1..).zip(ReconcilerState::ALL).find(|(one, _)| *one == number).map(|(_, state)| Self(state))
     }

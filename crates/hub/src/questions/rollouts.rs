@@ -13,7 +13,7 @@ use super::scope::Scope;
 use super::subject::Subject;
 use super::{Question, QuestionError, conditions, question};
 use crate::store::{
-    ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, HostId, Parameters, Transaction, Value,
+    ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, HostId, Parameters, SqlValue, Transaction,
 };
 
 /// The commits that changed the desired content of places, the newest first, each with its progress.
@@ -101,7 +101,7 @@ pub(super) async fn versions(
     hosts: Option<&[HostId]>,
 ) -> Result<BTreeMap<String, Vec<RolloutVersion>>, DatabaseError> {
     let dialect = transaction.dialect();
-    let commits: Value = commits.into_iter().collect::<Vec<_>>().into();
+    let commits: SqlValue = commits.into_iter().collect::<Vec<_>>().into();
     let mut parameters = Parameters::with(dialect, vec![commits]);
     let (mut of_targets, mut of_places) = (String::new(), String::new());
     if let Some(hosts) = hosts {

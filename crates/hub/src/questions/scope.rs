@@ -329,7 +329,7 @@ async fn groups(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Dialect, Value};
+    use crate::store::{Dialect, SqlValue};
 
     #[test]
     fn conditions_number_their_parameters() {
@@ -343,6 +343,6 @@ mod tests {
             conditions::and(of_groups.into_iter().chain(of_hosts).chain(of_targets)),
             " and g.id = any($2) and h.id = any($3)"
         );
-        assert_eq!(parameters.into_values(), [7.into(), vec![1].into(), Value::Ints(vec![2])]);
+        assert_eq!(parameters.into_values(), [7.into(), vec![1].into(), SqlValue::Ints(vec![2])]);
     }
 }

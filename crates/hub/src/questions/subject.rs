@@ -12,7 +12,7 @@ use super::reconciler_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
 use crate::store::{
-    CommitId, DatabaseError, EnvironmentId, Parameters, Transaction, Value, WorkloadId, WorkloadVersionId,
+    CommitId, DatabaseError, EnvironmentId, Parameters, SqlValue, Transaction, WorkloadId, WorkloadVersionId,
 };
 
 /// The content and the places of one rollout or of several.
@@ -22,7 +22,7 @@ use crate::store::{
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     table: String,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 /// The number of reconcilers of a rollout in each state, in one environment.

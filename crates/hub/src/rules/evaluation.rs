@@ -16,7 +16,7 @@ use super::notifications::{self, New};
 use super::state::{Publication, StoredState};
 use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::questions::{self, QuestionError};
-use crate::store::{Database, DatabaseError, FromColumn, Transaction, Value};
+use crate::store::{Database, DatabaseError, FromColumn, SqlValue, Transaction};
 
 /// Evaluates each rule that no other replica has just evaluated. Returns the number of rules in each phase: `ok`, `pending`, `firing`.
 ///
@@ -79,8 +79,8 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
         dialect.instant("$2"),
         dialect.instant("$3")
     );
-    let mut values = vec![Value::from(after.phase.as_str()), after.since.into(), now.into()];
-    values.extend([matching.into(), expected.into(), millis(took).into(), Value::from(rule.name.as_str())]);
+    let mut values = vec![SqlValue::from(after.phase.as_str()), after.since.into(), now.into()];
+    values.extend([matching.into(), expected.into(), millis(took).into(), SqlValue::from(rule.name.as_str())]);
     transaction.execute(&sql, values).await?;
     if let Some(new) = &new {
         notifications::add(&mut transaction, &rule.name, new, now).await?;
@@ -139,7 +139,7 @@ async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Sto
 impl FromColumn for Phase {
     const EXPECTED: &'static str = "the phase of a rule";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         Self::parse(&String::from_value(value)?)
     }
 }

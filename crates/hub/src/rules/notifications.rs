@@ -13,7 +13,7 @@ use crate::limits::{
     NOTIFICATION_AGE_MAX, NOTIFICATION_LEASE, NOTIFICATION_PAUSE, NOTIFICATION_PAUSE_MAX, NOTIFICATIONS_AT_ONCE,
     NOTIFICATIONS_KEPT,
 };
-use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, NotificationId, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, NotificationId, SqlValue, Transaction};
 
 /// The numbers of notifications by the result of sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ async fn claim(database: &Database, rules: &[Rule], now: Timestamp) -> Result<Op
         dialect.any_text("n.rule", "$2"),
     );
     let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
-    let values = vec![Value::from(now), names.into()];
+    let values = vec![SqlValue::from(now), names.into()];
     // Usually no notification is due. This read blocks no other transaction.
     if !database.exists(&due, values.clone()).await? {
         return Ok(None);

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Rows, Table, Transaction, Value, tables};
+use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Rows, SqlValue, Table, Transaction, tables};
 
 /// Tables that are not part of a backup: they are about running processes.
 const OF_PROCESSES: [&str; 2] = ["lease", "sync_request"];
@@ -299,15 +299,15 @@ fn waiting(table: &Table) -> Rows {
     Rows::new(&columns)
 }
 
-fn cell(value: &Value) -> Cell {
+fn cell(value: &SqlValue) -> Cell {
     match value {
-        Value::Text(Some(text)) => Cell::Text(text.clone()),
-        Value::Int(number) => Cell::Int(*number),
+        SqlValue::Text(Some(text)) => Cell::Text(text.clone()),
+        SqlValue::Int(number) => Cell::Int(*number),
         _ => Cell::Int(None),
     }
 }
 
-fn value(cell: Cell, name: &str, kind: ColumnType) -> Result<Value, LineProblem> {
+fn value(cell: Cell, name: &str, kind: ColumnType) -> Result<SqlValue, LineProblem> {
     match (cell, kind) {
         (Cell::Text(text), ColumnType::Text) => Ok(text.into()),
         (Cell::Int(None), ColumnType::Text) => Ok(None::<String>.into()),

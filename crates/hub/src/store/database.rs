@@ -11,7 +11,7 @@ use super::postgres::PostgresPool;
 use super::row::{FromRow, Row, read_all};
 use super::sqlite::SqlitePools;
 use super::transaction::Transaction;
-use super::value::Value;
+use super::value::SqlValue;
 
 /// Where the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Database {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error; or the rows have another type.
-    pub async fn query<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
+    pub async fn query<T: FromRow>(&self, sql: &str, parameters: Vec<SqlValue>) -> Result<Vec<T>, DatabaseError> {
         read_all(self.rows(sql, parameters).await?, sql)
     }
 
@@ -118,7 +118,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub async fn first<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<Option<T>, DatabaseError> {
+    pub async fn first<T: FromRow>(&self, sql: &str, parameters: Vec<SqlValue>) -> Result<Option<T>, DatabaseError> {
         Ok(self.query(sql, parameters).await?.into_iter().next())
     }
 
@@ -126,7 +126,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`Self::query`]; and if there is no row.
-    pub async fn one<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
+    pub async fn one<T: FromRow>(&self, sql: &str, parameters: Vec<SqlValue>) -> Result<T, DatabaseError> {
         let first = self.first(sql, parameters).await?;
         first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
     }
@@ -135,7 +135,7 @@ impl Database {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.
-    pub async fn exists(&self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
+    pub async fn exists(&self, sql: &str, parameters: Vec<SqlValue>) -> Result<bool, DatabaseError> {
         Ok(!self.rows(sql, parameters).await?.is_empty())
     }
 
@@ -143,7 +143,7 @@ impl Database {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.
-    pub async fn rows(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+    pub async fn rows(&self, sql: &str, parameters: Vec<SqlValue>) -> Result<Vec<Row>, DatabaseError> {
         match &self.0 {
             Pools::Sqlite(SqlitePools { readers, .. }) => {
                 super::transaction::query_sqlite(readers, sql, parameters).await

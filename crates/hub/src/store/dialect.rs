@@ -42,7 +42,7 @@ impl Dialect {
         }
     }
 
-    /// The condition that an integer is in the list of a parameter ([`super::Value::Ints`]).
+    /// The condition that an integer is in the list of a parameter ([`super::SqlValue::Ints`]).
     pub fn any_int(self, column: &str, parameter: &str) -> String {
         match self {
             Self::Sqlite => format!("{column} in (select value from json_each({parameter}))"),
@@ -50,7 +50,7 @@ impl Dialect {
         }
     }
 
-    /// The condition that a text is in the list of a parameter ([`super::Value::Texts`]).
+    /// The condition that a text is in the list of a parameter ([`super::SqlValue::Texts`]).
     pub fn any_text(self, column: &str, parameter: &str) -> String {
         self.any_int(column, parameter)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::row::FromColumn;
-use super::value::Value;
+use super::value::SqlValue;
 
 macro_rules! ids {
     ($($(#[$doc:meta])+ $name:ident;)+) => {$(
@@ -36,25 +36,25 @@ macro_rules! ids {
             }
         }
 
-        impl From<$name> for Value {
+        impl From<$name> for SqlValue {
             fn from(id: $name) -> Self {
                 id.0.into()
             }
         }
 
-        impl From<Option<$name>> for Value {
+        impl From<Option<$name>> for SqlValue {
             fn from(id: Option<$name>) -> Self {
                 id.map($name::number).into()
             }
         }
 
-        impl From<Vec<$name>> for Value {
+        impl From<Vec<$name>> for SqlValue {
             fn from(ids: Vec<$name>) -> Self {
                 ids.into_iter().map($name::number).collect::<Vec<_>>().into()
             }
         }
 
-        impl From<BTreeSet<$name>> for Value {
+        impl From<BTreeSet<$name>> for SqlValue {
             fn from(ids: BTreeSet<$name>) -> Self {
                 ids.into_iter().map($name::number).collect::<Vec<_>>().into()
             }
@@ -63,7 +63,7 @@ macro_rules! ids {
         impl FromColumn for $name {
             const EXPECTED: &'static str = i64::EXPECTED;
 
-            fn from_value(value: Value) -> Option<Self> {
+            fn from_value(value: SqlValue) -> Option<Self> {
                 i64::from_value(value).map(Self)
             }
         }

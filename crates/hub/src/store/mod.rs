@@ -32,7 +32,7 @@ pub use parameters::Parameters;
 pub use row::{Columns, FromColumn, FromRow, Row};
 pub use rows::{ColumnType, Rows};
 pub use transaction::{Transaction, Turn};
-pub use value::Value;
+pub use value::SqlValue;
 
 /// How long to wait for a connection before the database counts as unreachable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,13 +1,13 @@
 //! Parameters of a statement that is put together in parts.
 
 use super::dialect::Dialect;
-use super::value::Value;
+use super::value::SqlValue;
 
 /// The parameters of a statement. A part of the statement adds the parameters that it needs.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     dialect: Dialect,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 impl Parameters {
@@ -17,7 +17,7 @@ impl Parameters {
     }
 
     /// These parameters, which the statement names `$1`, `$2`, …
-    pub fn with(dialect: Dialect, values: Vec<Value>) -> Self {
+    pub fn with(dialect: Dialect, values: Vec<SqlValue>) -> Self {
         Self { dialect, values }
     }
 
@@ -27,18 +27,18 @@ impl Parameters {
     }
 
     /// Adds a parameter and returns its name, such as `$1`.
-    pub fn add(&mut self, value: impl Into<Value>) -> String {
+    pub fn add(&mut self, value: impl Into<SqlValue>) -> String {
         self.values.push(value.into());
         format!("${}", self.values.len())
     }
 
     /// The condition that a column has a value.
-    pub fn equals(&mut self, column: &str, value: impl Into<Value>) -> String {
+    pub fn equals(&mut self, column: &str, value: impl Into<SqlValue>) -> String {
         format!("{column} = {}", self.add(value))
     }
 
     /// The condition that a column has one of these integers or ids.
-    pub fn any_int(&mut self, column: &str, values: impl Into<Value>) -> String {
+    pub fn any_int(&mut self, column: &str, values: impl Into<SqlValue>) -> String {
         let parameter = self.add(values);
         self.dialect.any_int(column, &parameter)
     }
@@ -50,7 +50,7 @@ impl Parameters {
     }
 
     /// The values, in the order of their names.
-    pub fn into_values(self) -> Vec<Value> {
+    pub fn into_values(self) -> Vec<SqlValue> {
         self.values
     }
 }

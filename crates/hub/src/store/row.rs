@@ -6,15 +6,15 @@
 use hub_api::timestamp::Timestamp;
 
 use super::error::{ColumnError, DatabaseError};
-use super::value::Value;
+use super::value::SqlValue;
 
 /// A row of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row(pub(super) Vec<Value>);
+pub struct Row(pub(super) Vec<SqlValue>);
 
 impl Row {
     /// The values of the columns, for callers that do not know the types of the columns.
-    pub fn values(&self) -> &[Value] {
+    pub fn values(&self) -> &[SqlValue] {
         &self.0
     }
 
@@ -41,7 +41,7 @@ pub(super) fn read_all<T: FromRow>(rows: Vec<Row>, statement: &str) -> Result<Ve
 /// The columns of a row that are not read yet.
 #[derive(Debug)]
 pub struct Columns {
-    values: std::vec::IntoIter<Value>,
+    values: std::vec::IntoIter<SqlValue>,
     /// The column that was read last, counted from 1.
     number: usize,
 }
@@ -66,7 +66,7 @@ impl Columns {
         Ok(())
     }
 
-    fn next(&mut self, expected: &'static str) -> Result<Value, ColumnError> {
+    fn next(&mut self, expected: &'static str) -> Result<SqlValue, ColumnError> {
         self.number += 1;
         self.values.next().ok_or(ColumnError { column: self.number, expected, found: "no column" })
     }
@@ -88,15 +88,15 @@ pub trait FromColumn: Sized {
     const EXPECTED: &'static str;
 
     /// Converts a value; none if it has another type.
-    fn from_value(value: Value) -> Option<Self>;
+    fn from_value(value: SqlValue) -> Option<Self>;
 }
 
 impl FromColumn for i64 {
     const EXPECTED: &'static str = "an integer";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         match value {
-            Value::Int(number) => number,
+            SqlValue::Int(number) => number,
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl FromColumn for i64 {
 impl FromColumn for usize {
     const EXPECTED: &'static str = "an integer from 0 on";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         i64::from_value(value).and_then(|number| number.try_into().ok())
     }
 }
@@ -113,7 +113,7 @@ impl FromColumn for usize {
 impl FromColumn for bool {
     const EXPECTED: &'static str = "0 or 1";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         match i64::from_value(value)? {
             0 => Some(false),
             1 => Some(true),
@@ -125,7 +125,7 @@ impl FromColumn for bool {
 impl FromColumn for Timestamp {
     const EXPECTED: &'static str = "a time in milliseconds";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         i64::from_value(value).map(Self::from_millis)
     }
 }
@@ -133,9 +133,9 @@ impl FromColumn for Timestamp {
 impl FromColumn for String {
     const EXPECTED: &'static str = "a text";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         match value {
-            Value::Text(text) => text,
+            SqlValue::Text(text) => text,
             _ => None,
         }
     }
@@ -144,7 +144,7 @@ impl FromColumn for String {
 impl<T: FromColumn> FromColumn for Option<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         if value.is_null() { Some(None) } else { T::from_value(value).map(Some) }
     }
 }
@@ -190,13 +190,13 @@ mod tests {
     use super::*;
     use crate::store::{Database, DatabaseUrl, HostId};
 
-    fn check<T: FromRow + std::fmt::Debug>(values: Vec<Value>) -> String {
+    fn check<T: FromRow + std::fmt::Debug>(values: Vec<SqlValue>) -> String {
         Row(values).read::<T>().map_or_else(|error| error.to_string(), |read| format!("{read:?}"))
     }
 
     #[test]
     fn columns_are_read_from_left_to_right() {
-        let values = || vec![Value::from(7), "a".into(), None::<i64>.into(), true.into(), 5.into()];
+        let values = || vec![SqlValue::from(7), "a".into(), None::<i64>.into(), true.into(), 5.into()];
         assert!(
             check::<(HostId, String, Option<String>, bool, Timestamp)>(values())
                 .starts_with("(HostId(7), \"a\", None, true, ")
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn another_type_is_an_error() {
-        let text = || vec![Value::from(1), "5".into()];
+        let text = || vec![SqlValue::from(1), "5".into()];
         assert_eq!(check::<(i64, i64)>(text()), "column 2 holds a text instead of an integer");
         assert_eq!(check::<(i64, Option<i64>)>(text()), "column 2 holds a text instead of an integer");
         assert_eq!(

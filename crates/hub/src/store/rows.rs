@@ -1,7 +1,7 @@
 //! Many rows at once as the source of a statement.
 
 use super::dialect::Dialect;
-use super::value::Value;
+use super::value::SqlValue;
 
 /// The type of a column of [`Rows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum ColumnType {
 #[derive(Clone, Debug)]
 pub struct Rows {
     columns: Vec<(String, ColumnType)>,
-    rows: Vec<Vec<Value>>,
+    rows: Vec<Vec<SqlValue>>,
 }
 
 /// SQLite gets rows in pieces of these lengths, so that a few prepared statements are enough for any number of rows.
@@ -32,7 +32,7 @@ impl Rows {
     }
 
     /// Adds a row, with a value for each column.
-    pub fn push(&mut self, row: Vec<Value>) {
+    pub fn push(&mut self, row: Vec<SqlValue>) {
         debug_assert_eq!(row.len(), self.columns.len(), "a value for each column");
         self.rows.push(row);
     }
@@ -50,7 +50,7 @@ impl Rows {
     /// The statements, each with its parameters, in which `statement` reads all rows from `source`.
     ///
     /// A statement that begins with a comma adds tables to the same `with`, which may be recursive.
-    pub(super) fn statements(self, dialect: Dialect, statement: &str) -> Vec<(String, Vec<Value>)> {
+    pub(super) fn statements(self, dialect: Dialect, statement: &str) -> Vec<(String, Vec<SqlValue>)> {
         if self.rows.is_empty() {
             return Vec::new();
         }
@@ -60,7 +60,7 @@ impl Rows {
         }
     }
 
-    fn in_pieces(self, statement: &str) -> Vec<(String, Vec<Value>)> {
+    fn in_pieces(self, statement: &str) -> Vec<(String, Vec<SqlValue>)> {
         let names: Vec<_> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         let row = format!("({})", vec!["?"; names.len()].join(","));
         let mut statements = Vec::new();
@@ -73,14 +73,14 @@ impl Rows {
         statements
     }
 
-    fn in_arrays(self, statement: &str) -> (String, Vec<Value>) {
+    fn in_arrays(self, statement: &str) -> (String, Vec<SqlValue>) {
         let mut arrays = Vec::new();
         let (mut names, mut taken, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for (index, (name, kind)) in self.columns.iter().enumerate() {
             let of_column = self.rows.iter().map(|row| row.get(index).cloned());
             arrays.push(match kind {
-                ColumnType::Text => Value::OptionalTexts(of_column.map(text).collect()),
-                ColumnType::Int | ColumnType::Timestamp => Value::OptionalInts(of_column.map(int).collect()),
+                ColumnType::Text => SqlValue::OptionalTexts(of_column.map(text).collect()),
+                ColumnType::Int | ColumnType::Timestamp => SqlValue::OptionalInts(of_column.map(int).collect()),
             });
             names.push(name.as_str());
             types.push(format!("${}::{}[]", index + 1, if *kind == ColumnType::Text { "text" } else { "bigint" }));
@@ -95,16 +95,16 @@ impl Rows {
     }
 }
 
-fn text(value: Option<Value>) -> Option<String> {
+fn text(value: Option<SqlValue>) -> Option<String> {
     match value {
-        Some(Value::Text(text)) => text,
+        Some(SqlValue::Text(text)) => text,
         _ => None,
     }
 }
 
-fn int(value: Option<Value>) -> Option<i64> {
+fn int(value: Option<SqlValue>) -> Option<i64> {
     match value {
-        Some(Value::Int(number)) => number,
+        Some(SqlValue::Int(number)) => number,
         _ => None,
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     fn postgres_gets_an_array_for_each_column() {
         let (sql, values) = rows(2).statements(Dialect::Postgres, "select a from source").remove(0);
         assert!(sql.contains("unnest($1::bigint[],$2::bigint[]) as given(a,b)"), "{sql}");
-        assert_eq!(values, [Value::OptionalInts(vec![Some(0), Some(1)]), Value::OptionalInts(vec![None, None])]);
+        assert_eq!(values, [SqlValue::OptionalInts(vec![Some(0), Some(1)]), SqlValue::OptionalInts(vec![None, None])]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::dialect::Dialect;
 use super::error::DatabaseError;
 use super::row::{FromRow, Row, read_all};
 use super::rows::Rows;
-use super::value::Value;
+use super::value::SqlValue;
 
 /// Which transactions may run at the same time as this one, of those that change reported or desired content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Transaction {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error; or the rows have another type.
-    pub async fn query<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
+    pub async fn query<T: FromRow>(&mut self, sql: &str, parameters: Vec<SqlValue>) -> Result<Vec<T>, DatabaseError> {
         read_all(self.rows(sql, parameters).await?, sql)
     }
 
@@ -89,7 +89,11 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub async fn first<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Option<T>, DatabaseError> {
+    pub async fn first<T: FromRow>(
+        &mut self,
+        sql: &str,
+        parameters: Vec<SqlValue>,
+    ) -> Result<Option<T>, DatabaseError> {
         Ok(self.query(sql, parameters).await?.into_iter().next())
     }
 
@@ -97,7 +101,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`Self::query`]; and if there is no row.
-    pub async fn one<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
+    pub async fn one<T: FromRow>(&mut self, sql: &str, parameters: Vec<SqlValue>) -> Result<T, DatabaseError> {
         let first = self.first(sql, parameters).await?;
         first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
     }
@@ -106,7 +110,7 @@ impl Transaction {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.
-    pub async fn exists(&mut self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
+    pub async fn exists(&mut self, sql: &str, parameters: Vec<SqlValue>) -> Result<bool, DatabaseError> {
         Ok(!self.rows(sql, parameters).await?.is_empty())
     }
 
@@ -114,7 +118,7 @@ impl Transaction {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.
-    pub async fn execute(&mut self, sql: &str, parameters: Vec<Value>) -> Result<(), DatabaseError> {
+    pub async fn execute(&mut self, sql: &str, parameters: Vec<SqlValue>) -> Result<(), DatabaseError> {
         self.rows(sql, parameters).await.map(drop)
     }
 
@@ -122,7 +126,7 @@ impl Transaction {
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.
-    pub async fn rows(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+    pub async fn rows(&mut self, sql: &str, parameters: Vec<SqlValue>) -> Result<Vec<Row>, DatabaseError> {
         tracing::trace!(sql, "database statement");
         match self {
             Self::Sqlite(transaction) => query_sqlite(&mut **transaction, sql, parameters).await,
@@ -137,7 +141,7 @@ impl Transaction {
     pub async fn each<E: From<DatabaseError>>(
         &mut self,
         sql: &str,
-        parameters: Vec<Value>,
+        parameters: Vec<SqlValue>,
         mut take: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
         let query = AssertSqlSafe(sql.to_owned());
@@ -212,7 +216,7 @@ impl Transaction {
 pub(super) async fn query_sqlite<'c, E>(
     executor: E,
     sql: &str,
-    parameters: Vec<Value>,
+    parameters: Vec<SqlValue>,
 ) -> Result<Vec<Row>, DatabaseError>
 where
     E: sqlx::Executor<'c, Database = Sqlite>,
@@ -224,7 +228,7 @@ where
 pub(super) async fn query_postgres<'c, E>(
     executor: E,
     sql: &str,
-    parameters: Vec<Value>,
+    parameters: Vec<SqlValue>,
 ) -> Result<Vec<Row>, DatabaseError>
 where
     E: sqlx::Executor<'c, Database = Postgres>,
@@ -233,25 +237,25 @@ where
     executor.fetch_all(query).await?.iter().map(of_postgres).collect()
 }
 
-fn bind_sqlite(query: Query<'_, Sqlite, SqliteArguments>, value: Value) -> Query<'_, Sqlite, SqliteArguments> {
+fn bind_sqlite(query: Query<'_, Sqlite, SqliteArguments>, value: SqlValue) -> Query<'_, Sqlite, SqliteArguments> {
     match value {
-        Value::Int(number) => query.bind(number),
-        Value::Text(text) => query.bind(text),
-        Value::Ints(numbers) => query.bind(serde_json::json!(numbers).to_string()),
-        Value::Texts(texts) => query.bind(serde_json::json!(texts).to_string()),
-        Value::OptionalInts(numbers) => query.bind(serde_json::json!(numbers).to_string()),
-        Value::OptionalTexts(texts) => query.bind(serde_json::json!(texts).to_string()),
+        SqlValue::Int(number) => query.bind(number),
+        SqlValue::Text(text) => query.bind(text),
+        SqlValue::Ints(numbers) => query.bind(serde_json::json!(numbers).to_string()),
+        SqlValue::Texts(texts) => query.bind(serde_json::json!(texts).to_string()),
+        SqlValue::OptionalInts(numbers) => query.bind(serde_json::json!(numbers).to_string()),
+        SqlValue::OptionalTexts(texts) => query.bind(serde_json::json!(texts).to_string()),
     }
 }
 
-fn bind_postgres(query: Query<'_, Postgres, PgArguments>, value: Value) -> Query<'_, Postgres, PgArguments> {
+fn bind_postgres(query: Query<'_, Postgres, PgArguments>, value: SqlValue) -> Query<'_, Postgres, PgArguments> {
     match value {
-        Value::Int(number) => query.bind(number),
-        Value::Text(text) => query.bind(text),
-        Value::Ints(numbers) => query.bind(numbers),
-        Value::Texts(texts) => query.bind(texts),
-        Value::OptionalInts(numbers) => query.bind(numbers),
-        Value::OptionalTexts(texts) => query.bind(texts),
+        SqlValue::Int(number) => query.bind(number),
+        SqlValue::Text(text) => query.bind(text),
+        SqlValue::Ints(numbers) => query.bind(numbers),
+        SqlValue::Texts(texts) => query.bind(texts),
+        SqlValue::OptionalInts(numbers) => query.bind(numbers),
+        SqlValue::OptionalTexts(texts) => query.bind(texts),
     }
 }
 
@@ -260,9 +264,9 @@ fn of_sqlite(row: &SqliteRow) -> Result<Row, DatabaseError> {
         let raw = row.try_get_raw(index)?;
         let is_text = raw.type_info().name() == "TEXT";
         Ok(match (raw.is_null(), is_text) {
-            (true, _) => Value::Int(None),
-            (false, true) => Value::Text(Some(row.try_get(index)?)),
-            (false, false) => Value::Int(Some(row.try_get(index)?)),
+            (true, _) => SqlValue::Int(None),
+            (false, true) => SqlValue::Text(Some(row.try_get(index)?)),
+            (false, false) => SqlValue::Int(Some(row.try_get(index)?)),
         })
     };
     (0..row.len()).map(value).collect::<Result<_, sqlx::Error>>().map(Row).map_err(Into::into)
@@ -271,11 +275,11 @@ fn of_sqlite(row: &SqliteRow) -> Result<Row, DatabaseError> {
 fn of_postgres(row: &PgRow) -> Result<Row, DatabaseError> {
     let value = |index: usize| {
         Ok(match row.column(index).type_info().name() {
-            "INT8" => Value::Int(row.try_get(index)?),
-            "INT4" => Value::Int(row.try_get::<Option<i32>, _>(index)?.map(i64::from)),
-            "INT2" => Value::Int(row.try_get::<Option<i16>, _>(index)?.map(i64::from)),
-            "BOOL" => Value::Int(row.try_get::<Option<bool>, _>(index)?.map(i64::from)),
-            _ => Value::Text(row.try_get(index)?),
+            "INT8" => SqlValue::Int(row.try_get(index)?),
+            "INT4" => SqlValue::Int(row.try_get::<Option<i32>, _>(index)?.map(i64::from)),
+            "INT2" => SqlValue::Int(row.try_get::<Option<i16>, _>(index)?.map(i64::from)),
+            "BOOL" => SqlValue::Int(row.try_get::<Option<bool>, _>(index)?.map(i64::from)),
+            _ => SqlValue::Text(row.try_get(index)?),
         })
     };
     (0..row.len()).map(value).collect::<Result<_, sqlx::Error>>().map(Row).map_err(Into::into)

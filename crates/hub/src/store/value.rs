@@ -4,7 +4,7 @@ use hub_api::timestamp::Timestamp;
 
 /// A value of a parameter or a column. Timestamps are integers, in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// An integer, or null.
     Int(Option<i64>),
     /// A text, or null.
@@ -19,61 +19,61 @@ pub enum Value {
     OptionalTexts(Vec<Option<String>>),
 }
 
-impl From<i64> for Value {
+impl From<i64> for SqlValue {
     fn from(number: i64) -> Self {
         Self::Int(Some(number))
     }
 }
 
-impl From<Option<i64>> for Value {
+impl From<Option<i64>> for SqlValue {
     fn from(number: Option<i64>) -> Self {
         Self::Int(number)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for SqlValue {
     fn from(is: bool) -> Self {
         Self::Int(Some(i64::from(is)))
     }
 }
 
-impl From<Timestamp> for Value {
+impl From<Timestamp> for SqlValue {
     fn from(timestamp: Timestamp) -> Self {
         Self::Int(Some(timestamp.millis()))
     }
 }
 
-impl From<Option<Timestamp>> for Value {
+impl From<Option<Timestamp>> for SqlValue {
     fn from(timestamp: Option<Timestamp>) -> Self {
         Self::Int(timestamp.map(Timestamp::millis))
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for SqlValue {
     fn from(text: &str) -> Self {
         Self::Text(Some(text.to_owned()))
     }
 }
 
-impl From<String> for Value {
+impl From<String> for SqlValue {
     fn from(text: String) -> Self {
         Self::Text(Some(text))
     }
 }
 
-impl From<Option<&str>> for Value {
+impl From<Option<&str>> for SqlValue {
     fn from(text: Option<&str>) -> Self {
         Self::Text(text.map(str::to_owned))
     }
 }
 
-impl From<Option<String>> for Value {
+impl From<Option<String>> for SqlValue {
     fn from(text: Option<String>) -> Self {
         Self::Text(text)
     }
 }
 
-impl Value {
+impl SqlValue {
     /// The type of the value, for errors.
     pub(super) fn describe(&self) -> &'static str {
         match self {
@@ -90,13 +90,13 @@ impl Value {
     }
 }
 
-impl From<Vec<i64>> for Value {
+impl From<Vec<i64>> for SqlValue {
     fn from(numbers: Vec<i64>) -> Self {
         Self::Ints(numbers)
     }
 }
 
-impl From<Vec<String>> for Value {
+impl From<Vec<String>> for SqlValue {
     fn from(texts: Vec<String>) -> Self {
         Self::Texts(texts)
     }

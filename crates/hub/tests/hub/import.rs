@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hub::authentication::tokens::{self, NewToken};
-use hub::store::Value;
+use hub::store::SqlValue;
 use hub::writer::Writer;
 use hub::writer::import::{Imported, import};
 use hub_api::report::signed_file;
@@ -42,9 +42,9 @@ async fn late_reports_find_their_place_and_known_ones_change_nothing(ground: Gro
                    left join deployment p on p.id = d.previous_id left join reconciler_state s on s.deployment_id = d.id \
                    order by d.created_on";
     let before = lines(&ground.database, history).await;
-    let revision = |commit| format!("{:?}", Value::from(said(commit, 0).revision));
+    let revision = |commit| format!("{:?}", SqlValue::from(said(commit, 0).revision));
     let line = |commit, previous: String, is_latest: i64| {
-        format!("{} {previous} {:?}", revision(commit), Value::from(is_latest))
+        format!("{} {previous} {:?}", revision(commit), SqlValue::from(is_latest))
     };
     let expected = [line(1, "None".into(), 0), line(2, revision(1), 0), line(3, revision(2), 1)];
     assert_eq!(before, expected);

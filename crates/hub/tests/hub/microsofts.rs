@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub::desired::DesiredUpdate;
 use hub::management::hosts::{self, HostPart, Registration};
 use hub::questions::export::{MICROSOFT_TABLES, grant_read_microsoft_views};
-use hub::store::{Database, Row, Value};
+use hub::store::{Database, Row, SqlValue};
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::ReadProgress;
@@ -74,7 +74,7 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
 /// The rows of a query in which tables of Microsoft's hub are written in braces.
 async fn ask(database: &Database, sql: &str) -> BTreeSet<String> {
     let sql = sql.replace('{', "microsoft_").replace('}', "");
-    let text = |value: &Value| if let Value::Text(Some(text)) = value { text.clone() } else { String::new() };
+    let text = |value: &SqlValue| if let SqlValue::Text(Some(text)) = value { text.clone() } else { String::new() };
     let cells = |row: &Row| row.values().iter().map(text).collect::<Vec<_>>().join(" ");
     database.rows(&sql, Vec::new()).await.unwrap().iter().map(cells).collect()
 }

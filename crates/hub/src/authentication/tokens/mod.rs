@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::limits::REACH_NAMES_MAX;
 use crate::management::audit::{self, AuditRecord};
 use crate::store::{
-    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Rows, Value,
+    ColumnError, ColumnType, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Rows, SqlValue,
 };
 pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
@@ -320,7 +320,7 @@ struct JsonColumn<T>(T);
 impl<T: DeserializeOwned> FromColumn for JsonColumn<T> {
     const EXPECTED: &'static str = "a list or labels as JSON";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         serde_json::from_str(&String::from_value(value)?).ok().map(Self)
     }
 }
@@ -331,7 +331,7 @@ struct RoleName(String);
 impl FromColumn for RoleName {
     const EXPECTED: &'static str = "the role of a token";
 
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: SqlValue) -> Option<Self> {
         const ROLES: [&str; 8] = ["host", "group", "read", "approver", "operator", "publish", "manage", "admin"];
         String::from_value(value).filter(|role| ROLES.contains(&role.as_str())).map(Self)
     }

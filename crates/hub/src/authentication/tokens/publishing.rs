@@ -8,7 +8,7 @@ use hub_api::tokens::Reach;
 use model::rollout::EnvironmentOrder;
 
 use crate::desired::order;
-use crate::store::{Database, DatabaseError, Value};
+use crate::store::{Database, DatabaseError, SqlValue};
 
 /// A publication is refused.
 #[derive(Debug, thiserror::Error)]
@@ -98,13 +98,13 @@ async fn stands_outside(
     let endpoints = publication.places.iter().filter_map(|place| endpoint(&place.path).ok());
     let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
     let dialect = database.dialect();
-    let mut values = vec![Value::from(endpoints)];
+    let mut values = vec![SqlValue::from(endpoints)];
     let mut places = dialect.any_text("p.endpoint", "$1");
     if let (Some(_), Ok(branch)) = (&publication.range, endpoint("")) {
         // A publication with a range removes places that it does not list: the whole branch has to be within the reach.
         let column = dialect.in_bytes("p.endpoint");
         let _ = write!(places, " or {column} >= $2 and {column} < $3");
-        values.extend([Value::from(branch.to_string()), format!("{branch}0").into()]);
+        values.extend([SqlValue::from(branch.to_string()), format!("{branch}0").into()]);
     }
     let sql = format!(
         "select p.path, coalesce(e.name, ''), coalesce(w.name, '') from place p join place_group g on g.id = p.place_group_id \

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use hub::questions::{self, DeploymentStateRequest, QuestionError};
-use hub::store::{Database, Dialect, Value};
+use hub::store::{Database, Dialect, SqlValue};
 use hub_api::compare::Compared;
 use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
@@ -149,7 +149,7 @@ async fn plan(database: &Database, sql: &str) -> Plan {
         }
     };
     let plan = transaction.rows(&explain, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
-    let text = |value: &Value| if let Value::Text(Some(text)) = value { text.clone() } else { String::new() };
+    let text = |value: &SqlValue| if let SqlValue::Text(Some(text)) = value { text.clone() } else { String::new() };
     let lines = plan.iter().flat_map(|row| row.values().iter().take(4).map(text));
     let lines: Vec<String> = lines.collect();
     if transaction.dialect() == Dialect::Postgres {
