@@ -1,47 +1,52 @@
-//! Builds the root folder of the image by the steps of its Dockerfile, without Docker, and runs the service in it.
-//!
-//! What differs from `docker build`: the base system comes from Debian's registry instead of an image, and the stage that compiles runs on this machine,
-//! with its toolchain.
+//! Builds the container image with Podman, and runs the service in it.
 
-mod build;
-mod company;
-mod container;
-mod dockerfile;
+mod base;
+mod podman;
+mod service;
 
 use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, ensure};
+use clap::Args;
 
 use crate::workspace;
-use build::Image;
-use dockerfile::Dockerfile;
+use podman::Podman;
 
 const DOCKERFILE: &str = "deploy/docker/Dockerfile";
 
-/// Builds the root folder in the target folder, and runs the service in it. Returns whether all checks passed.
+/// The name of the image and of the container with the service.
+const NAME: &str = "kalypso";
+
+/// How to get the images that the Dockerfile starts from.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Make the base images from Debian's packages and this machine's toolchain, instead of pulling them. Also needs `mmdebstrap`.
+    #[arg(long)]
+    without_registry: bool,
+}
+
+/// Builds the image, and runs the service in it. Returns whether all checks passed.
 ///
 /// # Errors
 /// Returns an error if a step fails, or if this machine lacks a program or a right.
-pub(crate) fn run() -> Result<bool> {
+pub(crate) fn run(options: &Options) -> Result<bool> {
     let user = output(Command::new("id").arg("-u"))?;
-    ensure!(
-        env::consts::OS == "linux" && user.trim() == "0",
-        "this needs Linux and root: it mounts, and changes users"
-    );
+    ensure!(env::consts::OS == "linux" && user.trim() == "0", "this needs Linux and root: it enters the container");
     let folder = workspace::target().join("image");
-    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
-    let text = fs::read_to_string(workspace::root().join(DOCKERFILE)).with_context(|| DOCKERFILE)?;
-    let image = Image::build(&Dockerfile::parse(&text)?, &folder)?;
-    println!("built {}: {} MB", image.root.display(), size_in_megabytes(&image)?);
-    container::check(&image, &folder)?;
+    let podman = Podman::new(folder);
+    let dockerfile = workspace::root().join(DOCKERFILE);
+    let pull = if options.without_registry {
+        let text = fs::read_to_string(&dockerfile).with_context(|| DOCKERFILE)?;
+        base::create(&podman, &text)?;
+        "--pull=never"
+    } else {
+        "--pull=always"
+    };
+    podman.build(&dockerfile, &workspace::root(), &["--tag", NAME, pull])?;
+    service::check(&podman)?;
     Ok(true)
-}
-
-fn size_in_megabytes(image: &Image) -> Result<String> {
-    let size = output(Command::new("du").args(["--summarize", "--block-size=1M"]).arg(&image.root))?;
-    Ok(size.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
 /// The output of a program that must succeed.

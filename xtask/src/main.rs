@@ -63,9 +63,9 @@ enum Command {
         #[arg(value_name = "CRATE")]
         crate_name: Option<String>,
     },
-    /// Build the root folder of the container image by the steps of its Dockerfile, and run the service in it: as the image's user, without rights, with a
-    /// read-only root, until an environment is synced. Needs root, `mmdebstrap`, `musl-tools` and a network. Compiling takes many minutes.
-    Image,
+    /// Build the container image with Podman, and run the service in it: as the image's user, without rights, with a read-only root, until an environment is
+    /// synced. Needs root, `podman`, `runc` and a network. Compiling takes many minutes.
+    Image(image::Options),
     /// Run each property test many times, with other inputs each time. Exit with 1 at the first failure.
     Properties {
         /// The number of runs of each test.
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
         Command::Faults(options) => faults::run(&options),
         Command::Properties { count } => properties::run(count),
         Command::Map { crate_name } => map::run(crate_name.as_deref()).map(|()| true),
-        Command::Image => image::run(),
+        Command::Image(options) => image::run(&options),
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fuzz { seconds, jobs, stable, targets } => {
             fuzz::run(&fuzz::Options { seconds, jobs, targets, stable })

@@ -6,7 +6,7 @@
 //! | Helm chart | our template engine with Helm's functions; its own schema of values; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
 //! | template packs | each is compiled with a sample assignment; the same schemas of Kubernetes |
 //! | CI workflows | the published schemas of GitHub Actions, GitLab CI and Azure Pipelines, whose folder the variable `KALYPSO_CI_SCHEMAS` names; the script of each step is run with the program, a git server, a git host and a hub |
-//! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image's root folder and starts it |
+//! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image and runs it |
 //!
 //! What can't be checked on a machine is printed as `skipped: …`.
 
