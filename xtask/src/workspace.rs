@@ -106,11 +106,20 @@ pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
-/// The cargo that started this program, at the root of the workspace.
+/// The cargo that started this program, at the root of the workspace, in the environment of a shell.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
+    // `cargo run` describes this program in variables. The build script of `ring` reads them: with others than in a shell, ring and a hundred crates are built again.
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| describes_package(name)).for_each(|name| drop(command.env_remove(name)));
     command
+}
+
+/// Whether `cargo run` sets a variable to describe the package that it runs.
+fn describes_package(variable: &str) -> bool {
+    variable.starts_with("CARGO_PKG_")
+        || matches!(variable, "CARGO_MANIFEST_DIR" | "CARGO_MANIFEST_PATH" | "CARGO_MANIFEST_LINKS")
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
@@ -136,4 +145,20 @@ fn read_packages(root: &Path) -> Result<Vec<Package>> {
         package.manifest_path = manifest.to_string_lossy().replace('\\', "/");
     }
     Ok(packages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_does_not_see_the_package_of_this_program() {
+        assert!(env::var_os("CARGO_PKG_NAME").is_some(), "the test itself is started by cargo");
+        let command = cargo();
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        for name in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_MANIFEST_DIR"] {
+            assert!(removed.contains(&name.as_ref()), "{name}");
+        }
+        assert!(!removed.contains(&"CARGO_HOME".as_ref()) && !removed.contains(&"CARGO_TARGET_DIR".as_ref()));
+    }
 }
