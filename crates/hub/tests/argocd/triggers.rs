@@ -10,7 +10,7 @@ use hub_api::timestamp::Timestamp;
 use model::yaml::{Node, YamlOptions, read};
 use serde_json::{Value, json};
 
-const CONFIG_MAP: &str = include_str!("../../../deploy/argocd/notifications.yaml");
+const CONFIG_MAP: &str = include_str!("../../../../deploy/argocd/notifications.yaml");
 
 /// A condition of a trigger.
 struct Condition {
