@@ -1,9 +1,15 @@
 //! Files below a folder. A file is written completely or not at all, and never through a symbolic link below this folder.
+//!
+//! Each folder on the way is opened in the one above it, so that a link can't take the place of a folder between a check and its use.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 /// The prefix of a file's name while the file is written.
 const UNFINISHED: &str = ".kalypso-new-";
@@ -13,19 +19,17 @@ const UNFINISHED: &str = ".kalypso-new-";
 /// # Errors
 /// If a folder on the path is a symbolic link or a file, or if an operation of the file system fails.
 pub fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let target = resolve(folder, path)?;
-    fs::create_dir_all(target.parent().unwrap_or(folder))?;
-    if holds(&target, bytes)? {
+    let place = Place::create(folder, path)?;
+    if place.read().is_ok_and(|content| content.is_some_and(|content| content == bytes)) {
         return Ok(());
     }
-    let new = unfinished(&target);
+    let new = unfinished(place.name);
     // A file or link with this name is left from an earlier run, or is an attempt to redirect the write. It is removed.
-    remove_if_there(&new)?;
-    let mut options = File::options();
-    let written = options.write(true).create_new(true).open(&new).and_then(|mut file| file.write_all(bytes));
-    let placed = written.and_then(|()| fs::rename(&new, &target));
+    remove_if_there(&place.parent, &new)?;
+    let written = place.create_new(&new).and_then(|mut file| file.write_all(bytes));
+    let placed = written.and_then(|()| place.parent.rename(&new, &place.parent, place.name));
     if placed.is_err() {
-        let _ = fs::remove_file(&new);
+        let _ = place.parent.remove_file(&new);
     }
     placed
 }
@@ -42,51 +46,44 @@ pub fn replace_all(folder: &Path, files: &[(&str, Option<&[u8]>)]) -> io::Result
         staged.push(file?);
         Ok(())
     });
-    let placed = result.and_then(|()| staged.iter().try_for_each(|(new, target)| fs::rename(new, target)));
+    let rename = |(place, new): &(Place<'_>, OsString)| place.parent.rename(new, &place.parent, place.name);
+    let placed = result.and_then(|()| staged.iter().try_for_each(rename));
     if placed.is_err() {
-        staged.iter().for_each(|(new, _)| drop(fs::remove_file(new)));
+        staged.iter().for_each(|(place, new)| drop(place.parent.remove_file(new)));
     }
     placed?;
     files.iter().filter(|(_, bytes)| bytes.is_none()).try_for_each(|(path, _)| remove(folder, path))
 }
 
-/// Writes the new content of a file beside it. Returns the path of this copy, and that of the file.
-fn stage(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<(PathBuf, PathBuf)> {
-    let target = resolve(folder, path)?;
-    let metadata = match fs::symlink_metadata(&target) {
-        Ok(metadata) if metadata.is_file() => Some(metadata),
-        Ok(_) => return Err(not_followed(&target)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    fs::create_dir_all(target.parent().unwrap_or(folder))?;
-    let mut new = unfinished(&target).into_os_string();
+/// Writes the new content of a file beside it. Returns the place of the file, and the name of this copy.
+fn stage<'p>(folder: &Path, path: &'p str, bytes: &[u8]) -> io::Result<(Place<'p>, OsString)> {
+    let place = Place::create(folder, path)?;
+    let metadata = place.metadata()?;
+    let mut new = unfinished(place.name);
     // Files with this ending are not read as YAML.
     new.push("~");
-    let new = PathBuf::from(new);
-    remove_if_there(&new)?;
-    let mut file = File::options().write(true).create_new(true).open(&new)?;
+    remove_if_there(&place.parent, &new)?;
+    let mut file = place.create_new(&new)?;
     let written = file.write_all(bytes).and_then(|()| {
         metadata.map_or(Ok(()), |metadata| file.set_permissions(metadata.permissions()))?;
         file.sync_all()
     });
     if let Err(error) = written {
-        let _ = fs::remove_file(&new);
+        let _ = place.parent.remove_file(&new);
         return Err(error);
     }
-    Ok((new, target))
+    Ok((place, new))
 }
 
 /// Opens an existing file to append to it.
 ///
 /// # Errors
 /// As [`write()`], and if the file is a symbolic link.
-pub fn append(folder: &Path, path: &str) -> io::Result<File> {
-    let target = resolve(folder, path)?;
-    if fs::symlink_metadata(&target)?.is_file() {
-        return File::options().append(true).open(&target);
-    }
-    Err(not_followed(&target))
+pub fn append(folder: &Path, path: &str) -> io::Result<fs::File> {
+    let place = Place::find(folder, path)?.ok_or(io::ErrorKind::NotFound)?;
+    place.metadata()?;
+    let mut options = OpenOptions::new();
+    place.parent.open_with(place.name, options.append(true).follow(FollowSymlinks::No)).map(File::into_std)
 }
 
 /// Removes a file and its unfinished copy if they exist, and the folders that become empty.
@@ -94,13 +91,16 @@ pub fn append(folder: &Path, path: &str) -> io::Result<File> {
 /// # Errors
 /// As [`write()`].
 pub fn remove(folder: &Path, path: &str) -> io::Result<()> {
-    let target = resolve(folder, path)?;
-    remove_if_there(&unfinished(&target))?;
-    remove_if_there(&target)?;
-    for parent in target.ancestors().skip(1).take_while(|parent| *parent != folder) {
-        if fs::remove_dir(parent).is_err() {
+    let Some(place) = Place::find(folder, path)? else { return Ok(()) };
+    remove_if_there(&place.parent, &unfinished(place.name))?;
+    remove_if_there(&place.parent, place.name.as_ref())?;
+    let mut above = path;
+    while let Some((parent, _)) = above.rsplit_once('/') {
+        let Some(empty) = Place::find(folder, parent)? else { break };
+        if empty.parent.remove_dir(empty.name).is_err() {
             break;
         }
+        above = parent;
     }
     Ok(())
 }
@@ -110,13 +110,7 @@ pub fn remove(folder: &Path, path: &str) -> io::Result<()> {
 /// # Errors
 /// As [`write()`], and if the file is a symbolic link.
 pub fn read(folder: &Path, path: &str) -> io::Result<Option<Vec<u8>>> {
-    let target = resolve(folder, path)?;
-    match fs::symlink_metadata(&target) {
-        Ok(metadata) if metadata.is_file() => fs::read(&target).map(Some),
-        Ok(_) => Err(not_followed(&target)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    Place::find(folder, path)?.map_or(Ok(None), |place| place.read())
 }
 
 /// Whether a folder is empty, except for files that an interrupted run leaves before its first file is complete.
@@ -148,29 +142,77 @@ pub fn is_inside(path: &str) -> bool {
     !path.is_empty() && !Path::new(path).is_absolute() && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// Resolves a path below a folder. Fails if a component on the path is not a folder. The folder itself may be a symbolic link, because the user chose
-/// it.
-fn resolve(folder: &Path, path: &str) -> io::Result<PathBuf> {
-    if !is_inside(path) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leads out of the folder"));
-    }
-    let mut way = folder.to_owned();
-    let parts: Vec<_> = path.split('/').collect();
-    let (name, above) = parts.split_last().unwrap_or((&path, &[]));
-    for part in above {
-        way.push(part);
-        match fs::symlink_metadata(&way) {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(not_followed(&way)),
-            // Below a path that does not exist there are no further components to check.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-            Err(error) => return Err(error),
+/// The place of a file: the open folder that contains it, and its name.
+struct Place<'p> {
+    parent: Dir,
+    name: &'p str,
+    /// The whole path, for messages.
+    shown: String,
+}
+
+impl<'p> Place<'p> {
+    /// The place of a path below a folder. None if a folder on the way is missing. The folder itself may be a symbolic link, because the user chose it.
+    fn find(folder: &Path, path: &'p str) -> io::Result<Option<Self>> {
+        match Self::open(folder, path, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            place => place.map(Some),
         }
     }
-    let mut target = folder.to_owned();
-    target.extend(above);
-    target.push(name);
-    Ok(target)
+
+    /// The same, and makes the folders that are missing.
+    fn create(folder: &Path, path: &'p str) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        Self::open(folder, path, true)
+    }
+
+    fn open(folder: &Path, path: &'p str, creates: bool) -> io::Result<Self> {
+        if !is_inside(path) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leads out of the folder"));
+        }
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut parent = Dir::open_ambient_dir(folder, ambient_authority())?;
+        let mut shown = folder.to_owned();
+        for part in above.split('/').filter(|part| !part.is_empty()) {
+            shown.push(part);
+            match creates.then(|| parent.create_dir(part)) {
+                Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            parent = match parent.open_dir_nofollow(part) {
+                Err(_) if parent.symlink_metadata(part).is_ok_and(|found| !found.is_dir()) => {
+                    return Err(not_followed(&shown));
+                }
+                opened => opened?,
+            };
+        }
+        Ok(Self { parent, name, shown: shown.join(name).display().to_string() })
+    }
+
+    /// None if there is no file. A symbolic link or a folder is an error.
+    fn metadata(&self) -> io::Result<Option<Metadata>> {
+        match self.parent.symlink_metadata(self.name) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
+            Ok(_) => Err(not_followed(self.shown.as_ref())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self) -> io::Result<Option<Vec<u8>>> {
+        if self.metadata()?.is_none() {
+            return Ok(None);
+        }
+        let mut options = OpenOptions::new();
+        let mut file = self.parent.open_with(self.name, options.read(true).follow(FollowSymlinks::No))?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        Ok(Some(content))
+    }
+
+    /// Creates a file beside this one.
+    fn create_new(&self, name: &OsString) -> io::Result<File> {
+        self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))
+    }
 }
 
 fn not_followed(path: &Path) -> io::Error {
@@ -181,25 +223,13 @@ fn not_followed(path: &Path) -> io::Error {
     )
 }
 
-/// Whether a path is a regular file with this content.
-fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() == bytes.len() as u64 => Ok(fs::read(path)? == bytes),
-        Ok(_) => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+/// The name of the unfinished copy of a file, before it is renamed.
+fn unfinished(name: &str) -> OsString {
+    format!("{UNFINISHED}{name}").into()
 }
 
-/// The path of the unfinished copy of a file, before it is renamed.
-fn unfinished(path: &Path) -> PathBuf {
-    let mut name = OsString::from(UNFINISHED);
-    name.push(path.file_name().unwrap_or_default());
-    path.with_file_name(name)
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+fn remove_if_there(folder: &Dir, name: &OsStr) -> io::Result<()> {
+    match folder.remove_file(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
