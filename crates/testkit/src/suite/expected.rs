@@ -36,7 +36,7 @@ pub(super) fn compare(case: &Case, outcome: &CaseOutcome) -> Result<(), String> 
 
 fn different(case: &Case, what: &str, expected: &Expected, found: &str) -> String {
     let mut text = format!("{}: {what} differs (- expected, + found)\n", place(case, expected));
-    for change in TextDiff::from_lines(&expected.text, found).iter_all_changes() {
+    for change in TextDiff::from_lines(expected.text.as_str(), found).iter_all_changes() {
         let sign = match change.tag() {
             ChangeTag::Delete => '-',
             ChangeTag::Insert => '+',
