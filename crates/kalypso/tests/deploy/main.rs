@@ -3,7 +3,7 @@
 //! | file | checked by |
 //! |---|---|
 //! | systemd unit and user | `systemd-analyze` and `systemd-sysusers`, where they are installed; the program is started with the unit's command line and environment |
-//! | Helm chart | our template engine with Helm's functions; its own schema of values; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
+//! | Helm chart | Helm, in the folder that the variable `KALYPSO_HELM` names or on the search path: `helm lint`, and `helm template`, which also compares the values with the chart's schema; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
 //! | template packs | each is compiled with a sample assignment; the same schemas of Kubernetes |
 //! | CI workflows | the published schemas of GitHub Actions, GitLab CI and Azure Pipelines, whose folder the variable `KALYPSO_CI_SCHEMAS` names; the script of each step is run with the program, a git server, a git host and a hub |
 //! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image and runs it |
