@@ -73,7 +73,6 @@ fn call(function: &Function, any: &str) -> String {
             Type::Int | Type::Int64 => "3",
             Type::Float => "0.5",
             Type::Dict => ".map",
-            Type::List | Type::Texts => ".list",
             Type::Time => "(toDate \"2006-01-02\" \"2020-01-01\")",
         };
         let _ = write!(call, " {argument}");
@@ -113,8 +112,7 @@ fn text_arguments_are_charged() {
 fn items_of_arguments_are_charged() {
     let data = data();
     for function in functions() {
-        let takes_items =
-            function.params.iter().any(|parameter| matches!(parameter, Type::Any | Type::Dict | Type::List));
+        let takes_items = function.params.iter().any(|parameter| matches!(parameter, Type::Any | Type::Dict));
         let is_text_only = function.params.iter().any(|parameter| matches!(parameter, Type::Text));
         if takes_items && !is_text_only && !READS_NO_ITEM.contains(&function.name) {
             assert_eq!(render(&data, &call(function, ".list"), 1_000), Err(ErrorKind::Limit), "{}", function.name);

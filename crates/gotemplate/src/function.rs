@@ -9,23 +9,23 @@ use crate::value::Value;
 /// Before it calls `body`, the executor checks the number of arguments. It also converts each argument to the Go type of its parameter, by the rules
 /// of text/template. So `body` only has to check values of [`Type::Any`].
 #[derive(Clone, Copy, Debug)]
-pub struct Function {
+pub(crate) struct Function {
     /// The name in templates.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The types of the parameters. The last one repeats if the function is `variadic`.
-    pub params: &'static [Type],
+    pub(crate) params: &'static [Type],
     /// Whether the last parameter takes any number of arguments.
-    pub variadic: bool,
+    pub(crate) variadic: bool,
     /// Whether the function reads nested maps and lists, to print, compare or encode them. Its arguments then include the changes of this rendering
     /// at all levels. Functions that return or change maps get the map itself.
-    pub reads_deeply: bool,
+    pub(crate) reads_deeply: bool,
     /// The implementation.
-    pub body: fn(&mut Call<'_>, &[Value]) -> Result<Value, FunctionError>,
+    pub(crate) body: fn(&mut Call<'_>, &[Value]) -> Result<Value, FunctionError>,
 }
 
 /// The Go type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
+pub(crate) enum Type {
     /// `interface {}`: any value, nil included.
     Any,
     /// `string`
@@ -40,21 +40,17 @@ pub enum Type {
     Float,
     /// `map[string]interface {}`. Nil becomes an empty map.
     Dict,
-    /// `[]interface {}`
-    List,
-    /// `[]string`
-    Texts,
     /// `time.Time`
     Time,
 }
 
 /// The state of the rendering that a function can use.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The changes that this rendering has made to maps in place.
-    pub changes: &'a mut MapChanges,
+    pub(crate) changes: &'a mut MapChanges,
     /// What is left of the limits. A function whose work or result can be larger than its arguments charges for it first.
-    pub budget: &'a mut Budget,
+    pub(crate) budget: &'a mut Budget,
 }
 
 /// The reason why a function returned no result.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, Exhausted, RenderLimits};
 use crate::error::{ErrorKind, ErrorPlace, TemplateError};
 use crate::exec::Run;
-use crate::function::{Function, FunctionError};
+use crate::function::FunctionError;
 use crate::map_changes::MapChanges;
 use crate::parse::{self, ParseError, tree::Program};
 use crate::part_cache::PartCache;
@@ -20,7 +20,6 @@ pub struct Template {
     name: Arc<str>,
     program: Program,
     reads: Reads,
-    additional: &'static [Function],
 }
 
 /// The options of a rendering.
@@ -89,20 +88,11 @@ impl Template {
     /// Returns the first syntax error, the use of a function that does not exist, or the use of a function whose result would depend on the machine,
     /// the time or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
-        Self::parse_with(name, text, &[])
-    }
-
-    /// Parses the text of a template that can also call `additional` functions, for languages that extend sprig, such as that of Helm. They replace
-    /// functions of the same name, and must depend on their arguments only.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Template::parse`].
-    pub fn parse_with(name: &str, text: &str, additional: &'static [Function]) -> Result<Self, TemplateError> {
         let source: Arc<[u8]> = Arc::from(text.as_bytes());
-        let mut program = parse::parse(name, Arc::clone(&source), Vec::new(), additional)
+        let mut program = parse::parse(name, Arc::clone(&source), Vec::new())
             .map_err(|error| syntax_error(name, &source, 0, error))?;
         parse::mark(&mut program);
-        Ok(Self { name: Arc::from(name), reads: Reads::from_program(&program), program, additional })
+        Ok(Self { name: Arc::from(name), reads: Reads::from_program(&program), program })
     }
 
     /// The name that was given to [`Template::parse`].
@@ -168,7 +158,7 @@ impl Template {
                 break;
             }
             let source: Arc<[u8]> = output.bytes.into();
-            let program = parse::parse(&self.name, Arc::clone(&source), output.tainted_ranges, self.additional)
+            let program = parse::parse(&self.name, Arc::clone(&source), output.tainted_ranges)
                 .map_err(|error| syntax_error(&self.name, &source, rendering.pass, error))?;
             output = execute(&self.name, &program, &mut rendering)?;
         }

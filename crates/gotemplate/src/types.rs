@@ -63,8 +63,6 @@ pub(crate) fn parameter_name(parameter: Type) -> &'static str {
         Type::Int64 => "int64",
         Type::Float => "float64",
         Type::Dict => "map[string]interface {}",
-        Type::List => "[]interface {}",
-        Type::Texts => "[]string",
         Type::Time => "time.Time",
     }
 }

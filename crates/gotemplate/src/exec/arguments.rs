@@ -5,7 +5,7 @@ use super::{Eval, Run, Stop, error};
 use crate::function::Type;
 use crate::parse::tree::{Operand, Term};
 use crate::types::{parameter_name, type_name};
-use crate::value::{IntKind, ListKind, MapKind, Value};
+use crate::value::{IntKind, MapKind, Value};
 
 impl Run<'_> {
     /// The value of an argument. A constant gets the type of the parameter if possible.
@@ -54,8 +54,6 @@ fn fits(value: &Value, parameter: Type) -> bool {
         | (Value::Float(_), Type::Float)
         | (Value::Time(_), Type::Time) => true,
         (Value::Map(map), Type::Dict) => map.kind == MapKind::TextToAny,
-        (Value::List(list), Type::List) => list.kind == ListKind::Any,
-        (Value::List(list), Type::Texts) => list.kind == ListKind::Text,
         _ => false,
     }
 }
@@ -75,8 +73,6 @@ fn nil(parameter: Type) -> Option<Value> {
     match parameter {
         Type::Any => Some(Value::Nil),
         Type::Dict => Some(Value::nil_dict()),
-        Type::List => Some(Value::nil_list()),
-        Type::Texts => Some(Value::nil_texts()),
         Type::Text | Type::Bool | Type::Int | Type::Int64 | Type::Float | Type::Time => None,
     }
 }

@@ -19,7 +19,6 @@ pub(crate) mod tree;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::function::Function;
 use crate::taint::TaintedRange;
 use crate::text::Text;
 use lex::{Token, TokenKind};
@@ -48,17 +47,11 @@ impl ParseError {
     }
 }
 
-/// Parses `source` as the template `name`. The text in the tainted ranges is data. `additional` functions replace others of the same name.
-pub(crate) fn parse(
-    name: &str,
-    source: Arc<[u8]>,
-    tainted_ranges: Vec<TaintedRange>,
-    additional: &'static [Function],
-) -> Result<Program, ParseError> {
+/// Parses `source` as the template `name`. The text in the tainted ranges is data.
+pub(crate) fn parse(name: &str, source: Arc<[u8]>, tainted_ranges: Vec<TaintedRange>) -> Result<Program, ParseError> {
     let lexed = lex::tokenize(&source, &tainted_ranges);
     let mut parser = Parser {
         source: &source,
-        additional,
         tokens: lexed.tokens,
         lex_error: lexed.error,
         at: 0,
@@ -78,7 +71,6 @@ pub(crate) fn parse(
 
 struct Parser<'a> {
     source: &'a [u8],
-    additional: &'static [Function],
     tokens: Vec<Token>,
     lex_error: Option<ParseError>,
     /// The index of the next token.

@@ -150,9 +150,6 @@ impl Parser<'_> {
 
     fn function(&self, token: Token) -> Result<names::Callee, ParseError> {
         let name = String::from_utf8_lossy(self.text(token));
-        if let Some(function) = self.additional.iter().find(|function| function.name == name) {
-            return Ok(names::Callee::Function(function));
-        }
         match names::find(&name) {
             Name::Callee(callee) => Ok(callee),
             Name::Forbidden(reason) => Err(ParseError::new(token.start, format!("`{name}` {reason}"))),

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::{NESTING_MAX, parse};
 
 fn check_error(text: &str, at: usize, message: &str) {
-    let error = parse("t", Arc::from(text.as_bytes()), Vec::new(), &[]).expect_err(text);
+    let error = parse("t", Arc::from(text.as_bytes()), Vec::new()).expect_err(text);
     assert_eq!((error.at, error.message.as_str()), (at, message), "{text}");
 }
 
 fn check_fine(text: &str) {
-    assert_eq!(parse("t", Arc::from(text.as_bytes()), Vec::new(), &[]).err(), None, "{text}");
+    assert_eq!(parse("t", Arc::from(text.as_bytes()), Vec::new()).err(), None, "{text}");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
         nested("{{ block \"x\" . }}", 100_000),
         nested("{{ range . }}{{ else }}", 100_000),
     ] {
-        let error = parse("t", Arc::from(text.as_bytes()), Vec::new(), &[]).expect_err("too deep");
+        let error = parse("t", Arc::from(text.as_bytes()), Vec::new()).expect_err("too deep");
         assert_eq!(error.message, too_deep);
     }
     check_fine(&format!("{{{{ if 1 }}}}{}{{{{ end }}}}", nested("{{ else if 1 }}", 10_000)));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{RenderOptions, Template};
 use crate::budget::RenderLimits;
 use crate::error::ErrorKind;
-use crate::function::{Call, Function, FunctionError, Type};
 use crate::value::{Struct, Value};
 
 fn data() -> Value {
@@ -47,24 +46,6 @@ fn a_missing_key_and_a_nil_are_different() {
     check("{{ .none }}", "<no value>");
     check("{{ .none.x }}", "t:1:9: nil pointer evaluating interface {}.x");
     check("{{ (.none).x }}", "<no value>");
-}
-
-#[test]
-fn additional_functions_exist_only_in_templates_parsed_with_them() {
-    const ADDITIONAL: &[Function] = &[
-        Function { name: "shout", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
-        Function { name: "lower", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
-    ];
-    let template = Template::parse_with("t", "{{ shout .name }} {{ `{{ lower .name }}` }}", ADDITIONAL).unwrap();
-    assert_eq!(template.render_nested(&data(), &RenderLimits::default()).unwrap(), b"kalypso! kalypso!");
-    check("{{ shout .name }}", "t:1:4: function \"shout\" not defined");
-    check("{{ lower `A` }}", "a");
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
-fn shout(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let Some(Value::Text(text)) = arguments.first() else { panic!("it is a text") };
-    Ok(Value::text(format!("{text}!")))
 }
 
 #[test]
