@@ -244,7 +244,7 @@ mod tests {
             let refused = check(&format!(r#"{IDS}, {credential}, "management": "{url}""#));
             assert!(refused.contains("has to be an https:// URL"), "{url}: {refused}");
         }
-        assert!(check(&format!(r#"{IDS}, {credential}, "login": "http://[::1]:8080""#)).starts_with("Source"));
+        assert!(check(&format!(r#"{IDS}, {credential}, "login": "http://[::1]:8080""#)).starts_with("AzureSource"));
     }
 
     #[test]
