@@ -14,6 +14,7 @@ pub mod keys;
 pub mod mutation;
 #[cfg(unix)]
 pub mod nginx;
+pub mod objects;
 pub mod postgres;
 pub mod suite;
 pub mod yaml_json;

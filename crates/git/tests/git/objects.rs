@@ -1,32 +1,24 @@
 //! YAML texts of small objects.
 
-use crate::playground::HOST;
-
-fn object(kind: &str, name: &str, rest: &str) -> String {
-    format!("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: {kind}\nmetadata:\n  name: {name}\n{rest}")
-}
-
-pub(crate) fn environment(name: &str) -> String {
-    let place = format!("    repo: {HOST}control-plane\n    branch: {name}\n    path: .\n");
-    object("Environment", name, &format!("spec:\n  controlPlane:\n{place}"))
-}
+pub(crate) use testkit::objects::environment;
+use testkit::objects::{HOST, object};
 
 pub(crate) fn base(name: &str, branch: &str, commit: &str) -> String {
-    let commit = if commit.is_empty() { String::new() } else { format!("  commit: {commit}\n") };
-    object("BaseRepo", name, &format!("spec:\n  repo: {HOST}{name}\n  branch: {branch}\n  path: .\n{commit}"))
+    let commit = if commit.is_empty() { String::new() } else { format!("\ncommit: {commit}") };
+    object("BaseRepo", name, &format!("repo: {HOST}{name}\nbranch: {branch}\npath: .{commit}"))
 }
 
 pub(crate) fn registration(name: &str, url: &str, path: &str) -> String {
-    let place = format!("    repo: {url}\n    branch: main\n    path: {path}\n");
-    object("WorkloadRegistration", name, &format!("spec:\n  workload:\n{place}  workspace: team\n"))
+    let place = format!("workload:\n  repo: {url}\n  branch: main\n  path: {path}");
+    object("WorkloadRegistration", name, &format!("{place}\nworkspace: team"))
 }
 
 pub(crate) fn gitops(name: &str, repo: &str, branch: &str) -> String {
-    object("GitOpsRepo", name, &format!("spec:\n  repo: {repo}\n  branch: {branch}\n  path: .\n"))
+    object("GitOpsRepo", name, &format!("repo: {repo}\nbranch: {branch}\npath: ."))
 }
 
 pub(crate) fn workload(name: &str) -> String {
-    object("Workload", name, "spec:\n  deploymentTargets: []\n")
+    object("Workload", name, "deploymentTargets: []")
 }
 
 pub(crate) fn config(name: &str) -> String {

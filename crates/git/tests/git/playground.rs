@@ -15,9 +15,7 @@ use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
 use testkit::git_server::GitServer;
-
-/// The prefix of the URLs of test repositories.
-pub(crate) const HOST: &str = "https://git.example/acme/";
+pub(crate) use testkit::objects::HOST;
 
 pub(crate) fn url(name: &str) -> RepositoryUrl {
     RepositoryUrl::from_object(&format!("{HOST}{name}")).unwrap()

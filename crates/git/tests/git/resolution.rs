@@ -7,13 +7,12 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::AnyObject;
 use model::progress::Progress;
+use testkit::objects::{self, environment, labelled, object, template, workload_with};
 
 use crate::load::fill;
-use crate::objects::environment;
 use crate::playground::{HOST, commit, control_plane, memory, url};
 
-const PROMOTION: &str = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-stage}, spec: {from: [dev], to: stage, \
-                         select: {workloadSelector: {matchLabels: {tier: front}}}}}";
+const PROMOTION: &str = "from: [dev]\nto: stage\nselect: {workloadSelector: {matchLabels: {tier: front}}}";
 
 /// The environments `dev` and `stage` with the workload `shop`, whose manifests are in a repository.
 struct World {
@@ -25,33 +24,24 @@ impl World {
     fn new(dev: &str, stage: &str) -> Self {
         let repositories = memory("control-plane");
         ["shop", "manifests"].iter().for_each(|name| repositories.create(&url(name)));
-        let registration = format!(
-            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: WorkloadRegistration, metadata: {{name: shop, labels: {{tier: front}}}}, \
-             spec: {{workload: {{repo: {HOST}shop, branch: main, path: .}}, workspace: store}}}}"
-        );
+        let spec = format!("workload: {{repo: {HOST}shop, branch: main, path: .}}\nworkspace: store");
+        let registration = labelled("WorkloadRegistration", "shop", "{tier: front}", &spec);
         let target = |name: &str, more: &str| {
-            format!(
-                "    - {{name: shop, environment: {name}, manifests: {{repo: {HOST}manifests, path: p, {more}}}}}\n"
-            )
+            objects::target(("shop", name), "shop", &format!("repo: {HOST}manifests, path: p, {more}"))
         };
-        let template = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: flux}\nspec:\n  type: reconciler\n  manifests:\n    \
-                        - '{{ with .Manifests.commit }}commit: {{ . }}{{ end }}'\n";
-        let workload = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
-            target("dev", dev),
-            target("stage", stage)
-        );
+        let template = template("flux", "reconciler", "{{ with .Manifests.commit }}commit: {{ . }}{{ end }}");
+        let workload = workload_with("shop", &[target("dev", dev), target("stage", stage)]);
         let declarations = [
             (".environments/dev.yaml", &*environment("dev")),
             (".environments/stage.yaml", &*environment("stage")),
-            (".environments/to-stage.yaml", PROMOTION),
+            (".environments/to-stage.yaml", &*object("Promotion", "to-stage", PROMOTION)),
         ];
         fill(
             &repositories,
             &[
                 ("control-plane", "main", &declarations),
-                ("control-plane", "dev", &[("r.yaml", &registration), ("t.yaml", template)]),
-                ("control-plane", "stage", &[("r.yaml", &registration), ("t.yaml", template)]),
+                ("control-plane", "dev", &[("r.yaml", &registration), ("t.yaml", &template)]),
+                ("control-plane", "stage", &[("r.yaml", &registration), ("t.yaml", &template)]),
                 ("shop", "main", &[("w.yaml", &workload)]),
             ],
         );

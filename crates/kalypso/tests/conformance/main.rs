@@ -5,9 +5,6 @@
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 mod company;
-#[path = "../program/objects.rs"]
-#[allow(dead_code, reason = "the tests of the program use the rest")]
-mod objects;
 
 use std::collections::BTreeMap;
 use std::fs;

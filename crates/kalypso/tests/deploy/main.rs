@@ -41,7 +41,3 @@ mod yaml;
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 mod company;
-#[cfg(test)]
-#[path = "../program/objects.rs"]
-#[allow(dead_code, reason = "the tests of the program use the rest")]
-mod objects;

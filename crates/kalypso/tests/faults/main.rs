@@ -23,10 +23,6 @@ mod way;
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "other tests use all of it")]
 mod company;
-#[cfg(test)]
-#[path = "../program/objects.rs"]
-#[allow(dead_code, reason = "other tests use all of it")]
-mod objects;
 
 #[cfg(test)]
 mod tests {

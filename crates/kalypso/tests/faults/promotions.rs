@@ -12,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use crate::chance::Chance;
 use crate::company::{Company, HOST, Ran, git};
-use crate::objects;
 use crate::rounds::{number, told};
 use crate::site::{ENVIRONMENTS, await_orphans, await_unlocked, check_history, workload};
 

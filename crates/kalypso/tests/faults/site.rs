@@ -7,8 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::objects::{self, object};
+
 use crate::company::{Company, HOST, Ran, dev, folder_text, git};
-use crate::objects::{self, object};
 use crate::way::Way;
 
 pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];

@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::json;
+use testkit::objects::{config, object, schema, template};
 
 use crate::company::{Company, HOST};
-use crate::objects::{config, object, schema, template};
 
 /// The published company with a site that may set values of region west.
 fn company(allow: &str) -> Company {

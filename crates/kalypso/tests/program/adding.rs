@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use testkit::objects::{self, registration, workload};
+
 use crate::company::{Company, HOST, git};
-use crate::objects::{self, registration, workload};
 use crate::serving::Hosted;
 
 /// The company with working trees of `main` and `dev`.

@@ -4,9 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use model::yaml;
+use testkit::objects;
 
 use crate::company::{Company, Ran, git};
-use crate::objects;
 
 /// The documents of an answer. Asserts that all are readable.
 #[track_caller]

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use testkit::objects::{config, environment, pinned_base, registration, workload};
+
 use crate::company::{Company, Ran, git};
-use crate::objects::{base, config, environment, registration, workload};
 
 const WEST: &str = "configs/west.yaml";
 
@@ -45,7 +46,7 @@ fn patch(company: &Company, branch: &str, path: &str, text: Option<&str>) -> Str
 fn promoted() -> (Company, String) {
     let company = Company::new();
     let first = company.head("control-plane", "main").unwrap();
-    company.change("control-plane@dev", "base.yaml", &format!("{}  commit: {first}\n", base()));
+    company.change("control-plane@dev", "base.yaml", &pinned_base(&first));
     (company, first)
 }
 

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use testkit::objects::workload;
+
 use crate::adding::{Edited, identify};
 use crate::company::git;
-use crate::objects::workload;
 
 #[test]
 fn labels_are_set_and_removed_and_the_plan_is_shown() {

@@ -1,7 +1,8 @@
 //! Tests that an application's repository can't change the output of another team.
 
+use testkit::objects::{config, registration, schema, workload};
+
 use crate::company::{Company, HOST, git};
-use crate::objects::{config, registration, schema, workload};
 
 /// The published company with a second team. It is registered as `team`, and its repository has this name.
 fn company(team: &str, files: &[(&str, String)]) -> Company {

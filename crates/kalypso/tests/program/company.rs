@@ -9,11 +9,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
-
-use crate::objects;
-
-/// The base of the company's URLs.
-pub(crate) const HOST: &str = "https://git.example/acme/";
+use testkit::objects;
+pub(crate) use testkit::objects::HOST;
 
 /// The output and the exit status of a run.
 pub(crate) struct Ran {

@@ -1,7 +1,8 @@
 //! Tests of `contract`: what workloads ask for, and what they get.
 
+use testkit::objects;
+
 use crate::company::Company;
-use crate::objects;
 
 /// A company whose workload asks for `LEVEL` and `PORT`. Cluster type `west` gets both, `east` only `PORT`.
 fn company() -> Company {

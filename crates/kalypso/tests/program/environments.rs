@@ -70,7 +70,7 @@ fn repository(platform: &Platform, name: &str, (branch, folders): (&str, &[&str]
     git(&repository, &["init", "--quiet", &format!("--initial-branch={branch}")]);
     for folder in folders {
         fs::create_dir_all(repository.join(folder)).unwrap();
-        let values = crate::objects::config(name, "", &format!("{name}: value"));
+        let values = testkit::objects::config(name, "", &format!("{name}: value"));
         fs::write(repository.join(folder).join("values.yaml"), values).unwrap();
     }
     commit(&repository, "Values");
@@ -85,7 +85,7 @@ fn commit(repository: &std::path::Path, message: &str) {
 /// Lets `dev` read a folder of a branch.
 fn add_base(platform: &Platform, name: &str, (branch, path): (&str, &str)) {
     let spec = format!("repo: https://git.example/platform/{name}\nbranch: {branch}\npath: {path}");
-    let base = crate::objects::object("BaseRepo", name, &spec);
+    let base = testkit::objects::object("BaseRepo", name, &spec);
     fs::write(platform.path(&format!("environments/dev/{name}.yaml")), base).unwrap();
 }
 

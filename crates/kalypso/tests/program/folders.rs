@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use testkit::objects::{cluster_type, config, policy, templates, workload};
+
 use crate::company::{Company, Ran, folder_text, kalypso};
-use crate::objects::{cluster_type, config, policy, templates, workload};
 
 const RECEIPT: &str = ".kalypso/render.json";
 

@@ -5,8 +5,9 @@ use std::fs;
 use std::io::Read as _;
 use std::process::Stdio;
 
+use testkit::objects::{cluster_type, config, policy, workload};
+
 use crate::company::{Company, Ran, git, kalypso};
-use crate::objects::{cluster_type, config, policy, workload};
 
 /// The keys of an object and of its nested objects, sorted.
 fn keys(json: &serde_json::Value) -> String {
@@ -175,7 +176,7 @@ fn output_has_colours_only_on_a_terminal_or_if_forced() {
 #[test]
 fn warnings_fail_only_with_strict() {
     let company = Company::new();
-    company.change("control-plane@dev", "policies/none.yaml", &crate::objects::policy("none", "nothing"));
+    company.change("control-plane@dev", "policies/none.yaml", &testkit::objects::policy("none", "nothing"));
     company.kalypso("check").ends(0).says(&["K0202", "1 warning"]);
     company.kalypso("check --strict").ends(1);
     company.kalypso("render -e dev --digest --strict").ends(1);

@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use testkit::objects::{cluster_type, config, schema};
+
 use crate::company::{Company, HOST, Ran, git};
-use crate::objects::{cluster_type, config, schema};
 
 const COMMON: &str = "configs/common.yaml";
 const PIN: &str = "pins/hold.yaml";

@@ -1,7 +1,8 @@
 //! Tests of output that no `GitOpsRepo` names any more.
 
+use testkit::objects::{config, gitops};
+
 use crate::company::{Company, git};
-use crate::objects::{config, gitops};
 
 const ANY_MORE: &str = "no GitOpsRepo of dev names this path any more";
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::Value as Json;
+use testkit::objects;
 
 use crate::company::{Company, HOST, dev, git};
-use crate::objects;
 
 const CLUSTER: &str = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: store-042, labels: {site: berlin}}\nspec: {clusterType: west}\n";
 const PIN: &str = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {name: hold}\nspec:\n  deploymentTargetSelector: {labelSelector: {matchLabels: {workload: shop}}}\n  clusterTypeSelector: {labelSelector: {matchLabels: {region: east-us}}}\n  manifests: {branch: release-1}\n  reason: Not yet.\n  expires: 2030-01-31\n";

@@ -43,8 +43,6 @@ mod moments;
 #[cfg(test)]
 mod nginx;
 #[cfg(test)]
-mod objects;
-#[cfg(test)]
 mod past_gates;
 #[cfg(test)]
 mod pinning;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use testkit::objects;
+
 use crate::company::{Company, folder_text};
-use crate::objects;
 
 const DATABASE: &str = "DATABASE: mysql://west-2/a";
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use testkit::git_server::{GitServer, ServerFault};
+use testkit::objects::{self, config, environment};
 
 use crate::company::{CommittedFile, Company, Ran, folder_text, git, kalypso};
-use crate::objects::{self, config, environment};
 
 #[test]
 fn a_failing_assignment_keeps_its_folder_while_others_ship() {

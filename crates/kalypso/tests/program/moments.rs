@@ -4,9 +4,9 @@
 use std::thread;
 
 use testkit::git_server::GitServer;
+use testkit::objects::{config, gitops, pinned_base, policy, registration, workload};
 
 use crate::company::{Company, HOST, Ran, git};
-use crate::objects::{config, gitops, object, policy, registration, workload};
 
 const WEST: &str = "west/shop-test/reconciler.yaml";
 
@@ -248,8 +248,7 @@ fn an_older_commit_can_be_promoted_again() {
     let machines = Machines::new();
     let company = &machines.company;
     let promote = |commit: &str| {
-        let text = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {commit}");
-        company.change("control-plane@dev", "base.yaml", &object("BaseRepo", "main", &text));
+        company.change("control-plane@dev", "base.yaml", &pinned_base(commit));
     };
     let before = company.head("control-plane", "main").unwrap();
     let after = company.change("control-plane@main", "configs/all.yaml", &config("all", "", "LEVEL: new"));

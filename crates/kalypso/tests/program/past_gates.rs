@@ -5,9 +5,9 @@ use std::fs;
 
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
+use testkit::objects;
 
 use crate::company::{Company, HOST, Ran, git};
-use crate::objects;
 use crate::promotion_world::{self, ENVIRONMENTS, PROMOTIONS, World};
 use crate::stepping;
 

@@ -1,9 +1,9 @@
 //! Promotions with real parts: git, the service with its hub, and reports of simulated clusters over the API.
 
+use testkit::objects;
 use testkit::postgres::{PostgresServer, availability};
 
 use crate::company::{Ran, git};
-use crate::objects;
 use crate::promotion_world::{PROMOTIONS, World, config};
 use crate::serving::eventually;
 

@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use serde_json::Value as Json;
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use crate::company::{Company, HOST, Ran};
-use crate::objects;
 use crate::serving::{Serving, eventually};
 
 /// The variable with the database of the hub.

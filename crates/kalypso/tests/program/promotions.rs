@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use git_host::status::{CommitStatus, StatusState};
 use model::git_id::GitId;
+use testkit::objects;
 
 use crate::company::{HOST, Ran, git, kalypso};
-use crate::objects;
 use crate::serving::Hosted;
 
 /// A platform with the environments `dev`, `qa` and `prod`, in this order.

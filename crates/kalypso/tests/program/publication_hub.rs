@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use crate::company::{Company, HOST, Ran};
 use crate::hub::{good, start};
-use crate::objects;
 use crate::reports::token;
 use crate::working_tree::two_environments;
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::git_server::GitServer;
+use testkit::objects::{self, cluster_type, config, gitops, policy};
 
 use crate::company::{CommittedFile, Company, HOST, dev, git};
-use crate::objects::{self, cluster_type, config, gitops, policy};
 
 const WEST: &str = "configs/west.yaml";
 

@@ -1,14 +1,15 @@
 //! Tests of named releases.
 
+use testkit::objects;
+
 use crate::company::{Company, HOST, git};
-use crate::objects;
 
 #[test]
 fn release_has_the_versions_of_an_environment_and_never_changes() {
     let company = Company::new().published();
     company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["Release 2026-11", "proved in dev", "shop"]);
     company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["exists already, with the same versions"]);
-    let common = crate::objects::config("common", "", "DATABASE: other\nLOG_LEVEL: debug");
+    let common = testkit::objects::config("common", "", "DATABASE: other\nLOG_LEVEL: debug");
     company.change("control-plane@dev", "configs/common.yaml", &common);
     company.kalypso("releases create 2026-11 -e dev").ends(1).says(&["a release never changes"]);
     company.kalypso("releases create 2026-12 -e dev").ends(0);
@@ -41,10 +42,7 @@ fn a_release_that_can_get_another_content_is_named() {
     company.change("control-plane@main", ".environments/stage.yaml", &objects::environment("stage"));
     company.kalypso("check -e dev").ends(0);
     let spec = "from: [dev]\nto: stage\nselect: {workloadSelector: {matchLabels: {tier: front}}}";
-    let promotion = format!(
-        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: to-stage}}\nspec:\n  {}",
-        spec.replace('\n', "\n  ")
-    );
+    let promotion = objects::object("Promotion", "to-stage", spec);
     company.change("control-plane@main", ".environments/to-stage.yaml", &promotion);
     let words = ["K0532", "no gate guards the release of `shop-test`: its branch `dev` can get another content later"];
     company.kalypso("check -e dev").ends(0).says(&words);

@@ -30,7 +30,7 @@ fn start(hosted: &Hosted, number: usize, database: &PostgresDatabase) -> Serving
 /// Changes a value that all assignments have.
 fn change(hosted: &Hosted, value: &str) {
     let path = "configs/common.yaml";
-    let text = crate::objects::config("common", "", &format!("DATABASE: mysql://main/a\nLOG_LEVEL: {value}"));
+    let text = testkit::objects::config("common", "", &format!("DATABASE: mysql://main/a\nLOG_LEVEL: {value}"));
     hosted.company.change("control-plane@dev", path, &text);
 }
 

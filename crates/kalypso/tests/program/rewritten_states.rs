@@ -3,9 +3,9 @@
 use std::fs;
 
 use testkit::git_server::GitServer;
+use testkit::objects;
 
-use crate::company::{Company, HOST, Ran, git};
-use crate::objects;
+use crate::company::{Company, Ran, git};
 
 const BRANCH: &str = "refs/heads/kalypso-rollouts/dev";
 
@@ -20,10 +20,9 @@ impl WithStates {
         let company = Company::new();
         let server = GitServer::start(&company.path("served")).unwrap();
         company.configure(&server.url(), "");
-        let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
-        let first = company.change("control-plane@main", ".environments/to-dev.yaml", promotion);
-        let spec = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {first}");
-        company.change("control-plane@dev", "base.yaml", &objects::object("BaseRepo", "main", &spec));
+        let promotion = objects::object("Promotion", "to-dev", "to: dev\ndelivery: direct");
+        let first = company.change("control-plane@main", ".environments/to-dev.yaml", &promotion);
+        company.change("control-plane@dev", "base.yaml", &objects::pinned_base(&first));
         let world = Self { company, server };
         world.run("publish -e dev --direct", 0);
         world.run("rollout advance -e dev", 2);

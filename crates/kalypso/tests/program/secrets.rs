@@ -5,9 +5,9 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use testkit::objects::{config, environment, gitops, object, policy, registration, schema, template};
 
 use crate::company::{Company, HOST, Ran, folder_text};
-use crate::objects::{config, environment, gitops, object, policy, registration, schema, template};
 
 const OLD: &str = "old-hunter22";
 const NEW: &str = "new-Hunter33";

@@ -1,7 +1,8 @@
 //! Tests of parts of a plan: the selected changes, and the limits of lists.
 
+use testkit::objects::{cluster_type, config, registration, workload};
+
 use crate::company::Company;
-use crate::objects::{cluster_type, config, registration, workload};
 
 /// A company with two workloads on two cluster types each. All of them change.
 fn company() -> Company {

@@ -17,9 +17,9 @@ use git_host::secret::Secret;
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use crate::company::{Company, git};
-use crate::objects;
 
 const GIT_TOKEN: &str = "git-token-0a1b2c3d4e5f";
 const HOST_TOKEN: &str = "host-token-5f4e3d2c1b0a";

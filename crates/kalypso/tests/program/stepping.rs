@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use crate::company::{Company, HOST, Ran, git};
 use crate::hub::start;
-use crate::objects;
 use crate::reports::token;
 
 const BASE: &str = "base.yaml";

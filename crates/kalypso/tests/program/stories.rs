@@ -6,10 +6,10 @@ use std::fs;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::objects;
 
 use crate::company::{HOST, Ran, git};
 use crate::hub::{good, start};
-use crate::objects;
 use crate::promotion_world::{self, ENVIRONMENTS, World, config};
 use crate::reports::token;
 use crate::serving::eventually;

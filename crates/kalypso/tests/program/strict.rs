@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use testkit::objects;
+
 use crate::company::{Company, HOST, dev};
-use crate::objects;
 
 /// A policy that matches no target, with these annotations.
 fn sale(annotations: &str) -> String {
@@ -180,7 +181,7 @@ fn diagnostics_at_a_pinned_commit_name_the_commit() {
     let mut broken = objects::template("flux", "reconciler", "a: {{ .Nothing | nothing }}");
     let _ = writeln!(broken, "  # broken");
     let commit = company.change("control-plane@main", "templates/flux.yaml", &broken);
-    let base = objects::base() + &format!("  commit: {commit}\n");
+    let base = objects::pinned_base(&commit);
     company.change("control-plane@dev", "base.yaml", &base);
     company.change("control-plane@main", "templates/flux.yaml", "# fixed\n");
     let place = format!("control-plane@{}:templates/flux.yaml", &commit[..7]);

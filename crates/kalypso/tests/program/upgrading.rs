@@ -25,9 +25,9 @@
 use std::fs;
 
 use serde_json::Value as Json;
+use testkit::objects;
 
 use crate::company::{Company, Ran, git};
-use crate::objects;
 use crate::promotion_world::{ENVIRONMENTS, PROMOTIONS, World};
 
 /// The branch with the states of `prod`.

@@ -1,7 +1,8 @@
 //! Tests of `why-not`, of `explain` for what does not exist, and of overviews.
 
+use testkit::objects::{config, environment, labelled, registration, schema, workload};
+
 use crate::company::Company;
-use crate::objects::{config, environment, labelled, registration, schema, workload};
 
 /// A company with the target `bank-test`, which no policy selects.
 fn company() -> Company {

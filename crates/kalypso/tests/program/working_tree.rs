@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use testkit::objects::{base, cluster_type, config, environment, gitops};
+
 use crate::company::{Company, git};
-use crate::objects::{base, cluster_type, config, environment, gitops};
 
 const WEST: &str = "configs/west.yaml";
 

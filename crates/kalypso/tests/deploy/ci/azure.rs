@@ -107,7 +107,7 @@ fn a_pull_request_of_the_main_branch_is_planned_for_all_environments() {
     let site = Site::new(System::Azure);
     let (number, _) = site.open_change();
     site.company.merge("control-plane", "more", "main");
-    let config = crate::objects::config("all", "", "NEW: value");
+    let config = testkit::objects::config("all", "", "NEW: value");
     let head = site.company.change("control-plane@more", "configs/all.yaml", &config);
     site.accept(PLAN_TOKEN, HOST_TOKEN);
     let number_text = number.to_string();

@@ -159,7 +159,7 @@ fn a_pull_request_of_the_main_branch_is_planned_for_all_environments() {
     let site = Site::new(System::GitHub);
     let (number, _) = site.open_change();
     site.company.merge("control-plane", "more", "main");
-    let config = crate::objects::config("all", "", "NEW: value");
+    let config = testkit::objects::config("all", "", "NEW: value");
     let head = site.company.change("control-plane@more", "configs/all.yaml", &config);
     site.accept(PLAN_TOKEN, HOST_TOKEN);
     let reference = format!("refs/pull/{number}/merge");
@@ -202,7 +202,7 @@ fn a_push_is_published_with_a_pull_request_and_sent_to_the_hub() {
 fn a_promotion_gets_the_label_that_other_workflows_wait_for() {
     let site = Site::new(System::GitHub);
     let main = site.company.head("control-plane", "main").unwrap();
-    let base = format!("{}  commit: {main}\n", crate::objects::base());
+    let base = testkit::objects::pinned_base(main);
     site.company.change("control-plane@dev", "base.yaml", &base);
     site.accept(GIT_TOKEN, HOST_TOKEN);
     Job::new(&site, &[("github.ref_name", "dev")]).run(&workflow("kalypso-publish"), "publish").ends(0);

@@ -97,7 +97,7 @@ fn a_merge_request_into_the_main_branch_is_planned_for_all_environments() {
     let site = Site::new(System::GitLab);
     let (number, _) = site.open_change();
     site.company.merge("control-plane", "more", "main");
-    let config = crate::objects::config("all", "", "NEW: value");
+    let config = testkit::objects::config("all", "", "NEW: value");
     let head = site.company.change("control-plane@more", "configs/all.yaml", &config);
     site.accept(PLAN_TOKEN, PLAN_TOKEN);
     let number_text = number.to_string();

@@ -12,10 +12,10 @@ use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::{HostKind, HostRepository};
 use testkit::git_server::GitServer;
 use testkit::hub_program::HubProgram;
+use testkit::objects;
 
 use super::runner::{Runner, System};
 use crate::company::{Company, HOST, Ran, git};
-use crate::objects;
 
 /// The image in the files.
 pub(super) const IMAGE: &str = "registry.example/kalypso:1";

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use git_host::HostKind;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
+use testkit::objects;
 
 use super::hosted::{Hosted, eventually};
-use crate::objects;
 
 /// The times of the clock, in hours after the right time, one after another.
 const JUMPS_HOURS: [i64; 4] = [0, 24, -24, 0];

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use git_host::HostKind;
+use testkit::objects;
 
 use super::hosted::{Hosted, eventually};
-use crate::objects;
 
 /// The size of the disk, in MiB.
 const SIZE_MIB: u32 = 24;

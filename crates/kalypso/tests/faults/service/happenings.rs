@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use git_host::double::{DoubleFault, FaultAnswer};
 use testkit::git_server::ServerFault;
+use testkit::objects;
 
 use super::hosted::{ACCOUNTS, Hosted};
 use super::kind;
 use crate::chance::Chance;
 use crate::company::{HOST, git};
-use crate::objects;
 use crate::site::ENVIRONMENTS;
 
 /// The file that can't be read.
@@ -52,7 +52,7 @@ impl Round {
             8 => force_push(hosted, environment, state),
             9 => delete_and_restore(hosted, environment, chance),
             10 => {
-                let text = format!("{}# {state}\n", crate::site::workload("shop"));
+                let text = format!("{}# {state}\n", objects::workload_in("shop", &ENVIRONMENTS));
                 hosted.company.change("shop@main", "shop.yaml", &text);
                 self.announce(hosted, "shop@main", chance);
                 return "a change of the application".to_owned();
@@ -227,11 +227,8 @@ fn value(hosted: &Hosted, environment: &'static str, state: u64) -> String {
 }
 
 fn add_workload(hosted: &Hosted, environment: &str, state: u64) -> String {
-    let (name, manifests) = (format!("extra-{state}"), format!("{{repo: {HOST}extra, branch: main, path: .}}"));
-    let target = format!(
-        "deploymentTargets:\n  - name: test\n    labels: {{purpose: shop}}\n    environment: {environment}\n    manifests: {manifests}"
-    );
-    let text = objects::object("Workload", &name, &target);
+    let (name, manifests) = (format!("extra-{state}"), format!("repo: {HOST}extra, branch: main, path: ."));
+    let text = objects::workload_with(&name, &[objects::target(("test", environment), "shop", &manifests)]);
     hosted.company.change(&at(environment), &format!("workloads/{name}.yaml"), &text);
     format!("{name} in {environment}")
 }

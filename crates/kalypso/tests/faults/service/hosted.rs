@@ -17,10 +17,10 @@ use git_host::settings::{HostSettings, Patience};
 use git_host::{HostKind, HostRepository};
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
+use testkit::objects;
 
 use super::kind;
 use crate::company::{Company, dev};
-use crate::objects;
 use crate::site::{ENVIRONMENTS, workload};
 
 /// The account of the service, and that of a user.

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use git::limits::PUBLICATIONS_REACH;
 use git_host::HostKind;
+use testkit::objects;
 
 use super::hosted::{Hosted, eventually};
 use crate::chance::Chance;
 use crate::company::Company;
-use crate::objects;
 
 /// The size of the history without other settings, in MiB.
 const SIZE_MIB: u64 = 64;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use git_host::HostKind;
 use git_host::double::{DoubleFault, FaultAnswer};
 use serde_json::Value as Json;
+use testkit::objects;
 
 use super::hosted::{Hosted, eventually};
-use crate::objects;
 
 /// The slow answers. A sync of an environment needs several.
 const ANSWERS: [FaultAnswer; 2] =

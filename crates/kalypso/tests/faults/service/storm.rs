@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use git_host::HostKind;
 use git_host::double::events::RepositoryWebhooks;
 use git_host::secret::Secret;
+use testkit::objects;
 
 use super::hosted::{Hosted, eventually};
 use crate::company::HOST;
-use crate::objects;
 
 /// How long the storm lasts without other settings.
 const SECONDS: u64 = 5;
