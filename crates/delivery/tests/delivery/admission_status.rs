@@ -21,7 +21,7 @@ use crate::chain::{Chain, name};
 use crate::controller::{DIRECT, PULL_REQUEST, World};
 use crate::sources::merge_value;
 
-const REPOSITORY: &str = "platform/gitops";
+const REPOSITORY: &str = "acme/gitops";
 
 /// `stage` has proved the first commit, and the second one is admitted: its output is in a pull request.
 struct Proposed {
@@ -153,7 +153,7 @@ fn withdrawn_approval_fails_the_status() {
     assert_eq!(proposed.status(), proposed.admitted());
     {
         let mut state = proposed.world.chain.host.state();
-        state.repository("platform/control-plane").unwrap().review("bob", 1, ReviewVerdict::Dismissed).unwrap();
+        state.repository("acme/control-plane").unwrap().review("bob", 1, ReviewVerdict::Dismissed).unwrap();
     }
     let (state, text) = proposed.next();
     assert_eq!(state, StatusState::Failure);
@@ -222,7 +222,7 @@ fn the_gates_of_values_hold_until_their_pull_request_is_merged() {
     let proposed = Proposed { world, second };
     let review = |verdict| {
         let mut state = proposed.world.chain.host.state();
-        state.repository("platform/control-plane").unwrap().review("bob", number, verdict).unwrap();
+        state.repository("acme/control-plane").unwrap().review("bob", number, verdict).unwrap();
     };
     assert_eq!(proposed.status(), proposed.admitted());
     review(ReviewVerdict::Dismissed);
@@ -253,8 +253,8 @@ fn auto_merge_is_off_while_the_status_fails() {
     let mut world = World::new(DIRECT, "");
     world.settle();
     let mut files = environment("stage", world.chain.promoted("stage").commit);
-    let merges = files["gitops-repo.yaml"].replace("path: .}", "path: ., autoMerge: true}");
-    files.insert("gitops-repo.yaml".to_owned(), merges);
+    let merges = format!("{}  autoMerge: true\n", files["gitops.yaml"]);
+    files.insert("gitops.yaml".to_owned(), merges);
     world.chain.company.write_environment("stage", &files);
     world.settle();
     let rule = BranchRule { required_review: true, ..BranchRule::default() };
@@ -279,7 +279,7 @@ fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
     proposed.world.settle();
     assert_eq!(proposed.codes(), [""; 0]);
     let files = [("README.md".to_owned(), "Everything else is gone.\n".to_owned())].into();
-    let edit = proposed.world.chain.company.write("https://git.example/platform/gitops", "stage", &files);
+    let edit = proposed.world.chain.company.write("https://git.example/acme/gitops", "stage", &files);
     let environment = &name("stage");
     let options = PublishOptions { hosts: Some(&proposed.world.chain.hosts), ..PublishOptions::default() };
     let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
@@ -310,7 +310,7 @@ fn foreign_commit_on_the_branch_fails_the_status() {
     let proposed = Proposed::new("");
     let branch = "kalypso/stage";
     let files = [("east/mine.yaml".to_owned(), "by: hand\n".to_owned())].into();
-    let theirs = proposed.world.chain.company.write("https://git.example/platform/gitops", branch, &files);
+    let theirs = proposed.world.chain.company.write("https://git.example/acme/gitops", branch, &files);
     let (state, text) = proposed.next();
     let expected = format!("commit {} of Ann is not admitted: Kalypso did not create it", theirs.short());
     assert_eq!((proposed.pull_request().head_commit, state, text), (Some(theirs), StatusState::Failure, expected));
@@ -333,7 +333,7 @@ fn refused_publication_fails_the_status() {
     // Its branch is merged, and names a commit that no environment has proved.
     let head = chain.host.state().repository(REPOSITORY).unwrap().pull_requests()[0].head_commit.unwrap();
     chain.host.state().repository(REPOSITORY).unwrap().merge(1, head).unwrap();
-    chain.company.write("https://git.example/platform/gitops", "kalypso/stage", &environment("stage", None));
+    chain.company.write("https://git.example/acme/gitops", "kalypso/stage", &environment("stage", None));
     let second = chain.company.change_value("second");
     chain.company.write_environment("stage", &environment("stage", Some(second)));
     let status = publish(&chain);

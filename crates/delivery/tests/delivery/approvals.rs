@@ -15,7 +15,7 @@ fn merge_main(world: &mut World, value: &str, author: &str) {
     let (labels, reviewers) = Default::default();
     let (head, base) = (value.to_owned(), "main".to_owned());
     let new = NewPullRequest { head, base, title: value.to_owned(), body: String::new(), labels, reviewers };
-    let number = world.chain.host.state().repository("platform/control-plane").unwrap().open(author, &new).unwrap();
+    let number = world.chain.host.state().repository("acme/control-plane").unwrap().open(author, &new).unwrap();
     world.chain.merge(number);
 }
 

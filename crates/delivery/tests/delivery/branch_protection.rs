@@ -10,6 +10,7 @@ use git::PublicKey;
 use git_host::hosts::memory::BranchRule;
 use model::progress::Progress;
 use testkit::keys;
+use testkit::objects::object;
 
 use crate::chain::Chain;
 
@@ -19,8 +20,8 @@ struct World(Chain);
 impl World {
     fn new() -> Self {
         let mut chain = Chain::new(&["dev", "prod"]);
-        let promotion = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-prod}, spec: {from: [dev], to: prod}}";
-        chain.company.write_main(".environments/to-prod.yaml", promotion);
+        let promotion = object("Promotion", "to-prod", "from: [dev]\nto: prod");
+        chain.company.write_main(".environments/to-prod.yaml", &promotion);
         Self(chain)
     }
 
@@ -54,7 +55,7 @@ fn names(access: &Arc<RepositoryAccess>, hosts: &GitHosts) -> Vec<String> {
 fn the_branches_of_environments_behind_a_promotion_count() {
     let world = World::new();
     let (own, states, output) =
-        ("1 platform/control-plane@main", "1 platform/control-plane@kalypso-rollouts/prod", "1 platform/gitops@prod");
+        ("1 acme/control-plane@main", "1 acme/control-plane@kalypso-rollouts/prod", "1 acme/gitops@prod");
     assert_eq!(names(&world.0.access, &world.0.hosts), [own, states, output]);
     assert_eq!(names(&world.0.access, &GitHosts::default()), [""; 0]);
 }
@@ -67,22 +68,22 @@ fn signed_states_need_no_protection() {
     settings.state_keys = StateKeys { trusted, ..StateKeys::default() };
     let repositories = Arc::clone(&world.0.company.repositories);
     let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));
-    let expected = ["1 platform/control-plane@main", "1 platform/gitops@prod"];
+    let expected = ["1 acme/control-plane@main", "1 acme/gitops@prod"];
     assert_eq!(names(&access, &world.0.hosts), expected);
 }
 
 #[test]
 fn protected_branches_are_no_longer_reported() {
     let world = World::new();
-    let of_main = "the branch `main` of platform/control-plane is not protected, and declares the promotions";
-    let of_output = "the branch `prod` of platform/gitops is not protected, and clusters pull it";
+    let of_main = "the branch `main` of acme/control-plane is not protected, and declares the promotions";
+    let of_output = "the branch `prod` of acme/gitops is not protected, and clusters pull it";
     // The host tells nothing of the states, which do not exist yet.
     assert_eq!(world.findings(), [of_main, of_output]);
-    world.protect("platform/control-plane", "main", None);
-    world.protect("platform/gitops", "prod", None);
+    world.protect("acme/control-plane", "main", None);
+    world.protect("acme/gitops", "prod", None);
     let of_status =
-        "the branch `prod` of platform/gitops does not require the status `kalypso/admission`, and clusters pull it";
+        "the branch `prod` of acme/gitops does not require the status `kalypso/admission`, and clusters pull it";
     assert_eq!(world.findings(), [of_status]);
-    world.protect("platform/gitops", "prod", Some("kalypso/admission"));
+    world.protect("acme/gitops", "prod", Some("kalypso/admission"));
     assert_eq!(world.findings(), [""; 0]);
 }

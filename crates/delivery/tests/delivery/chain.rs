@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
+use delivery::access::RepositoryAccess;
 use delivery::pull_requests::{ConfiguredHost, GitHosts};
 use delivery::states::promoted_commit::PromotedCommit;
 use git::RepositoryUrl;
@@ -15,10 +15,11 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
-use model::rollout::EnvironmentOrder;
 use tempfile::TempDir;
 use testkit::chain::MemoryChain;
-use testkit::company::{CONTROL_PLANE, HOST};
+use testkit::company::{CONTROL_PLANE, PAGES};
+
+use crate::world::settings;
 
 pub(crate) struct Chain {
     pub(crate) company: MemoryChain,
@@ -35,18 +36,11 @@ pub(crate) fn name(environment: &str) -> EnvironmentName {
 impl Chain {
     pub(crate) fn new(environments: &[&str]) -> Self {
         let (cache, company) = (TempDir::new().unwrap(), MemoryChain::new(environments));
-        let settings = ControlPlaneSettings {
-            repo: RepositoryUrl::from_object(CONTROL_PLANE).unwrap(),
-            branch: "main".to_owned(),
-            git: git::Settings::new(cache.path().join("cache")),
-            acknowledgements: Arc::default(),
-            state_keys: StateKeys::default(),
-            environment_order: EnvironmentOrder::default(),
-        };
+        let settings = settings(&cache);
         let repositories = Arc::clone(&company.repositories);
         let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));
         let host = company.host(HostKind::GitHub);
-        let hosts = GitHosts::new(vec![ConfiguredHost::new(Arc::new(host.clone()), HOST)]);
+        let hosts = GitHosts::new(vec![ConfiguredHost::new(Arc::new(host.clone()), PAGES)]);
         Self { company, host, hosts, access, _cache: cache }
     }
 
@@ -73,43 +67,41 @@ impl Chain {
 
     /// The pull requests of the control plane.
     pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
-        self.host.state().repository("platform/control-plane").unwrap().pull_requests()
+        self.host.state().repository("acme/control-plane").unwrap().pull_requests()
     }
 
     /// Merges a pull request of the control plane.
     pub(crate) fn merge(&self, number: u64) {
         let mut state = self.host.state();
-        let repository = state.repository("platform/control-plane").unwrap();
+        let repository = state.repository("acme/control-plane").unwrap();
         let head = repository.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit;
         repository.merge(number, head.unwrap()).unwrap();
     }
 
     /// Adds a label to a pull request of the control plane.
     pub(crate) fn label(&self, number: u64, label: &str) {
-        let url = "https://git.example/platform/control-plane";
-        let repository = git_host::HostRepository::parse(self.host.kind(), url, "https://git.example").unwrap();
+        let repository = git_host::HostRepository::parse(self.host.kind(), CONTROL_PLANE, PAGES).unwrap();
         let changes = PullRequestChanges { add_labels: [label.to_owned()].into(), ..PullRequestChanges::default() };
         self.host.update(&repository, number, &changes).unwrap();
     }
 
     /// Closes a pull request of the control plane without a merge.
     pub(crate) fn close(&self, number: u64) {
-        let url = "https://git.example/platform/control-plane";
-        let repository = git_host::HostRepository::parse(self.host.kind(), url, "https://git.example").unwrap();
+        let repository = git_host::HostRepository::parse(self.host.kind(), CONTROL_PLANE, PAGES).unwrap();
         self.host.close(&repository, number).unwrap();
     }
 
     /// Approves a pull request of the control plane with a review.
     pub(crate) fn approve(&self, number: u64, account: &str) {
         let mut state = self.host.state();
-        let repository = state.repository("platform/control-plane").unwrap();
+        let repository = state.repository("acme/control-plane").unwrap();
         repository.review(account, number, ReviewVerdict::Approved).unwrap();
     }
 
     /// The statuses of promotions of a commit: context and description.
     pub(crate) fn statuses(&self, commit: GitId) -> Vec<(String, String)> {
         let mut state = self.host.state();
-        let all = state.repository("platform/control-plane").unwrap().statuses(commit);
+        let all = state.repository("acme/control-plane").unwrap().statuses(commit);
         let own = all.into_iter().filter(|status| status.context.ends_with(" environment"));
         own.map(|status| (status.context, status.description)).collect()
     }

@@ -11,7 +11,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::NewPullRequest;
 use model::progress::Progress;
 use model::tree::{Child, Entry, closed};
-use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
+use testkit::company::{CONTROL_PLANE, MemoryCompany, PAGES};
 
 const BRANCH: &str = "add/config-x";
 
@@ -26,7 +26,7 @@ impl Hosted {
     fn new() -> Self {
         let company = MemoryCompany::new();
         let host = company.host(HostKind::GitHub);
-        let hosts = GitHosts::new(vec![ConfiguredHost::new(Arc::new(host.clone()), HOST)]);
+        let hosts = GitHosts::new(vec![ConfiguredHost::new(Arc::new(host.clone()), PAGES)]);
         Self { company, host, hosts }
     }
 
@@ -68,7 +68,7 @@ fn a_proposal_is_made_once_and_follows_its_change() {
     assert_eq!(hosted.outcome("a: b\n", "Add x"), is("opened 1", false));
     assert_eq!(hosted.outcome("a: b\n", "Add x"), is("unchanged 1", true));
     assert_eq!(hosted.outcome("a: c\n", "Add another x"), is("updated 1", false));
-    let repository = "platform/control-plane";
+    let repository = "acme/control-plane";
     let [pull_request] = &hosted.host.state().repository(repository).unwrap().pull_requests()[..] else { panic!() };
     assert_eq!((pull_request.title.as_str(), pull_request.head.as_str()), ("Add another x", BRANCH));
     assert_eq!(pull_request.base, "prod");
@@ -140,7 +140,7 @@ fn nothing_is_proposed_where_nothing_changes() {
     assert!(
         matches!(hosted.propose(None, "Remove x"), Err(ChangeProposalError::Nothing(branch)) if &*branch == "prod")
     );
-    assert!(hosted.host.state().repository("platform/control-plane").unwrap().pull_requests().is_empty());
+    assert!(hosted.host.state().repository("acme/control-plane").unwrap().pull_requests().is_empty());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn the_title_and_text_of_a_person_stay() {
         body: "Her text.".to_owned(),
         ..NewPullRequest::default()
     };
-    hosted.host.state().repository("platform/control-plane").unwrap().open("eve", &new).unwrap();
+    hosted.host.state().repository("acme/control-plane").unwrap().open("eve", &new).unwrap();
     for (title, outcome) in [("First", "updated 2"), ("First", "unchanged 2"), ("Second", "updated 2")] {
         assert_eq!(hosted.outcome("a", title).0, outcome, "{title}");
         let (shown_title, body, comments) = shown(2);

@@ -29,6 +29,7 @@ use model::rollout::Counts;
 use model::tree::Child;
 use testkit::chain::environment;
 use testkit::company::GITOPS;
+use testkit::objects::object;
 
 use crate::chain::{Chain, name};
 
@@ -101,17 +102,16 @@ pub(crate) const PULL_REQUEST: &str = "delivery: pullRequest";
 
 /// A promotion with the gate that all reconcilers of the environments before applied the commit.
 fn promotion(to: &str, from: &str, delivery: &str, more: &str) -> String {
-    format!(
-        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata:\n  name: to-{to}\nspec:\n  to: {to}\n  from: [{from}]\n  {delivery}\n  gates:\n    - name: compliant\n      compliant: {{share: 100%}}\n{more}"
-    )
+    let gates = "gates:\n  - name: compliant\n    compliant: {share: 100%}";
+    object("Promotion", &format!("to-{to}"), &format!("to: {to}\nfrom: [{from}]\n{delivery}\n{gates}")) + more
 }
 
 impl World {
     /// `dev` follows the main branch by direct commits, `stage` follows `dev`.
     pub(crate) fn new(delivery: &str, more: &str) -> Self {
         let mut chain = Chain::new(&["dev", "stage"]);
-        let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
-        chain.company.write_main(".environments/to-dev.yaml", first);
+        let first = object("Promotion", "to-dev", "to: dev\ndelivery: direct");
+        chain.company.write_main(".environments/to-dev.yaml", &first);
         chain.company.write_main(".environments/to-stage.yaml", &promotion("stage", "dev", delivery, more));
         let (counts, events, memory) = (Mutex::default(), Mutex::default(), Mutex::default());
         let hub = FakeHub { repositories: Arc::clone(&chain.company.repositories), counts, events };

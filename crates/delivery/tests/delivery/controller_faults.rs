@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use delivery::access::RepositoryAccess;
-use delivery::states::rollout_store;
 use engine::promotion::command::CommandKind;
 use git::{
-    Commit, CommitInfo, FileContent, FolderEntry, MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories,
-    RepositoryError, RepositoryUrl, Revision,
+    Commit, CommitInfo, FileContent, FolderEntry, MemoryRepositories, Push, Pushed, Repositories, RepositoryError,
+    RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
 use model::progress::Progress;
-use model::tree::{Child, Entry, Tree};
+use model::tree::Tree;
+use testkit::company::CONTROL_PLANE;
+use testkit::company::memory::put_files;
 
-use crate::chain::name;
 use crate::controller::{DIRECT, World};
 
 /// Repositories that lose the answer of one push, before or after it has its effect. All later pushes fail, as if the program had ended.
@@ -122,16 +122,8 @@ fn step_interrupted_at_any_write_is_completed_by_the_next_one() {
 
 /// Replaces the state of what is on its way into an environment by a text that is none.
 fn break_state(world: &World, environment: &str) {
-    let access = &world.chain.access;
-    let environment = &name(environment);
-    let head = rollout_store::read(access, environment).unwrap().head.unwrap();
-    let (open, mut tree) = (git::opener(&*access.repositories, &head), access.repositories.tree(&head).unwrap());
-    tree.put("promotion.yaml", Child::File(Entry::file(*b"no state\n")), &open).unwrap();
-    let (parents, author) = ([head.id], &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() });
-    let commit =
-        NewCommit { parents: &parents, tree: &tree, open: &open, message: "x", author, seconds: 1, signer: None };
     let branch = format!("kalypso-rollouts/{environment}");
-    world.chain.company.repositories.commit(&head.url, &branch, &commit).unwrap();
+    put_files(&world.chain.company.repositories, (CONTROL_PLANE, &branch), &[("promotion.yaml", "no state\n")]);
 }
 
 #[test]

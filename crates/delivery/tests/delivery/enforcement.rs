@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use model::git_id::GitId;
 use testkit::chain::environment;
 use testkit::company::{CONTROL_PLANE, GITOPS};
+use testkit::objects::{config, object, pinned_base};
 
 use crate::chain::{Chain, name};
 
@@ -32,9 +33,7 @@ struct World {
 impl World {
     fn new(gates: &str) -> Self {
         let mut chain = Chain::new(&["dev", "prod"]);
-        let promotion = format!(
-            "{{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {{name: to-prod}}, spec: {{from: [dev], to: prod, {gates}}}}}"
-        );
+        let promotion = object("Promotion", "to-prod", &format!("from: [dev]\nto: prod\n{gates}"));
         let first = chain.company.write_main(".environments/to-prod.yaml", &promotion);
         chain.company.write_environment("dev", &environment("dev", Some(first)));
         chain.company.write_environment("prod", &environment("prod", Some(first)));
@@ -129,7 +128,7 @@ fn before_the_first_step_another_commit_is_refused() {
 fn a_commit_that_is_published_already_needs_no_proof() {
     let world = World::new(GATE);
     let mut files = environment("prod", Some(world.first));
-    files.insert("more.yaml".to_owned(), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, labels: {platform-config: \"true\"}}\ndata: {MORE: x}\n".to_owned());
+    files.insert("more.yaml".to_owned(), config("more", "", "MORE: x"));
     world.chain.company.write_environment("prod", &files);
     assert_eq!(world.prod(), "published");
 }
@@ -139,9 +138,8 @@ fn a_commit_of_main_is_recognized_however_it_is_spelled() {
     let refused = |place: &str| {
         let world = World::new(GATE);
         let mut files = environment("prod", Some(world.first));
-        let base = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: more}}\nspec: {{repo: {CONTROL_PLANE}, {place}, path: .}}\n"
-        );
+        let base =
+            object("BaseRepo", "more", &format!("repo: {CONTROL_PLANE}\npath: .\n{}", place.replace(", ", "\n")));
         files.insert("more.yaml".to_owned(), base.replace("NEWER", &world.newer.to_string()));
         world.chain.company.write_environment("prod", &files);
         world.prod()
@@ -161,10 +159,7 @@ fn newer_commit_in_a_publication_is_not_admitted_by_it() {
     let admitted = |commit| AdvanceState { admitted: Some(revision(commit)), ..proved(commit) };
     world.store("prod", admitted(world.first));
     let mut files = environment("prod", Some(world.first));
-    let more = format!(
-        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: more}}\nspec: {{repo: {CONTROL_PLANE}, branch: main, commit: {}, path: .}}\n",
-        world.newer
-    );
+    let more = pinned_base(world.newer).replace("name: main", "name: more");
     files.insert("more.yaml".to_owned(), more);
     world.chain.company.write_environment("prod", &files);
     assert_eq!(world.prod(), "K0522 the controller has not let it in");
@@ -180,7 +175,7 @@ fn the_controller_decides_where_it_has_a_state() {
     world.store("prod", proved(world.first));
     let stays = format!("the output stays at commit {}, which was admitted", world.first.short());
     let edit = world.chain.company.head("prod").unwrap().short();
-    let edit = format!("`base-repo.yaml` of branch `prod` was edited in {edit} by Ann");
+    let edit = format!("`base.yaml` of branch `prod` was edited in {edit} by Ann");
     assert_eq!(world.prod(), format!("K0522 {stays}; {edit}; the controller has not let it in"));
     let world = World::new(GATE);
     world.store("prod", candidate(world.newer, CandidatePhase::Entering { since: Timestamp::UNIX_EPOCH }));

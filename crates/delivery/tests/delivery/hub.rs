@@ -131,7 +131,7 @@ fn push_also_sends_folders_missed_by_the_previous_push() {
 fn the_hub_gets_a_commit_of_others_without_folders() {
     let (world, hub) = (World::new(), MemoryHub::default());
     hub.publish_to(&world);
-    world.write_gitops("other.txt", "Another program.\n");
+    world.write_to(BASE, "other.txt", "Another program.\n");
     assert_eq!(hub.publish_to(&world), [(0, true)]);
     assert_eq!(hub.publish_to(&world), []);
 }

@@ -3,14 +3,15 @@
 use delivery::output::changes::places::words;
 use delivery::publication::publish::{Outcome, PublishOptions};
 use git::publications::PublishedCommit;
-use git::{NewCommit, Person, Repositories, RepositoryUrl, Revision};
+use git::{Repositories as _, Revision};
 use model::name::EnvironmentName;
-use model::tree::{Tree, closed};
+use testkit::company::GITOPS;
+use testkit::company::memory::{commit_files, url};
+use testkit::objects;
 
 use crate::world::{BASE, PROPOSAL, World};
 
 const SHOP: &str = "https://git.example/store/shop";
-const GITOPS: &str = "https://git.example/platform/gitops";
 
 /// A company whose output is published, with the registration of an application.
 struct Company(World);
@@ -19,35 +20,17 @@ impl Company {
     fn new() -> Self {
         let mut world = World::new();
         world.publish(PublishOptions { is_direct: true, ..PublishOptions::default() });
-        let registration = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop}}\nspec:\n  \
-             workload: {{repo: {SHOP}, branch: main, path: .}}\n  workspace: store\n"
-        );
-        let policy = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata: {name: shops}\nspec:\n  \
-                      deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: shops}}}\n  \
-                      clusterTypeSelector: {labelSelector: {matchExpressions: [{key: region, operator: Exists}]}}\n";
-        world.change(&[("shop.yaml", Some(&registration)), ("shops.yaml", Some(policy))]);
+        let (registration, policy) = (objects::registration("shop", SHOP), objects::policy("shops", "shops"));
+        world.change(&[("shop.yaml", Some(&registration)), ("shops.yaml", Some(&policy))]);
         Self(world)
     }
 
     /// Writes the workload of the application, with targets with these names.
     fn write(&self, version: &str, targets: &[&str]) {
-        let target = |name: &&str| {
-            format!(
-                "    - {{name: {name}, labels: {{purpose: shops}}, environment: prod, manifests: {{repo: {SHOP}-manifests, branch: {version}, path: .}}}}\n"
-            )
-        };
-        let targets: String = targets.iter().map(target).collect();
-        let text = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{targets}"
-        );
-        let mut tree = Tree::default();
-        tree.write("workload.yaml", text.as_bytes());
-        let (url, author) = (url(SHOP), Person { name: "Bea".to_owned(), email: "bea@example.com".to_owned() });
-        let parents: Vec<_> = self.0.repositories.head(&url, "main").into_iter().collect();
-        let (tree, author, parents) = (&tree, &author, &parents);
-        let commit = NewCommit { parents, tree, open: &closed, message: version, author, seconds: 1, signer: None };
-        self.0.repositories.commit(&url, "main", &commit).unwrap();
+        let manifests = format!("repo: {SHOP}-manifests, branch: {version}, path: .");
+        let targets: Vec<_> = targets.iter().map(|name| objects::target((name, "prod"), "shops", &manifests)).collect();
+        let file = ("workload.yaml".to_owned(), objects::workload_with("shop", &targets));
+        commit_files(&self.0.repositories, (SHOP, "main"), &[file].into());
     }
 
     fn publish(&self) -> Outcome {
@@ -82,10 +65,6 @@ impl Company {
     fn source(&self) -> Option<model::git_id::GitId> {
         self.proposed().sources.get(&(SHOP.to_owned(), "main".to_owned())).copied()
     }
-}
-
-fn url(text: &str) -> RepositoryUrl {
-    RepositoryUrl::from_object(text).unwrap()
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_lost_race_reads_everything_again() {
     let meanwhile = || {
         attempts.set(attempts.get() + 1);
         if attempts.get() == 1 {
-            world.write_gitops("other.txt", "Another program was faster.\n");
+            world.write_to(BASE, "other.txt", "Another program was faster.\n");
         }
     };
     let outcome = world.try_publish(DIRECT, None, &|_, _| meanwhile()).unwrap();
@@ -94,7 +94,7 @@ fn a_branch_that_always_moves_ends_the_publication() {
         let (world, attempts) = (World::new(), Cell::new(0));
         let meanwhile = || {
             attempts.set(attempts.get() + 1);
-            world.write_gitops("other.txt", &format!("Change {}.\n", attempts.get()));
+            world.write_to(BASE, "other.txt", &format!("Change {}.\n", attempts.get()));
         };
         let outcome = world.try_publish(options, None, &|_, _| meanwhile()).unwrap();
         assert!(matches!(outcome.end, End::LostRaces) && outcome.places.is_empty());
@@ -110,7 +110,7 @@ fn a_branch_of_another_owner_is_refused() {
         ("Keep out.\n", Code::ForeignFile),
     ] {
         let world = World::new();
-        world.write_gitops(".kalypso/owner", owner);
+        world.write_to(BASE, ".kalypso/owner", owner);
         let head = world.head(BASE);
         assert_eq!(word(&world.publish(DIRECT)), format!("refused {code}"));
         assert_eq!(world.head(BASE), head);
@@ -199,7 +199,8 @@ fn changed_layout_removes_nothing_without_a_confirmation() {
     world.publish(DIRECT);
     let before = world.paths(BASE);
     let spread = world.files()["gitops-repo.yaml"]
-        .replace("{name: prod}", "{name: prod, annotations: {output.kalypso.io/fan-out: 'true'}}");
+        .replace("name: prod\n", "name: prod\n  annotations: {output.kalypso.io/fan-out: 'true'}\n");
+    assert!(spread.contains("annotations"), "{spread}");
     world.change(&[("workloads/app-0001.yaml", None), ("gitops-repo.yaml", Some(&spread))]);
     let outcome = world.publish(DIRECT);
     let removed = outcome.places[0].planned.whole_plan().count(ChangeKind::Removed);

@@ -19,10 +19,10 @@ use hub_api::promotions::Wait;
 use jiff::Timestamp;
 use model::diagnostic::Diagnostic;
 
-use crate::world::{BASE, HOST, PROPOSAL, World};
+use crate::world::{BASE, PAGES, PROPOSAL, World};
 
-const REPOSITORY: &str = "platform/gitops";
-const CONTROL_PLANE: &str = "platform/control-plane";
+const REPOSITORY: &str = "acme/gitops";
+const CONTROL_PLANE: &str = "acme/control-plane";
 
 /// A world, its host, and Kalypso's settings for the host.
 struct Hosted {
@@ -42,7 +42,7 @@ impl Hosted {
 
     fn on(kind: HostKind, world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
         let host = world.host(kind);
-        let mut settings = ConfiguredHost::new(Arc::new(host.clone()), HOST);
+        let mut settings = ConfiguredHost::new(Arc::new(host.clone()), PAGES);
         change(&mut settings);
         Self { world, host, hosts: GitHosts::new(vec![settings]) }
     }
@@ -274,7 +274,7 @@ fn foreign_commits_and_pull_requests_are_kept() {
 
 /// The comments of the first pull request.
 fn comments(hosted: &Hosted) -> Vec<String> {
-    let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+    let repository = hosted.hosts.find("https://git.example/acme/gitops").unwrap().1;
     let comments = hosted.host.comments(&repository, 1).unwrap();
     comments.into_iter().map(|comment| comment.body).collect()
 }
@@ -335,7 +335,7 @@ fn branch_with_a_foreign_commit_is_rebuilt_after_its_merge() {
         } else {
             // The host knows the merge, also if the target branch is set back to the commit before.
             hosted.merge();
-            let url = RepositoryUrl::from_object("https://git.example/platform/gitops").unwrap();
+            let url = RepositoryUrl::from_object("https://git.example/acme/gitops").unwrap();
             hosted.world.repositories.force(&url, BASE, first);
         }
         assert_eq!(hosted.proposal(), if is_squashed { "updated 1" } else { "opened 3" });
@@ -402,7 +402,7 @@ fn failures_are_in_one_issue_and_in_the_commit_status() {
         (status.context.clone(), status.state, status.description.clone())
     };
     let issues = |hosted: &Hosted| {
-        let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+        let repository = hosted.hosts.find("https://git.example/acme/gitops").unwrap().1;
         let issues = hosted.host.issues(&repository, "kalypso").unwrap();
         issues.into_iter().map(|issue| (issue.title, issue.is_open, issue.body)).collect::<Vec<_>>()
     };
@@ -447,7 +447,7 @@ fn failures_are_in_one_issue_and_in_the_commit_status() {
 
 /// A second `GitOpsRepo`, for a branch that does not exist.
 const SECOND: &str = "{apiVersion: scheduler.kalypso.io/v1alpha1, kind: GitOpsRepo, metadata: {name: second}, \
-    spec: {repo: https://git.example/platform/gitops, branch: second, path: .}}\n";
+    spec: {repo: https://git.example/acme/gitops, branch: second, path: .}}\n";
 
 fn failed(outcome: &Outcome) -> Vec<String> {
     outcome.failures.iter().map(|failure| format!("{}: {}", failure.gitops_repo, failure.error)).collect()
@@ -466,7 +466,7 @@ fn a_persons_commit_is_reported_and_does_not_affect_other_destinations() {
     assert!(failure.starts_with("prod: [K0506]") && failure.contains("Ann"), "{failure}");
     assert_eq!((hosted.world.head("kalypso/prod--prod"), outcome.places.len()), (theirs, 1));
     assert!(hosted.last().title.contains("added"), "{}", hosted.last().title);
-    let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+    let repository = hosted.hosts.find("https://git.example/acme/gitops").unwrap().1;
     let issues = hosted.host.issues(&repository, "kalypso").unwrap();
     assert!(issues[0].is_open && issues[0].body.contains("K0506"), "{}", issues[0].body);
     let forced = PublishOptions { foreign: ForeignCommits::Replace, ..hosted.options() };

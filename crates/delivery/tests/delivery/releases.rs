@@ -16,16 +16,23 @@ use engine::promotion::vector::Part;
 use git::Person;
 use hub_api::promotions::SubjectStatus;
 use jiff::Timestamp;
+use testkit::chain::MANIFESTS;
+use testkit::objects::{self, registration, workload_with};
 
 use crate::chain::name;
 use crate::controller::{DIRECT, PULL_REQUEST, World};
 
-const SOURCE: &str = "https://git.example/shop/shop-src";
-const MANIFESTS: &str = "https://git.example/shop/shop-gitops";
+const SOURCE: &str = "https://git.example/acme/shop";
 const SELECT: &str = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
 
 /// The chain `dev`, `stage` with the workload `shop` in an application repository. `annotation` is one of its registration.
 pub(crate) struct Shop(pub(crate) World);
+
+/// A target with a field of `manifests`.
+fn target(name: &str, environment: &str, more: &str) -> String {
+    let manifests = format!("repo: {MANIFESTS}, branch: {environment}, path: app, {more}");
+    objects::target((name, environment), "shop", &manifests)
+}
 
 impl Shop {
     pub(crate) fn new(delivery: &str, annotation: &str) -> Self {
@@ -35,12 +42,9 @@ impl Shop {
     /// `more` is the end of the promotion into `stage`, from its gates on.
     pub(crate) fn behind(delivery: &str, more: &str, annotation: &str) -> Self {
         let mut world = World::new(delivery, more);
-        let registration = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop, labels: {{team: store}}, annotations: \
-             {{{annotation}}}}}\nspec: {{workload: {{repo: {SOURCE}, branch: main, path: .}}, workspace: store}}\n"
-        );
-        world.chain.company.remove_main("workload.yaml");
-        world.chain.company.write_main("shop.yaml", &registration);
+        let metadata = format!("name: shop\n  labels: {{team: store}}\n  annotations: {{{annotation}}}");
+        let registration = registration("shop", SOURCE).replace("name: shop", &metadata);
+        world.chain.company.write_main("workloads/shop.yaml", &registration);
         // The environments follow the main branch, so that only releases move.
         for name in ["dev", "stage"] {
             world.chain.company.write_environment(name, &testkit::chain::environment(name, None));
@@ -50,16 +54,7 @@ impl Shop {
 
     /// Writes the workload with a field of `manifests` for each environment.
     pub(crate) fn write(&self, dev: &str, stage: &str) {
-        let target = |name: &str, more: &str| {
-            format!(
-                "    - {{name: shop, labels: {{purpose: shop}}, environment: {name}, manifests: {{repo: {MANIFESTS}, branch: {name}, path: app, {more}}}}}\n"
-            )
-        };
-        let text = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
-            target("dev", dev),
-            target("stage", stage)
-        );
+        let text = workload_with("shop", &[target("shop", "dev", dev), target("shop", "stage", stage)]);
         self.0.chain.company.write(SOURCE, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
     }
 
@@ -378,20 +373,11 @@ fn a_workload_that_no_promotion_moves_any_more_has_its_own_release() {
 fn all_keys_of_a_release_move_together() {
     let shop = Shop::new(DIRECT, "");
     let write = |dev: [&str; 2], stage: [&str; 2]| {
-        let target = |name: &str, environment: &str, more: String| {
-            format!(
-                "    - {{name: {name}, labels: {{purpose: shop}}, environment: {environment}, manifests: {{repo: {MANIFESTS}, branch: {environment}, path: app, {more}}}}}\n"
-            )
+        let targets = |environment: &str, [tag, version]: [&str; 2]| {
+            let cluster = target("cluster", environment, &format!("tag: {tag}"));
+            [cluster, target("host", environment, &format!("version: {version}"))]
         };
-        let of = |environment: &str, [tag, version]: [&str; 2]| {
-            let cluster = target("cluster", environment, format!("tag: {tag}"));
-            cluster + &target("host", environment, format!("version: {version}"))
-        };
-        let text = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
-            of("dev", dev),
-            of("stage", stage)
-        );
+        let text = workload_with("shop", &[targets("dev", dev), targets("stage", stage)].concat());
         shop.0.chain.company.write(SOURCE, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
     };
     shop.0.report("dev", 3, 0);
@@ -404,23 +390,15 @@ fn all_keys_of_a_release_move_together() {
     assert_eq!(shop.status().at.as_deref(), Some("tag=v2,version=2.0-1"));
 }
 
-const CART: &str = "https://git.example/cart/cart-src";
+const CART: &str = "https://git.example/acme/cart";
 
 /// A second workload, whose targets run in these environments.
 fn write_cart(shop: &mut Shop, environments: &[&str]) {
-    let registration = format!(
-        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: cart, labels: {{team: store}}}}\n\
-         spec: {{workload: {{repo: {CART}, branch: main, path: .}}, workspace: store}}\n"
-    );
+    let registration = registration("cart", CART).replace("name: cart\n", "name: cart\n  labels: {team: store}\n");
     let target = |name: &&str| {
-        format!(
-            "    - {{name: cart, labels: {{purpose: shop}}, environment: {name}, manifests: {{repo: {MANIFESTS}, branch: {name}, path: cart, tag: c1}}}}\n"
-        )
+        objects::target(("cart", name), "shop", &format!("repo: {MANIFESTS}, branch: {name}, path: cart, tag: c1"))
     };
-    let targets: String = environments.iter().map(target).collect();
-    let text = format!(
-        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: cart}}\nspec:\n  deploymentTargets:\n{targets}"
-    );
+    let text = workload_with("cart", &environments.iter().map(target).collect::<Vec<_>>());
     shop.0.chain.company.write(CART, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
     shop.0.chain.company.write_main("cart.yaml", &registration);
 }
@@ -515,8 +493,8 @@ fn error_of_one_workload_does_not_block_other_releases() {
 
 #[test]
 fn broken_application_file_does_not_block_other_releases() {
-    let wrong = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: cart}\nspec: {deploymentTargets: 7}\n";
-    for text in ["a: [", wrong] {
+    let wrong = objects::object("Workload", "cart", "deploymentTargets: 7");
+    for text in ["a: [", &wrong] {
         let shop = shop_and_cart();
         shop.0.chain.company.write(CART, "main", &BTreeMap::from([("workload.yaml".to_owned(), text.to_owned())]));
         shop.write("tag: v2", "tag: v1");

@@ -9,6 +9,8 @@ use crate::chain::name;
 use crate::controller::{DIRECT, World};
 use crate::rings::{ONE, OTHER, Ringed, release_ring};
 
+const WORKLOAD: &str = "workloads/shop.yaml";
+
 const RINGS: &str = "  rings: [{name: canary, names: [east]}, {name: rest}]\n";
 
 /// A chain `dev`, `stage`, whose first commit went through the two rings of `stage`.
@@ -56,10 +58,16 @@ fn walk(world: &World, [old, new]: [&str; 2]) -> Vec<[bool; 2]> {
     found
 }
 
+/// The workload with other metadata.
+fn renamed(text: &str, metadata: &str) -> String {
+    let before = "metadata:\n  name: shop\n";
+    assert!(text.contains(before), "{text}");
+    text.replace(before, &format!("metadata: {{{metadata}}}\n"))
+}
+
 fn rename(world: &mut World, metadata: &str) {
-    let text = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
-    let text = text.replace("metadata: {name: shop}", &format!("metadata: {{{metadata}}}"));
-    world.chain.company.write_main("workload.yaml", &text);
+    let text = world.chain.company.read(CONTROL_PLANE, "main", WORKLOAD).unwrap();
+    world.chain.company.write_main(WORKLOAD, &renamed(&text, metadata));
 }
 
 #[test]
@@ -80,12 +88,12 @@ fn a_workload_has_exactly_one_name_at_each_place_in_every_step() {
 #[test]
 fn a_move_that_began_under_the_earlier_name_ends() {
     let mut world = World::new(DIRECT, RINGS);
-    let workload = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
-    world.chain.company.remove_main("workload.yaml");
+    let workload = world.chain.company.read(CONTROL_PLANE, "main", WORKLOAD).unwrap();
+    world.chain.company.remove_main(WORKLOAD);
     // On the branches of the environments, the rename is there before the move ends.
     let write = |world: &World, (name, commit): (&str, Option<GitId>), text: &str| {
         let mut files = testkit::chain::environment(name, commit);
-        files.insert("workload.yaml".to_owned(), text.to_owned());
+        files.insert(WORKLOAD.to_owned(), text.to_owned());
         world.chain.company.write_environment(name, &files);
     };
     let head = world.chain.company.head("main");
@@ -97,12 +105,8 @@ fn a_move_that_began_under_the_earlier_name_ends() {
     assert!(states(&world).rollouts["shop"].as_ref().unwrap().state.current.is_some());
     // What is held is not replaced by a newer revision.
     world.command_about(Some("shop"), CommandKind::Hold, "wait").unwrap();
-    let metadata = "metadata: {name: store, annotations: {names.kalypso.io/renamed-from: shop}}";
-    write(
-        &world,
-        ("stage", world.chain.promoted("stage").commit),
-        &workload.replace("metadata: {name: shop}", metadata),
-    );
+    let text = renamed(&workload, "name: store, annotations: {names.kalypso.io/renamed-from: shop}");
+    write(&world, ("stage", world.chain.promoted("stage").commit), &text);
     world.settle();
     assert!(has(&world, "west", "shop-stage"));
     world.command_about(Some("store"), CommandKind::Resume, "go on").unwrap();
@@ -118,18 +122,19 @@ fn a_move_that_began_under_the_earlier_name_ends() {
 #[test]
 fn a_target_has_exactly_one_name_at_each_place_in_every_step() {
     let mut world = proved();
-    let text = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
-    let text = text.replace("name: shop}", "name: shop, annotations: {names.kalypso.io/renamed-targets: live=stage}}");
-    world.chain.company.write_main("workload.yaml", &text.replace("{name: stage, labels", "{name: live, labels"));
+    let text = world.chain.company.read(CONTROL_PLANE, "main", WORKLOAD).unwrap();
+    let text = renamed(&text, "name: shop, annotations: {names.kalypso.io/renamed-targets: live=stage}");
+    assert!(text.contains("- name: stage\n"), "{text}");
+    world.chain.company.write_main(WORKLOAD, &text.replace("- name: stage\n", "- name: live\n"));
     assert_eq!(walk(&world, ["shop-stage", "shop-live"]), [[false, false], [true, false], [true, true]]);
 }
 
 #[test]
 fn failing_renamed_workload_keeps_folders_under_its_earlier_name() {
     let mut world = proved();
-    let text = world.chain.company.read(CONTROL_PLANE, "main", "workload.yaml").unwrap();
-    let schema = "spec: \n  configSchemas: ['{\"required\": [\"MISSING\"]}']\n";
-    world.chain.company.write_main("workload.yaml", &text.replace("spec: \n", schema));
+    let text = world.chain.company.read(CONTROL_PLANE, "main", WORKLOAD).unwrap();
+    let schema = "  configSchemas: ['{\"required\": [\"MISSING\"]}']\n";
+    world.chain.company.write_main(WORKLOAD, &(text + schema));
     rename(&mut world, "name: store, annotations: {names.kalypso.io/renamed-from: shop}");
     assert_eq!(walk(&world, ["shop-stage", "store-stage"]), [[false, false]]);
 }

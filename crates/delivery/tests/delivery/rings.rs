@@ -13,10 +13,11 @@ use engine::output::Adoption;
 use engine::promotion::state::{BranchPosition, Move, MoveStage, Proved, Revision, RolloutState};
 use engine::promotion::vector::Part;
 use git::publish::ForeignCommits;
-use git::{NewCommit, Person, Repositories};
+use git::{Person, Repositories as _};
 use model::diagnostic::Code;
 use model::name::EnvironmentName;
-use model::tree::{Child, Entry};
+use testkit::company::CONTROL_PLANE;
+use testkit::company::memory::put_files;
 use testkit::generator::ENVIRONMENT;
 
 use crate::held::held;
@@ -178,15 +179,9 @@ impl Ringed {
 
     /// Replaces the state of a workload by a text that is none.
     fn break_state(&self, workload: &str) {
-        let repositories = &*self.world.repositories;
-        let head = read(&self.world.access(), &self.environment).unwrap().head.unwrap();
-        let (open, mut tree) = (git::opener(repositories, &head), repositories.tree(&head).unwrap());
-        let file = Child::File(Entry::file(*b"no state\n"));
-        tree.put(&format!("rollouts/{workload}.yaml"), file, &open).unwrap();
-        let (parents, author) = ([head.id], Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() });
-        let (tree, author) = (&tree, &author);
-        let commit = NewCommit { parents: &parents, tree, open: &open, message: "x", author, seconds: 1, signer: None };
-        repositories.commit(&head.url, &format!("kalypso-rollouts/{}", self.environment), &commit).unwrap();
+        let branch = format!("kalypso-rollouts/{}", self.environment);
+        let path = format!("rollouts/{workload}.yaml");
+        put_files(&self.world.repositories, (CONTROL_PLANE, &branch), &[(&path, "no state\n")]);
     }
 
     /// Moves a workload: changes its current move, and publishes.

@@ -69,7 +69,7 @@ pub(crate) fn merge_value(world: &World, value: &str, reviewers: &[&str]) -> u64
         labels,
         reviewers: reviews,
     };
-    let number = world.chain.host.state().repository("platform/control-plane").unwrap().open("kai", &new).unwrap();
+    let number = world.chain.host.state().repository("acme/control-plane").unwrap().open("kai", &new).unwrap();
     reviewers.iter().for_each(|account| world.chain.approve(number, account));
     world.chain.merge(number);
     number
@@ -148,11 +148,11 @@ fn returning_application_keeps_its_admitted_commit() {
     shop.write("site: a", "site: a");
     shop.0.settle();
     // The registration is away for a while, and the application changes meanwhile.
-    let registration = shop.0.chain.company.read(CONTROL_PLANE, "main", "shop.yaml").unwrap();
-    shop.0.chain.company.remove_main("shop.yaml");
+    let registration = shop.0.chain.company.read(CONTROL_PLANE, "main", "workloads/shop.yaml").unwrap();
+    shop.0.chain.company.remove_main("workloads/shop.yaml");
     shop.0.settle();
     shop.write("site: a", "site: evil");
-    shop.0.chain.company.write_main("shop.yaml", &registration);
+    shop.0.chain.company.write_main("workloads/shop.yaml", &registration);
     shop.0.settle();
     let place = published(&shop.0);
     let workload = &place.loaded.fleet.workloads["shop"];

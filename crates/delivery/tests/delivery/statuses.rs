@@ -28,7 +28,7 @@ fn status(environment: &str, state: StatusState) -> CommitStatus {
 
 fn report(world: &World, account: &str, commit: GitId, status: CommitStatus) {
     let mut hosted = world.chain.host.state();
-    hosted.repository("platform/control-plane").unwrap().set_status_as(account, commit, status).unwrap();
+    hosted.repository("acme/control-plane").unwrap().set_status_as(account, commit, status).unwrap();
 }
 
 #[test]

@@ -8,14 +8,26 @@ use delivery::publication::hub_publication::HubReceiver;
 use delivery::publication::publish::{Outcome, PublicationFailure, PublishOptions, Request, publish};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
-use git::RepositoryUrl;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 use tempfile::TempDir;
-pub(crate) use testkit::company::{BASE, HOST, PROPOSAL};
+use testkit::company::memory::url;
+pub(crate) use testkit::company::{BASE, PAGES, PROPOSAL};
 use testkit::company::{CONTROL_PLANE, MemoryCompany};
 use testkit::generator::ENVIRONMENT;
+
+/// The settings of a control plane in memory.
+pub(crate) fn settings(cache: &TempDir) -> ControlPlaneSettings {
+    ControlPlaneSettings {
+        repo: url(CONTROL_PLANE),
+        branch: "main".to_owned(),
+        git: git::Settings::new(cache.path().join("cache")),
+        acknowledgements: Arc::default(),
+        state_keys: StateKeys::default(),
+        environment_order: EnvironmentOrder::default(),
+    }
+}
 
 pub(crate) struct World {
     company: MemoryCompany,
@@ -41,15 +53,7 @@ impl World {
     /// A company of which nothing was published.
     pub(crate) fn new() -> Self {
         let cache = TempDir::new().unwrap();
-        let settings = ControlPlaneSettings {
-            repo: RepositoryUrl::from_object(CONTROL_PLANE).unwrap(),
-            branch: "main".to_owned(),
-            git: git::Settings::new(cache.path().join("cache")),
-            acknowledgements: Arc::default(),
-            state_keys: StateKeys::default(),
-            environment_order: EnvironmentOrder::default(),
-        };
-        Self { company: MemoryCompany::new(), settings, _cache: cache }
+        Self { company: MemoryCompany::new(), settings: settings(&cache), _cache: cache }
     }
 
     /// Access to its repositories.

@@ -7,7 +7,7 @@ use git_host::host::Issues as _;
 use git_host::{HostKind, HostRepository};
 use hub_api::promotions::PromotionService as _;
 use service::{Service, Timing};
-use testkit::company::{CONTROL_PLANE, HOST};
+use testkit::company::{CONTROL_PLANE, PAGES};
 
 use crate::world::{RARELY, World, eventually};
 
@@ -24,7 +24,7 @@ fn refused_writes_are_in_the_status_and_the_issue_until_written() {
     protect(Some("GH013: Repository rule violations found"));
     let often = Duration::from_millis(20);
     let service = Service::start(world.settings(Timing { promotion: often, poll: often, ..RARELY }));
-    let repository = HostRepository::parse(HostKind::GitHub, "https://git.example/platform/gitops", HOST).unwrap();
+    let repository = HostRepository::parse(HostKind::GitHub, "https://git.example/acme/gitops", PAGES).unwrap();
     let issue = || world.host.issues(&repository, "kalypso").unwrap().pop();
     eventually("the issue", || issue().is_some_and(|issue| issue.is_open && issue.body.contains("GH013")));
     let problem = || service.status(Some("prod")).pop().and_then(|status| status.problem);

@@ -1,19 +1,18 @@
 //! What requests a sync, and what comes of it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use delivery::access::ControlPlaneSettings;
-use git::{NewCommit, Person, RepositoryUrl};
 use git_host::HostKind;
 use git_host::double::events::RepositoryWebhooks;
 use git_host::error::HostError;
 use git_host::secret::{Secret, SecretSource};
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
-use model::tree::{Tree, closed};
 use service::{Service, ServiceSettings};
-use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany, PROPOSAL};
+use testkit::company::memory::commit_files;
+use testkit::company::{CONTROL_PLANE, Files, MemoryCompany, PAGES, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
+use testkit::objects;
 
 use crate::world::{OFTEN, RARELY, SECRET, World, eventually, state, syncs};
 
@@ -106,7 +105,7 @@ fn webhooks(service: &Service, result: &str) -> usize {
 fn a_webhook_counts_by_the_path_of_its_repository() {
     let mut world = World::new();
     let service = world.start(RARELY);
-    let path = CONTROL_PLANE.strip_prefix(HOST).unwrap().trim_matches('/');
+    let path = CONTROL_PLANE.strip_prefix(PAGES).unwrap().trim_matches('/');
     let send = |url: &str, commit| {
         let sent = repository_webhooks(&Secret::new(SECRET), url).push(ENVIRONMENT, commit);
         let header = |name: &str| sent.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
@@ -114,7 +113,7 @@ fn a_webhook_counts_by_the_path_of_its_repository() {
     };
     let addresses = [
         format!("http://internal:3000/{}.git", path.to_uppercase()),
-        format!("{HOST}/{path}.git/"),
+        format!("{PAGES}/{path}.git/"),
         format!("ssh://git@internal:2222/{path}.git"),
         format!("git@internal:{path}"),
     ];
@@ -224,27 +223,10 @@ fn a_new_environment_is_found() {
 #[test]
 fn broken_control_plane_does_not_delay_the_others() {
     let world = World::new();
-    let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
-    let commit = |branch: &str, files: &BTreeMap<String, String>| {
-        let mut tree = Tree::default();
-        files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
-        let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-        let commit = NewCommit {
-            parents: &[],
-            tree: &tree,
-            open: &closed,
-            message: "Change",
-            author: &author,
-            seconds: 1,
-            signer: None,
-        };
-        world.company.repositories.commit(&url, branch, &commit).unwrap();
+    let commit = |branch: &str, files: &Files| {
+        commit_files(&world.company.repositories, (CONTROL_PLANE, branch), files);
     };
-    let declaration = format!(
-        "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: shop}}, \
-         spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: shop, path: .}}}}}}\n"
-    );
-    commit("retail", &BTreeMap::from([(".environments/shop.yaml".to_owned(), declaration)]));
+    commit("retail", &[(".environments/shop.yaml".to_owned(), objects::environment("shop"))].into());
     let mut files = world.company.files().clone();
     let gitops = files["gitops-repo.yaml"].replace("branch: clusters", "branch: shops");
     files.insert("gitops-repo.yaml".to_owned(), gitops);

@@ -7,22 +7,24 @@ use std::time::{Duration, Instant};
 use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, StateKeys};
 use delivery::pull_requests::ConfiguredHost;
-use git::{NewCommit, Person, Repositories as _, RepositoryUrl, Revision};
+use git::Repositories as _;
 use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
 use git_host::secret::Secret;
 use hub_api::syncs::{EnvironmentSync, SyncService as _};
 use model::rollout::EnvironmentOrder;
-use model::tree::{Tree, closed};
 use service::{PromotionHub, Service, ServiceHost, ServiceSettings, Timing};
 use tempfile::TempDir;
-use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
+use testkit::company::memory::{commit_files, resolve, url};
+use testkit::company::{CONTROL_PLANE, MemoryCompany, PAGES};
 use testkit::generator::ENVIRONMENT;
 
 /// How long a test waits for the service.
 const PATIENCE: Duration = Duration::from_mins(1);
-const GITOPS_PATH: &str = "platform/gitops";
+const GITOPS_PATH: &str = "acme/gitops";
+/// The branch with the states of the environment.
+const STATES: &str = "kalypso-rollouts/prod";
 pub(crate) const SECRET: &str = "a secret of webhooks";
 
 /// Never polls by itself within a test.
@@ -53,9 +55,9 @@ impl World {
     }
 
     pub(crate) fn settings(&self, timing: Timing) -> ServiceSettings {
-        let settings = ConfiguredHost::new(Arc::new(self.host.clone()), HOST);
+        let settings = ConfiguredHost::new(Arc::new(self.host.clone()), PAGES);
         let control_plane = ControlPlaneSettings {
-            repo: RepositoryUrl::from_object(CONTROL_PLANE).unwrap(),
+            repo: url(CONTROL_PLANE),
             branch: "main".to_owned(),
             git: git::Settings::new(self.cache.path().join("cache")),
             acknowledgements: Arc::default(),
@@ -94,27 +96,13 @@ impl World {
 
     /// Begins the branch with the states of the environment.
     pub(crate) fn begin_states(&self) {
-        let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
-        let author = Person { name: "Kalypso".to_owned(), email: "kalypso@example.com".to_owned() };
-        let mut tree = Tree::default();
-        tree.write("README.md", "The states.\n".as_bytes());
-        let commit = NewCommit {
-            parents: &[],
-            tree: &tree,
-            open: &closed,
-            message: "The first state",
-            author: &author,
-            seconds: 1_000,
-            signer: None,
-        };
-        self.company.repositories.commit(&url, &format!("kalypso-rollouts/{ENVIRONMENT}"), &commit).unwrap();
+        let file = ("README.md".to_owned(), "The states.\n".to_owned());
+        commit_files(&self.company.repositories, (CONTROL_PLANE, STATES), &[file].into());
     }
 
     /// The message of the newest commit with states.
     pub(crate) fn newest_state(&self) -> String {
-        let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
-        let revision = Revision::branch(&format!("kalypso-rollouts/{ENVIRONMENT}"));
-        let head = self.company.repositories.resolve(&url, &revision).unwrap();
+        let head = resolve(&self.company.repositories, (CONTROL_PLANE, STATES)).unwrap();
         self.company.repositories.info(&head).unwrap().message
     }
 

@@ -12,6 +12,7 @@ use git::{MemoryRepositories, RepositoryUrl};
 use jiff::Timestamp;
 use model::rollout::EnvironmentOrder;
 use proptest::prelude::*;
+use testkit::company::memory::put_files;
 
 use super::*;
 use crate::access::{ControlPlaneSettings, StateKeys};
@@ -501,23 +502,8 @@ fn two_writers_do_not_overwrite_each_other() {
 fn a_broken_file_hides_only_its_own_state() {
     let store = Store::new();
     store.write(&store.read(), Some(parsed(ROLLOUT).unwrap()));
-    let head = store.read().head.unwrap();
-    let mut tree = store.repositories.tree(&head).unwrap();
-    let open = opener(&*store.repositories, &head);
-    let broken = Child::File(Entry::file(*b"kind: Rollout\n"));
-    tree.put("rollouts/till.yaml", broken, &open).unwrap();
-    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-    let parents = [head.id];
-    let commit = NewCommit {
-        parents: &parents,
-        tree: &tree,
-        open: &open,
-        message: "x",
-        author: &author,
-        seconds: 2,
-        signer: None,
-    };
-    store.repositories.commit(&head.url, &branch_name(&store.environment), &commit).unwrap();
+    let (url, branch) = (store.read().head.unwrap().url, branch_name(&store.environment));
+    put_files(&store.repositories, (url.as_str(), &branch), &[("rollouts/till.yaml", "kind: Rollout\n")]);
     let states = store.read();
     assert!(states.rollouts["shop"].is_ok());
     let error = states.rollouts["till"].as_ref().unwrap_err();
