@@ -6,7 +6,6 @@ mod program;
 mod push;
 mod reads;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -37,13 +36,4 @@ fn eventually<T>(what: &str, pause: Duration, mut find: impl FnMut() -> Result<O
         }
         std::thread::sleep(pause);
     }
-}
-
-/// Runs git in a folder. Returns its output without the last line break.
-fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
-    let output = std::process::Command::new("git").arg("-C").arg(folder).args(arguments).output()?;
-    if !output.status.success() {
-        bail!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

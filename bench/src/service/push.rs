@@ -7,12 +7,13 @@ use anyhow::{Context as _, Result, ensure};
 use git_host::HostKind;
 use git_host::double::events::RepositoryWebhooks;
 use git_host::secret::Secret;
+use testkit::company::git;
 use testkit::generator::change::GeneratedChange;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
 use super::company::{Company, WEBHOOK_SECRET, control_plane_url};
+use super::eventually;
 use super::program::Service;
-use super::{eventually, git};
 use crate::report::{Row, grouped};
 use crate::{Options, SEED};
 
@@ -130,10 +131,10 @@ impl Pusher<'_> {
     fn check(self, commit: &str, turn: usize) -> Result<()> {
         let reached = self.change.reached;
         let repository = self.company.repository("gitops");
-        let changed = git(&repository, &["diff", "--name-only", ENVIRONMENT, commit])?;
+        let changed = git(&repository, &["diff", "--name-only", ENVIRONMENT, commit]);
         ensure!(changed.lines().count() == reached, "{} files changed instead of {reached}", changed.lines().count());
         let file = changed.lines().next().context("nothing changed")?;
-        let content = git(&repository, &["show", &format!("{commit}:{file}")])?;
+        let content = git(&repository, &["show", &format!("{commit}:{file}")]);
         ensure!(content.contains(&format!("https://changed-{turn}.example/")), "{file} does not have the new value");
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! The files of a company, and the repositories that contain them, in memory.
+//! The files of a company, and the repositories that contain them, in memory or in a folder.
 
+mod bare;
 mod generated;
 pub mod memory;
 
@@ -8,6 +9,7 @@ use std::fmt::Display;
 
 use model::git_id::GitId;
 
+pub use self::bare::{BareRepositories, CommittedFile, git};
 pub use self::generated::{BASE, MemoryCompany, PROPOSAL, generated_files};
 pub use self::memory::{CONTROL_PLANE, GITOPS, PAGES};
 pub use crate::objects::HOST;

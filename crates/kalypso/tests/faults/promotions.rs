@@ -11,13 +11,14 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::company::{CompanyFiles, common_value};
 use testkit::hub_program::HubProgram;
 use testkit::objects;
 
 use crate::chance::Chance;
 use crate::company::{Company, HOST, Ran, git};
 use crate::rounds::{number, told};
-use crate::site::{ENVIRONMENTS, await_orphans, await_unlocked, check_history, workload};
+use crate::site::{ENVIRONMENTS, await_orphans, await_unlocked, check_history};
 
 /// The number of kills without other settings.
 const KILLS: u64 = 40;
@@ -69,31 +70,12 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let company = Company::empty();
-        let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-prod}\nspec:\n  from: [dev]\n  to: prod\n  delivery: direct\n  gates:\n    - {name: compliant, compliant: {share: 100%}}\n  rings:\n    - {name: first, names: [east]}\n    - {name: others}\n";
-        let mut main = vec![
-            (".environments/dev.yaml", objects::environment("dev")),
-            (".environments/prod.yaml", objects::environment("prod")),
-            (".environments/to-prod.yaml", promotion.to_owned()),
-            ("workloads/shop.yaml", workload("shop")),
-            ("common.yaml", value(0)),
-        ];
-        main.extend(objects::templates());
-        let first = company.commit("control-plane", "main", &main);
-        for (name, places) in PLACES {
-            let commit = if name == "prod" { format!("\ncommit: {first}") } else { String::new() };
-            let base = format!("repo: {HOST}control-plane\nbranch: main\npath: .{commit}");
-            let mut files = vec![
-                ("base.yaml", objects::object("BaseRepo", "main", &base)),
-                ("gitops.yaml", objects::gitops(name, name, ".")),
-                ("policy.yaml", objects::policy("shop", "shop")),
-            ];
-            let paths = [("east", "east.yaml"), ("west", "west.yaml")];
-            let paths = paths.into_iter().filter(|(place, _)| places.contains(place));
-            files.extend(paths.map(|(place, path)| (path, objects::cluster_type(place, place))));
-            company.commit("control-plane", name, &files);
-            company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
-        }
+        let gates = "gates:\n  - {name: compliant, compliant: {share: 100%}}";
+        let rings = "rings:\n  - {name: first, names: [east]}\n  - {name: others}";
+        let spec = format!("from: [dev]\nto: prod\ndelivery: direct\n{gates}\n{rings}");
+        let promotion = objects::object("Promotion", "to-prod", &spec);
+        let files = CompanyFiles::with_places(&PLACES).following("dev").with("common.yaml", value(0));
+        let company = Company::empty().filled(&files.with(".environments/to-prod.yaml", promotion));
         let mut create = company.command();
         create.current_dir(company.path(".")).args(["hub", "token", "create", "admin", "--role", "admin"]);
         let token = Ran::new(&mut create).ends(0).out.lines().next().unwrap_or_default().to_owned();
@@ -272,5 +254,5 @@ impl World {
 }
 
 fn value(round: u64) -> String {
-    objects::config("common", "", &format!("VALUE: round-{round}"))
+    common_value(&format!("round-{round}"))
 }

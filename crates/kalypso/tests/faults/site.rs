@@ -7,9 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::objects::{self, object};
+use testkit::company::CompanyFiles;
+use testkit::objects;
 
-use crate::company::{Company, HOST, Ran, dev, folder_text, git};
+use crate::company::{Company, Ran, folder_text, git};
 use crate::way::Way;
 
 pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];
@@ -38,26 +39,7 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn new(way: fn(&Path) -> Way) -> Self {
-        let company = Company::new();
-        company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
-        company.change(
-            "control-plane@main",
-            "workloads/cart.yaml",
-            &objects::registration("cart", &format!("{HOST}cart")),
-        );
-        for name in ["shop", "cart"] {
-            company.commit(name, "main", &[(&format!("{name}.yaml"), workload(name))]);
-        }
-        let mut prod = dev();
-        prod.retain(|(path, _)| *path != "gitops.yaml");
-        prod.push(("gitops.yaml", objects::gitops("prod", "prod", ".")));
-        company.commit("control-plane", "prod", &prod);
-        for environment in ENVIRONMENTS {
-            let at = format!("control-plane@{environment}");
-            company.change(&at, "policies/cart.yaml", &objects::policy("cart", "cart"));
-            let readme = format!("What clusters of {environment} run.\n");
-            company.commit("gitops", environment, &[("README.md", readme)]);
-        }
+        let company = Company::empty().filled(&CompanyFiles::with_applications(&ENVIRONMENTS, &["shop", "cart"]));
         let folder = company.path("");
         let way = way(&folder);
         company.configure(&way.url(&company.path("served")), "");
@@ -86,7 +68,7 @@ impl Site {
 
     /// Changes an application.
     pub(crate) fn change_application(&mut self) {
-        let text = format!("{}# {}\n", workload("cart"), self.state);
+        let text = format!("{}# {}\n", objects::workload_in("cart", &ENVIRONMENTS), self.state);
         self.company.change("cart@main", "cart.yaml", &text);
     }
 
@@ -230,17 +212,6 @@ pub(crate) fn check_history(repository: &Path, before: &str, head: &str) {
         let is_ours = email == "kalypso@kalypso.invalid" && trailer.starts_with("Kalypso-Environment: ");
         assert!(is_ours || email == "ann@example.com", "{id} is nobody's: {commit}");
     }
-}
-
-/// A workload with a target in each environment. The target has the name of the environment.
-pub(crate) fn workload(name: &str) -> String {
-    let manifests = format!("{{repo: {HOST}{name}-deploy, branch: main, path: .}}");
-    let target = |environment: &str| {
-        format!(
-            "\n  - name: {environment}\n    labels: {{purpose: {name}}}\n    environment: {environment}\n    manifests: {manifests}"
-        )
-    };
-    object("Workload", name, &format!("deploymentTargets:{}", ENVIRONMENTS.map(target).concat()))
 }
 
 /// The processes with this environment variable, without zombies.

@@ -1,16 +1,16 @@
-//! A small company: its repositories, created by the Git program, and the Kalypso program.
+//! A small company: its repositories, and the Kalypso program.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::company::{BareRepositories, CompanyFiles};
+pub(crate) use testkit::company::{HOST, git};
 use testkit::objects;
-pub(crate) use testkit::objects::HOST;
 
 /// The output and the exit status of a run.
 pub(crate) struct Ran {
@@ -61,37 +61,18 @@ pub(crate) fn kalypso(folder: &Path) -> Command {
     command
 }
 
-/// Runs Git, which must succeed.
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new("git").current_dir(folder).args(arguments).output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-/// A file of a commit.
-#[derive(Clone, Copy)]
-pub(crate) struct CommittedFile<'f> {
-    path: &'f str,
-    /// The mode, as git writes it.
-    mode: &'static str,
-    content: &'f [u8],
-}
-
-impl<'f> CommittedFile<'f> {
-    pub(crate) fn regular(path: &'f str, content: &'f [u8]) -> Self {
-        Self { path, mode: "100644", content }
-    }
-
-    pub(crate) fn link(path: &'f str, target: &'f str) -> Self {
-        Self { path, mode: "120000", content: target.as_bytes() }
-    }
-}
-
 /// Repositories in a folder, with a `kalypso.toml` beside them.
 pub(crate) struct Company {
     folder: TempDir,
-    /// The base of its URLs. Files that are committed name it where their text contains [`HOST`].
-    pub(crate) url: String,
+    repositories: BareRepositories,
+}
+
+impl Deref for Company {
+    type Target = BareRepositories;
+
+    fn deref(&self) -> &BareRepositories {
+        &self.repositories
+    }
 }
 
 impl Company {
@@ -100,9 +81,10 @@ impl Company {
         Self::empty_at(HOST)
     }
 
-    fn empty_at(url: &str) -> Self {
-        let company = Self { folder: TempDir::new().unwrap(), url: url.to_owned() };
-        fs::create_dir(company.path("served")).unwrap();
+    /// A folder with only a configuration file, for URLs with this base. It ends with a slash.
+    pub(crate) fn empty_at(url: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let company = Self { repositories: BareRepositories::new(folder.path().join("served"), url), folder };
         company.configure(&format!("{}/", company.path("served").display()), "");
         company
     }
@@ -114,17 +96,18 @@ impl Company {
 
     /// The same with another base of its URLs. It ends with a slash.
     pub(crate) fn at(url: &str) -> Self {
-        let company = Self::empty_at(url);
-        let mut main = vec![
-            (".environments/dev.yaml", objects::environment("dev")),
-            ("workloads/shop.yaml", objects::registration("shop", &format!("{HOST}shop"))),
-        ];
-        main.extend(objects::templates());
-        company.commit("control-plane", "main", &main);
-        company.commit("control-plane", "dev", &dev());
-        company.commit("shop", "main", &[("shop.yaml", objects::workload("shop"))]);
-        company.commit("gitops", "dev", &[("README.md", "What clusters of dev run.\n".to_owned())]);
-        company
+        Self::empty_at(url).filled(&with_target_in_dev(&["dev"]))
+    }
+
+    /// The same with these environments. `shop` has a target only in `dev`.
+    pub(crate) fn with_environments(environments: &[&str]) -> Self {
+        Self::empty().filled(&with_target_in_dev(environments))
+    }
+
+    /// Writes the repositories of a company.
+    pub(crate) fn filled(self, files: &CompanyFiles) -> Self {
+        files.write(&self.repositories);
+        self
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -143,9 +126,10 @@ impl Company {
     /// Writes all files of environment `dev` into a plain folder.
     pub(crate) fn write_plain(&self, folder: &str) -> PathBuf {
         let folder = self.path(folder);
-        let files = dev().into_iter().chain(objects::templates()).chain([("shop.yaml", objects::workload("shop"))]);
+        let more = objects::templates().into_iter().chain([("shop.yaml", objects::workload("shop"))]);
+        let files = dev().into_iter().chain(more.map(|(path, text)| (path.to_owned(), text)));
         for (path, text) in files.filter(|(path, _)| !path.contains("base")) {
-            fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+            fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
             fs::write(folder.join(path), text).unwrap();
         }
         folder
@@ -158,93 +142,6 @@ impl Company {
 
     pub(crate) fn command(&self) -> Command {
         kalypso(self.folder.path())
-    }
-
-    /// The folder of a repository. It is created if it does not exist.
-    pub(crate) fn repository(&self, name: &str) -> PathBuf {
-        let path = self.path("served").join(format!("{name}.git"));
-        if !path.exists() {
-            git(self.folder.path(), &["init", "--quiet", "--bare", "--initial-branch=main", path.to_str().unwrap()]);
-        }
-        path
-    }
-
-    /// Makes a commit with exactly these files on a branch. Returns its id.
-    pub(crate) fn commit(&self, name: &str, branch: &str, files: &[(&str, String)]) -> String {
-        let files: Vec<_> = files.iter().map(|(path, text)| CommittedFile::regular(path, text.as_bytes())).collect();
-        self.import(&format!("{name}@{branch}"), "deleteall\n", &files)
-    }
-
-    /// Makes a commit that changes one file of a branch, `REPOSITORY@BRANCH`. Returns its id.
-    pub(crate) fn change(&self, at: &str, path: &str, text: &str) -> String {
-        self.change_file(at, CommittedFile::regular(path, text.as_bytes()))
-    }
-
-    /// The same with any bytes, or with a link.
-    pub(crate) fn change_file(&self, at: &str, file: CommittedFile<'_>) -> String {
-        self.import(at, "", &[file])
-    }
-
-    /// Makes a commit that removes a file or folder of a branch.
-    pub(crate) fn remove(&self, name: &str, branch: &str, path: &str) -> String {
-        self.import(&format!("{name}@{branch}"), &format!("D {path}\n"), &[])
-    }
-
-    fn import(&self, at: &str, first: &str, files: &[CommittedFile<'_>]) -> String {
-        let (name, branch) = at.split_once('@').unwrap();
-        let repository = self.repository(name);
-        let from = self.head(name, branch).map_or_else(String::new, |head| format!("from {head}\n"));
-        let message = "A change\n";
-        let mut stream = format!(
-            "commit refs/heads/{branch}\ncommitter Ann <ann@example.com> 1700000000 +0000\ndata {}\n{message}{from}{first}",
-            message.len()
-        )
-        .into_bytes();
-        for CommittedFile { path, mode, content } in files {
-            let bytes = self.with_own_url(content);
-            write!(stream, "M {mode} inline \"{}\"\ndata {}\n", path.replace('"', "\\\""), bytes.len()).unwrap();
-            stream.extend_from_slice(&bytes);
-            stream.push(b'\n');
-        }
-        let mut child = Command::new("git")
-            .current_dir(&repository)
-            .args(["fast-import", "--quiet", "--force"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(&stream).unwrap();
-        assert!(child.wait().unwrap().success());
-        self.head(name, branch).unwrap()
-    }
-
-    /// A file with the company's URL instead of [`HOST`].
-    fn with_own_url<'f>(&self, file: &'f [u8]) -> Cow<'f, [u8]> {
-        match std::str::from_utf8(file) {
-            Ok(text) if self.url != HOST => Cow::Owned(text.replace(HOST, &self.url).into_bytes()),
-            _ => Cow::Borrowed(file),
-        }
-    }
-
-    /// The head of a branch, if it exists.
-    pub(crate) fn head(&self, name: &str, branch: &str) -> Option<String> {
-        let heads = git(&self.repository(name), &["for-each-ref", "--format=%(objectname) %(refname)"]);
-        let wanted = format!(" refs/heads/{branch}");
-        heads.lines().find_map(|line| line.strip_suffix(&wanted)).map(str::to_owned)
-    }
-
-    /// A file of a branch.
-    pub(crate) fn file(&self, name: &str, branch: &str, path: &str) -> String {
-        git(&self.repository(name), &["show", &format!("{branch}:{path}")])
-    }
-
-    /// The files of a branch, one per line.
-    pub(crate) fn files(&self, name: &str, branch: &str) -> String {
-        git(&self.repository(name), &["ls-tree", "-r", "--name-only", branch])
-    }
-
-    /// Moves a branch to the commit of another branch, like the merge of a pull request.
-    pub(crate) fn merge(&self, name: &str, branch: &str, from: &str) {
-        git(&self.repository(name), &["update-ref", &format!("refs/heads/{branch}"), &format!("refs/heads/{from}")]);
     }
 
     /// The confirmation that a plan requires before it removes so many files.
@@ -260,17 +157,15 @@ impl Company {
     }
 }
 
+fn with_target_in_dev(environments: &[&str]) -> CompanyFiles {
+    let mut files = CompanyFiles::with_applications(environments, &["shop"]);
+    files.applications.insert("shop".to_owned(), [("shop.yaml".to_owned(), objects::workload("shop"))].into());
+    files
+}
+
 /// The files of branch `dev` of the control plane.
-pub(crate) fn dev() -> Vec<(&'static str, String)> {
-    vec![
-        ("base.yaml", objects::base()),
-        ("gitops.yaml", objects::gitops("dev", "dev", ".")),
-        ("cluster-types/east.yaml", objects::cluster_type("east", "east-us")),
-        ("cluster-types/west.yaml", objects::cluster_type("west", "west-us")),
-        ("policies/shop.yaml", objects::policy("shop", "shop")),
-        ("configs/common.yaml", objects::config("common", "", "DATABASE: mysql://main/a\nLOG_LEVEL: info")),
-        ("configs/west.yaml", objects::config("west", "region: west-us", "DATABASE: mysql://west/a")),
-    ]
+pub(crate) fn dev() -> Vec<(String, String)> {
+    with_target_in_dev(&["dev"]).environments.remove("dev").unwrap().into_iter().collect()
 }
 
 /// All files below a folder. Each text follows after a line with its path.

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use testkit::company::CommittedFile;
 use testkit::objects::{cluster_type, config, labelled, object, policy, registration, schema, template, workload};
 
-use crate::company::{CommittedFile, Company, HOST, Ran, folder_text, kalypso};
+use crate::company::{Company, HOST, Ran, folder_text, kalypso};
 
 /// Adds a file to branch `dev`, and checks that the output has this text and both assignments still exist.
 fn check(path: &str, bytes: &[u8], status: i32, words: &[&str]) {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use testkit::company::CommittedFile;
 use testkit::git_server::{GitServer, ServerFault};
 use testkit::objects::{self, config, environment};
 
-use crate::company::{CommittedFile, Company, Ran, folder_text, git, kalypso};
+use crate::company::{Company, Ran, folder_text, git, kalypso};
 
 #[test]
 fn a_failing_assignment_keeps_its_folder_while_others_ship() {
@@ -62,12 +63,12 @@ fn check_kept(break_it: impl Fn(&Company), words: &[&str]) {
 }
 
 /// A commit of the environment's files, with some set or removed.
-fn commit(files: &[(&'static str, Option<String>)]) -> impl Fn(&Company) + use<> {
+fn commit(files: &[(&str, Option<String>)]) -> impl Fn(&Company) + use<> {
     let mut all: BTreeMap<_, _> = crate::company::dev().into_iter().collect();
     for (path, text) in files {
         match text {
-            Some(text) => drop(all.insert(path, text.clone())),
-            None => drop(all.remove(path)),
+            Some(text) => drop(all.insert((*path).to_owned(), text.clone())),
+            None => drop(all.remove(*path)),
         }
     }
     let files: Vec<_> = all.into_iter().collect();

@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::Value as Json;
+use testkit::company::{CompanyRepositories as _, pinned, place_files};
 use testkit::git_server::GitServer;
 use testkit::objects;
 
@@ -14,12 +15,10 @@ use crate::stepping;
 /// A workload in an application repository, with these releases in `dev`, `stage` and `prod`.
 fn shop(releases: [&str; 3]) -> String {
     let target = |(name, tag): (&str, &str)| {
-        format!(
-            "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, tag: \"{tag}\", path: .}}\n"
-        )
+        objects::target((name, name), "shop", &format!("repo: {HOST}shop-deploy, tag: \"{tag}\", path: ."))
     };
-    let targets = ENVIRONMENTS.into_iter().zip(releases).map(target);
-    objects::object("Workload", "shop", &format!("deploymentTargets:\n{}", targets.collect::<String>()))
+    let targets: Vec<_> = ENVIRONMENTS.into_iter().zip(releases).map(target).collect();
+    objects::workload_with("shop", &targets)
 }
 
 /// A platform that promotes the releases of `shop`. All environments have 1.0.0.
@@ -205,7 +204,7 @@ fn a_tag_that_is_moved_is_another_release() {
     let pin = "deploymentTargetSelector: {labelSelector: {matchLabels: {workload: shop}}}\n\
                clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}\n\
                manifests: {tag: 0.9.0}";
-    let pin = objects::object("ReleasePin", "west", pin).replace("scheduler.kalypso.io", "fleet.kalypso.io");
+    let pin = objects::object("ReleasePin", "west", pin);
     world.company.change("control-plane@prod", "pins/west.yaml", &pin);
     for person in 0..2 {
         world.until("the pin before prod", || {
@@ -235,7 +234,7 @@ fn manually_pinned_cluster_keeps_its_release() {
     let pin = "deploymentTargetSelector: {labelSelector: {matchLabels: {workload: shop}}}\n\
                clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}\n\
                manifests: {tag: 1.0.0}";
-    let pin = objects::object("ReleasePin", "west", pin).replace("scheduler.kalypso.io", "fleet.kalypso.io");
+    let pin = objects::object("ReleasePin", "west", pin);
     world.company.change("control-plane@prod", "pins/west.yaml", &pin);
     world.until("the pin", || platform.has("west", "1.0.0"));
     platform.rests_at("2.0.0");
@@ -311,10 +310,9 @@ impl Spelled {
 
     /// Writes objects into the branch of `prod`, in place of those of the same file. They are not published.
     fn refuses(&self, objects: &[(&'static str, String)], words: &str) {
-        let mut files = stepping::environment("prod", &self.first);
-        files.retain(|(path, _)| objects.iter().all(|(other, _)| other != path));
-        files.extend_from_slice(objects);
-        self.world.company.commit("control-plane", "prod", &files);
+        let mut files = pinned(place_files("prod", &["east"]), &self.first);
+        files.extend(objects.iter().map(|(path, text)| ((*path).to_owned(), text.clone())));
+        self.world.company.write("control-plane", "prod", &files);
         self.world.run("publish -e prod --direct").ends(1).says(&[words]);
         assert!(self.world.published().contains("VALUE: first"), "{objects:?}: {}", self.world.published());
     }
@@ -377,7 +375,7 @@ fn commit_of_main_waits_for_its_gates_in_every_spelling() {
 #[test]
 fn changed_precedence_of_values_waits_for_the_gates() {
     let special = objects::config("aaa-east", "region: east", "VALUE: special");
-    let files = [("workloads/shop.yaml", promotion_world::workload()), ("special.yaml", special)];
+    let files = [("special.yaml", special)];
     // Without rings, a plan shows all that a commit brings.
     let (promotions, _) = PROMOTIONS.split_once("  rings:").unwrap();
     let world = World::start(promotion_world::company(promotions, &files), None);

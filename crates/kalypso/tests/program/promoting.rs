@@ -1,10 +1,11 @@
 //! Promotions with real parts: git, the service with its hub, and reports of simulated clusters over the API.
 
+use testkit::company::common_value;
 use testkit::objects;
 use testkit::postgres::{PostgresServer, availability};
 
 use crate::company::{Ran, git};
-use crate::promotion_world::{PROMOTIONS, World, config};
+use crate::promotion_world::{PROMOTIONS, World};
 use crate::serving::eventually;
 
 #[test]
@@ -13,7 +14,7 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in prod", || world.proves("prod", &first));
     *world.failing.lock().unwrap() = Some(("stage", "east"));
-    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     world.until("the stop in stage", || world.platform("stage")["moving"]["phase"] == "stopped");
     assert!(world.platform("dev")["at"] == *second && world.platform("prod")["at"] == *first);
     world.run(&format!("rollout wait {} -e stage", &second[..7])).ends(1).says(&["failed: stage:", "of 2 reconcilers"]);
@@ -47,9 +48,9 @@ fn a_commit_that_failed_reaches_no_further_environment_with_its_fix() {
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in prod", || world.proves("prod", &first));
     *world.failing.lock().unwrap() = Some(("dev", "east"));
-    world.company.change("control-plane@main", "common.yaml", &config("broken"));
+    world.company.change("control-plane@main", "common.yaml", &common_value("broken"));
     world.until("the stop in dev", || world.platform("dev")["moving"]["phase"] == "stopped");
-    let fix = world.company.change("control-plane@main", "common.yaml", &config("repaired"));
+    let fix = world.company.change("control-plane@main", "common.yaml", &common_value("repaired"));
     world.until("the fix in dev", || world.value("dev", "east").contains("repaired"));
     *world.failing.lock().unwrap() = None;
     world.until("the proof of the fix in prod", || world.proves("prod", &fix));
@@ -67,13 +68,13 @@ fn a_commit_that_removes_a_gate_waits_for_it() {
     world.until("the first commit in prod", || world.proves("prod", &first));
     let without = PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", "");
     world.company.change("control-plane@main", ".environments/promotions.yaml", &without);
-    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     world.until("the proof in stage", || world.proves("stage", &second));
     world.until("the gate", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
     // The whole promotion is gone: nothing moves, and prod keeps what it has.
     let (rest, _) = without.rsplit_once("---").unwrap();
     world.company.change("control-plane@main", ".environments/promotions.yaml", rest);
-    let third = world.company.change("control-plane@main", "common.yaml", &config("third"));
+    let third = world.company.change("control-plane@main", "common.yaml", &common_value("third"));
     world.until("the proof in stage", || world.proves("stage", &third));
     world.company.change("control-plane@prod", "later.yaml", &objects::config("later", "", "LATER: value"));
     world.run("publish -e prod --no-step --direct");
@@ -92,7 +93,7 @@ fn urgent_value_overtakes_a_moving_commit_without_releasing_it() {
         world.run("skip -e prod shop --gate released --reason test");
         world.proves("prod", &first)
     });
-    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
     for person in 0..2 {
         Ran::new(&mut world.command("approve -e prod", person)).ends(0);
@@ -124,7 +125,7 @@ fn a_rollback_keeps_the_values_or_restores_them() {
     let world = World::with(None, &PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", ""));
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in prod", || world.proves("prod", &first));
-    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     world.until("the second commit in prod", || world.proves("prod", &second));
     let value = |name: &str| {
         let text = objects::config(name, "", &format!("{}: now", name.to_uppercase()));
@@ -177,7 +178,7 @@ fn another_replica_completes_the_promotions_of_a_killed_one() {
         let graph = Ran::new(ask.env("KALYPSO_HUB_URL", url)).ends(0).json();
         (graph["environments"][0]["subjects"][0]["proved"]["revision"] == *first).then_some(())
     });
-    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     world.until("the move into stage", || world.platform("stage")["at"] == *second);
     let mut killed = std::mem::replace(&mut world.serving, other);
     killed.program.process().kill().unwrap();

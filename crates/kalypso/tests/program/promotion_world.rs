@@ -7,8 +7,8 @@ use std::process::{Child, Command};
 use std::sync::Mutex;
 
 use serde_json::Value as Json;
+use testkit::company::CompanyFiles;
 use testkit::hub_program::HubProgram;
-use testkit::objects;
 
 use crate::company::{Company, HOST, Ran};
 use crate::serving::{Serving, eventually};
@@ -48,10 +48,6 @@ spec:
     - {name: canary, labelSelector: {matchLabels: {region: east}}}
 ";
 
-pub(crate) fn config(value: &str) -> String {
-    objects::config("common", "", &format!("VALUE: {value}"))
-}
-
 /// A company with three environments, its running service, and clusters that report.
 pub(crate) struct World {
     pub(crate) company: Company,
@@ -69,7 +65,7 @@ impl World {
     }
 
     pub(crate) fn with(database: Option<String>, promotions: &str) -> Self {
-        Self::start(company(promotions, &[("workloads/shop.yaml", workload())]), database)
+        Self::start(company(promotions, &[]), database)
     }
 
     /// Starts the service of a company.
@@ -195,23 +191,11 @@ impl Watch {
     }
 }
 
-/// The repositories of a platform with three environments. `files` are those of the main branch beside the promotions, the environments and the templates.
-pub(crate) fn company(promotions: &str, files: &[(&'static str, String)]) -> Company {
-    let company = Company::empty();
-    let mut main = vec![(".environments/promotions.yaml", promotions.to_owned()), ("common.yaml", config("first"))];
-    main.extend(objects::templates());
-    main.extend([
-        (".environments/dev.yaml", objects::environment("dev")),
-        (".environments/stage.yaml", objects::environment("stage")),
-        (".environments/prod.yaml", objects::environment("prod")),
-    ]);
-    main.extend_from_slice(files);
-    let first = company.commit("control-plane", "main", &main);
-    for name in ENVIRONMENTS {
-        company.commit("control-plane", name, &environment(name, &first));
-        company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
-    }
-    company
+/// The repositories of a platform with three environments. `files` are added to the main branch, or replace its files.
+pub(crate) fn company(promotions: &str, files: &[(&str, String)]) -> Company {
+    let all = CompanyFiles::with_places(&ENVIRONMENTS.map(|name| (name, &["east", "west"][..])));
+    let all = files.iter().fold(all, |all, (path, text)| all.with(path, text.clone()));
+    Company::empty().filled(&all.with(".environments/promotions.yaml", promotions))
 }
 
 /// Writes the configuration of the service, whose pauses are short.
@@ -220,24 +204,4 @@ fn configure(company: &Company) {
                 [service]\npoll = \"1s\"\nsettle = \"100ms\"\nresync = \"5s\"\n\
                 [promotion]\ninterval = \"1s\"\n[promotion.accounts]\nann = \"ann-smith\"\nbob = \"bob\"\n";
     company.configure(&format!("{}/", company.path("served").display()), more);
-}
-
-pub(crate) fn workload() -> String {
-    let target = |name: &str| {
-        format!(
-            "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, branch: {name}, path: .}}\n"
-        )
-    };
-    objects::object("Workload", "shop", &format!("deploymentTargets:\n{}", ENVIRONMENTS.map(target).concat()))
-}
-
-fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
-    let base = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {commit}");
-    vec![
-        ("base.yaml", objects::object("BaseRepo", "main", &base)),
-        ("gitops.yaml", objects::gitops(name, name, ".")),
-        ("cluster-types/east.yaml", objects::cluster_type("east", "east")),
-        ("cluster-types/west.yaml", objects::cluster_type("west", "west")),
-        ("policy.yaml", objects::policy("shop", "shop")),
-    ]
 }

@@ -7,9 +7,10 @@ use tempfile::TempDir;
 
 use git_host::status::{CommitStatus, StatusState};
 use model::git_id::GitId;
+use testkit::company::{CompanyRepositories as _, pinned, place_files};
 use testkit::objects;
 
-use crate::company::{HOST, Ran, git, kalypso};
+use crate::company::{Ran, git, kalypso};
 use crate::serving::Hosted;
 
 /// A platform with the environments `dev`, `qa` and `prod`, in this order.
@@ -178,25 +179,16 @@ impl Reporting {
         let hosted =
             Hosted::new("[promotion]\nstatus-accounts = [\"ci-bot\"]\noverride-accounts = [\"Kalypso-Bot\"]\n");
         let company = &hosted.company;
-        let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-prod}\nspec: {from: [dev], to: prod, gates: [{name: compliant, compliant: {share: 100%}}]}\n";
+        let gates = "from: [dev]\nto: prod\ngates: [{name: compliant, compliant: {share: 100%}}]";
+        let promotion = objects::object("Promotion", "to-prod", gates);
         company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
-        let first = company.change("control-plane@main", ".environments/to-prod.yaml", promotion);
-        let base = |commit: &str| {
-            let spec = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {commit}");
-            objects::object("BaseRepo", "main", &spec)
-        };
-        let prod = [
-            ("base.yaml", base(&first)),
-            ("gitops.yaml", objects::gitops("prod", "prod", ".")),
-            ("east.yaml", objects::cluster_type("east", "east-us")),
-            ("shop.yaml", objects::policy("shop", "shop")),
-        ];
-        company.commit("control-plane", "prod", &prod);
+        let first = company.change("control-plane@main", ".environments/to-prod.yaml", &promotion);
+        company.write("control-plane", "prod", &pinned(place_files("prod", &["east"]), &first));
         company.commit("gitops", "prod", &[("README.md", "What clusters of prod run.\n".to_owned())]);
         let reason = ["publish", "-e", "prod", "--direct", "--override", "the first publication"];
         Ran::new(hosted.command("").args(reason)).ends(0);
         let commit = company.change("control-plane@main", "more.yaml", &objects::config("more", "", "MORE: one"));
-        company.change("control-plane@prod", "base.yaml", &base(&commit));
+        company.change("control-plane@prod", "base.yaml", &objects::pinned_base(&commit));
         Ran::new(&mut hosted.command("publish -e dev --direct")).ends(0);
         Self { hosted, commit }
     }

@@ -10,7 +10,6 @@ use testkit::objects;
 use crate::company::{Company, HOST, Ran};
 use crate::hub::{good, start};
 use crate::reports::token;
-use crate::working_tree::two_environments;
 
 /// A company with a hub that accepts requests only from administrators.
 struct World {
@@ -99,7 +98,7 @@ fn folders_at_an_earlier_path_are_not_desired_any_more() {
 
 #[test]
 fn values_that_differ_between_environments_are_compared_by_key() {
-    let company = two_environments();
+    let company = Company::with_environments(&["dev", "stage"]);
     let both = objects::workload("shop");
     let stage = both[both.find("    - name: test").unwrap()..].replace("environment: dev", "environment: stage");
     company.change("shop@main", "shop.yaml", &(both + &stage));
@@ -131,8 +130,7 @@ fn a_commit_that_changes_no_folder_is_known() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
     let main = world.company.head("control-plane", "main").unwrap();
-    let spec = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {main}");
-    world.company.change("control-plane@dev", "base.yaml", &objects::object("BaseRepo", "main", &spec));
+    world.company.change("control-plane@dev", "base.yaml", &objects::pinned_base(main));
     let before = world.company.head("gitops", "dev");
     world.run("publish -e dev --direct").ends(0).says(&["Sent 0 folders to the hub"]);
     assert_ne!(world.company.head("gitops", "dev"), before);

@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use testkit::company::CommittedFile;
 use testkit::git_server::GitServer;
 use testkit::objects::{self, cluster_type, config, gitops, policy};
 
-use crate::company::{CommittedFile, Company, HOST, dev, git};
+use crate::company::{Company, HOST, dev, git};
 
 const WEST: &str = "configs/west.yaml";
 
@@ -115,14 +116,8 @@ fn a_plan_of_many_changes_is_short() {
 /// A published company with six workloads on two cluster types.
 fn large() -> Company {
     let company = Company::new();
-    let targets = (0..6).map(|index| {
-        format!("    - name: t{index}\n      labels: {{purpose: shop}}\n      environment: dev\n      manifests: {{repo: r, branch: b, path: p}}\n")
-    });
-    let targets: String = targets.collect();
-    let text = format!(
-        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: shop\nspec:\n  deploymentTargets:\n{targets}"
-    );
-    company.change("shop@main", "shop.yaml", &text);
+    let target = |index| objects::target((&format!("t{index}"), "dev"), "shop", "repo: r, branch: b, path: p");
+    company.change("shop@main", "shop.yaml", &objects::workload_with("shop", &(0..6).map(target).collect::<Vec<_>>()));
     company.published()
 }
 
@@ -238,7 +233,7 @@ fn foreign_file_at_the_path_of_an_own_file_is_not_replaced() {
 #[test]
 fn a_file_in_the_place_of_the_folder_for_tracking_is_not_replaced() {
     let company = Company::new();
-    let base = format!("{}  commit: {}\n", objects::base(), company.head("control-plane", "main").unwrap());
+    let base = objects::pinned_base(company.head("control-plane", "main").unwrap());
     company.change("control-plane@dev", "base.yaml", &base);
     company.change("gitops@dev", ".github", "");
     company.kalypso("plan -e dev").ends(1).says(&["K0508", "the GitOps branch has `.github`"]);

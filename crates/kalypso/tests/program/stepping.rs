@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use testkit::company::{CompanyFiles, common_value};
 use testkit::hub_program::HubProgram;
-use testkit::objects;
+use testkit::objects::{self, pinned_base};
 
 use crate::company::{Company, HOST, Ran, git};
 use crate::hub::start;
@@ -26,23 +27,11 @@ pub(crate) struct World {
 impl World {
     /// `gates`: the gates of `prod` beside `compliant`, one in each line.
     pub(crate) fn new(gates: &str) -> Self {
-        let company = Company::empty();
-        let promotion = format!(
-            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: to-prod}}\nspec:\n  from: [dev]\n  to: prod\n  delivery: direct\n  gates:\n    - {{name: compliant, compliant: {{share: 100%}}}}\n    {gates}\n"
-        );
-        let mut main = vec![
-            (".environments/dev.yaml", objects::environment("dev")),
-            (".environments/prod.yaml", objects::environment("prod")),
-            (".environments/to-prod.yaml", promotion),
-            ("workloads/shop.yaml", workload()),
-            ("common.yaml", value("first")),
-        ];
-        main.extend(objects::templates());
-        let first = company.commit("control-plane", "main", &main);
-        for (name, commit) in [("dev", ""), ("prod", &*first)] {
-            company.commit("control-plane", name, &environment(name, commit));
-            company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
-        }
+        let gates = format!("gates:\n  - {{name: compliant, compliant: {{share: 100%}}}}\n  {gates}");
+        let promotion = format!("from: [dev]\nto: prod\ndelivery: direct\n{gates}");
+        let promotion = objects::object("Promotion", "to-prod", &promotion);
+        let files = CompanyFiles::with_places(&["dev", "prod"].map(|name| (name, &["east"][..]))).following("dev");
+        let company = Company::empty().filled(&files.with(".environments/to-prod.yaml", promotion));
         let [token, publisher] =
             ["admin", "publish"].map(|role| self::token(&company.path("."), &[role, "--role", role]));
         let world = Self { hub: start(&company.path(".")), company, token, publisher };
@@ -74,7 +63,7 @@ impl World {
 
     /// A commit of the main branch that `dev` has. Its cluster has not reported yet.
     pub(crate) fn change_main(&self, text: &str) -> String {
-        let commit = self.company.change("control-plane@main", "common.yaml", &value(text));
+        let commit = self.company.change("control-plane@main", "common.yaml", &common_value(text));
         self.run("publish -e dev --direct").ends(0);
         commit
     }
@@ -89,34 +78,6 @@ impl World {
     pub(crate) fn published(&self) -> String {
         self.company.file("gitops", "prod", "east/shop-prod/platform-config.yaml")
     }
-}
-
-fn value(text: &str) -> String {
-    objects::config("common", "", &format!("VALUE: {text}"))
-}
-
-fn workload() -> String {
-    let target = |name: &str| {
-        format!(
-            "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, branch: {name}, path: .}}\n"
-        )
-    };
-    objects::object("Workload", "shop", &format!("deploymentTargets:\n{}", ["dev", "prod"].map(target).concat()))
-}
-
-/// An environment. Without a commit, it follows the head of the main branch.
-pub(crate) fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
-    vec![
-        (BASE, base(commit)),
-        ("gitops.yaml", objects::gitops(name, name, ".")),
-        ("cluster-types/east.yaml", objects::cluster_type("east", "east")),
-        ("policy.yaml", objects::policy("shop", "shop")),
-    ]
-}
-
-fn base(commit: &str) -> String {
-    let commit = if commit.is_empty() { String::new() } else { format!("\ncommit: {commit}") };
-    objects::object("BaseRepo", "main", &format!("repo: {HOST}control-plane\nbranch: main\npath: .{commit}"))
 }
 
 #[test]
@@ -192,7 +153,7 @@ fn a_publication_ends_with_1_where_a_person_must_act() {
 fn a_commit_that_a_person_wrote_is_named_with_the_edit() {
     let world = World::new("");
     let second = world.change_main("second");
-    let edit = world.company.change("control-plane@prod", BASE, &base(&second));
+    let edit = world.company.change("control-plane@prod", BASE, &pinned_base(&second));
     let edited = format!("`base.yaml` of branch `prod` was edited in {} by Ann", &edit[..7]);
     let words = ["K0522", "came into `prod` past its gates", &edited, "the output stays at commit"];
     world.run("publish -e prod --direct").ends(1).says(&words);

@@ -6,11 +6,12 @@ use std::fs;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::company::common_value;
 use testkit::objects;
 
 use crate::company::{HOST, Ran, git};
 use crate::hub::{good, start};
-use crate::promotion_world::{self, ENVIRONMENTS, World, config};
+use crate::promotion_world::{self, ENVIRONMENTS, World};
 use crate::reports::token;
 use crate::serving::eventually;
 use crate::stepping;
@@ -127,7 +128,7 @@ fn story_04_a_value_of_prod_waits_for_people_and_reaches_its_places_ring_by_ring
     let managers = "{name: managers, approval: {count: 1}, for: [values]}";
     let rings = "  rings:\n    - {name: canary, labelSelector: {matchLabels: {region: east}}}\n    - {name: rest, limits: {atOnce: 2}}\n";
     let promotions = promotions(COMPLIANT, &format!("{COMPLIANT}, {managers}"), rings);
-    let company = promotion_world::company(&promotions, &[("workloads/shop.yaml", promotion_world::workload())]);
+    let company = promotion_world::company(&promotions, &[]);
     for name in ["north", "south", "center"] {
         let file = format!("cluster-types/{name}.yaml");
         company.change("control-plane@prod", &file, &objects::cluster_type(name, "west"));
@@ -162,7 +163,7 @@ fn story_04_a_value_of_prod_waits_for_people_and_reaches_its_places_ring_by_ring
 fn story_11_reports_about_the_output_before_prove_nothing() {
     let fleet = Fleet::new(&promotions(COMPLIANT, COMPLIANT, ""));
     let before = fleet.head("stage");
-    let second = fleet.world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = fleet.world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     fleet.publishes(("dev", "west"), "second");
     ["dev-east", "dev-west"].iter().for_each(|host| fleet.applies(host, ""));
     fleet.publishes(("stage", "west"), "second");
@@ -192,7 +193,7 @@ fn waits(world: &stepping::World, commit: &str, text: &str) {
 #[test]
 fn story_11_a_publication_unknown_to_the_hub_proves_nothing() {
     let world = stepping::World::new("");
-    let text = objects::config("common", "", "VALUE: second");
+    let text = common_value("second");
     let second = world.company.change("control-plane@main", "common.yaml", &text);
     world.company.kalypso("publish -e dev --direct").ends(0);
     world.report("dev");
@@ -229,7 +230,7 @@ fn soak(time: &str) -> String {
 #[test]
 fn story_13_a_host_that_succeeds_once_and_dies_passes_no_soak() {
     let fleet = Fleet::new(&promotions(&soak("1h"), &soak("2s"), ""));
-    fleet.world.company.change("control-plane@main", "common.yaml", &config("second"));
+    fleet.world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     fleet.publishes(("dev", "west"), "second");
     ["dev-east", "dev-west"].iter().for_each(|host| fleet.applies(host, "--observed-at 30m --heartbeat 1h"));
     let begun = fleet.says("stage", "soaked: good since");
@@ -286,7 +287,7 @@ fn story_13_the_token_of_one_host_is_not_valid_for_another() {
     let most = "{name: most, compliant: {share: 60%}}, {name: failures, failures: 0}";
     let rings = "  onFailure: rollBackEnvironment\n  rings:\n    - {name: canary, labelSelector: {matchLabels: {region: east}}}\n    - {name: rest}\n";
     let fleet = Fleet::new(&promotions(most, most, rings));
-    let second = fleet.world.company.change("control-plane@main", "common.yaml", &config("second"));
+    let second = fleet.world.company.change("control-plane@main", "common.yaml", &common_value("second"));
     fleet.publishes(("dev", "west"), "second");
     fleet.applies("dev-west", "");
     // Invented reconcilers do not outvote the one that is missing, also when its own report shows that all of this was read.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use testkit::objects::{base, cluster_type, config, environment, gitops};
+use testkit::objects::{cluster_type, config, environment, gitops, pinned_base};
 
 use crate::company::{Company, git};
 
@@ -201,7 +201,7 @@ fn pinned_environment_ignores_uncommitted_changes_of_main() {
     let clones = Clones::new();
     let company = &clones.0;
     let first = company.head("control-plane", "main").unwrap();
-    company.change("control-plane@dev", "base.yaml", &format!("{}  commit: {first}\n", base()));
+    company.change("control-plane@dev", "base.yaml", &pinned_base(first));
     git(&company.path("environments/dev"), &["pull", "--quiet"]);
     clones.write("control-plane/configs/all.yaml", &config("all", "", "NEW: value"));
     let plan = company.kalypso("plan -e dev --working-tree").ends(0);
@@ -273,20 +273,9 @@ fn unfinished_merge_is_reported() {
     check.says(&["a `git merge` is not finished in `environments/dev`", "--> environments/dev/configs/west.yaml"]);
 }
 
-/// A company with a second environment, `stage`, like `dev`.
-pub(crate) fn two_environments() -> Company {
-    let company = Company::new();
-    company.change("control-plane@main", ".environments/stage.yaml", &environment("stage"));
-    let files: Vec<_> = crate::company::dev().into_iter().filter(|(path, _)| *path != "gitops.yaml").collect();
-    company.commit("control-plane", "stage", &files);
-    company.change("control-plane@stage", "gitops.yaml", &gitops("stage", "stage", "."));
-    company.commit("gitops", "stage", &[("README.md", "What clusters of stage run.\n".to_owned())]);
-    company
-}
-
 #[test]
 fn all_environments_are_planned_and_rendered() {
-    let company = two_environments();
+    let company = Company::with_environments(&["dev", "stage"]);
     let plan = company.kalypso("plan --all").ends(2);
     let plan = plan.says(&["→ gitops@dev", "→ gitops@stage", "2 assignments are added"]);
     assert!(plan.out.find("gitops@dev") < plan.out.find("gitops@stage"), "{}", plan.out);
@@ -304,7 +293,7 @@ fn all_environments_are_planned_and_rendered() {
 
 #[test]
 fn a_change_of_main_is_checked_for_all_environments() {
-    let company = two_environments();
+    let company = Company::with_environments(&["dev", "stage"]);
     company.change("control-plane@main", "templates/default.yaml", "a: [");
     let broken = company.head("control-plane", "main").unwrap();
     company.kalypso("check").ends(1);

@@ -10,6 +10,7 @@ use git_host::double::{BareRepository, HostDouble};
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::{HostKind, HostRepository};
+use testkit::company::PAGES;
 use testkit::git_server::GitServer;
 use testkit::hub_program::HubProgram;
 use testkit::objects;
@@ -26,8 +27,6 @@ pub(super) const PLAN_TOKEN: &str = "plan-token-5f4e3d2c1b0a";
 pub(super) const GIT_TOKEN: &str = "git-token-0a1b2c3d4e5f";
 pub(super) const HOST_TOKEN: &str = "host-token-a0b1c2d3e4f5";
 pub(super) const CACHE_KEY: &str = "cache-key-00112233445566";
-
-const PAGES: &str = "https://git.example";
 
 /// The company and its servers.
 pub(super) struct Site {

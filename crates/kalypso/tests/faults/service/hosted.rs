@@ -16,12 +16,12 @@ use git_host::secret::Secret;
 use git_host::settings::{HostSettings, Patience};
 use git_host::{HostKind, HostRepository};
 use serde_json::Value as Json;
+use testkit::company::CompanyFiles;
 use testkit::git_server::GitServer;
-use testkit::objects;
 
 use super::kind;
-use crate::company::{Company, dev};
-use crate::site::{ENVIRONMENTS, workload};
+use crate::company::Company;
+use crate::site::ENVIRONMENTS;
 
 /// The account of the service, and that of a user.
 pub(crate) const ACCOUNTS: [(&str, &str); 2] = [("host-token-of-kalypso", "kalypso-bot"), ("host-token-of-ann", "ann")];
@@ -217,13 +217,8 @@ impl Drop for Serving {
 
 /// The company's repositories. Branches that clusters pull have files of other users.
 fn company(kind: HostKind) -> Company {
-    let company = Company::at(kind::repositories_url(kind));
-    company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
-    company.commit("shop", "main", &[("shop.yaml", workload("shop"))]);
-    let mut prod = dev();
-    prod.retain(|(path, _)| *path != "gitops.yaml");
-    prod.push(("gitops.yaml", objects::gitops("prod", "prod", ".")));
-    company.commit("control-plane", "prod", &prod);
+    let files = CompanyFiles::with_applications(&ENVIRONMENTS, &["shop"]);
+    let company = Company::empty_at(kind::repositories_url(kind)).filled(&files);
     for environment in ENVIRONMENTS {
         let others = |what: &str| format!("{what} of {environment}, of other users.\n");
         let files = [("README.md", others("A page")), ("legacy/app.yaml", others("A file"))];

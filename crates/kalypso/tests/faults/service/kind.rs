@@ -2,11 +2,9 @@
 
 use git_host::double::Exchange;
 use git_host::{HostKind, HostRepository};
+pub(crate) use testkit::company::PAGES;
 
 use crate::company::HOST;
-
-/// The address of the pages of the git host.
-pub(crate) const PAGES: &str = "https://git.example";
 
 /// The base of the URLs of the company's repositories.
 pub(crate) fn repositories_url(kind: HostKind) -> &'static str {
