@@ -74,6 +74,20 @@ impl RustSource {
         self.tokens.windows(sequence.len()).filter(matches).filter_map(begin).collect()
     }
 
+    /// The names of the public types and traits outside of tests, each with its line.
+    pub(crate) fn public_types(&self) -> impl Iterator<Item = (&str, usize)> {
+        let declared = self.tokens.windows(3).filter_map(|window| match window {
+            [public, keyword, name]
+                if public.text == "pub" && ["struct", "enum", "trait", "type"].contains(&keyword.text.as_str()) =>
+            {
+                Some((name.text.as_str(), *name.lines.start()))
+            }
+            _ => None,
+        });
+        // In a macro, the name may be a parameter.
+        declared.filter(|(name, line)| *name != "$" && !self.is_test(*line))
+    }
+
     /// The paths of the same crate that the file uses outside of tests.
     pub(crate) fn uses(&self) -> impl Iterator<Item = &Use> {
         self.uses.iter().filter(|used| !self.is_test(used.line))

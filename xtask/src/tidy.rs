@@ -7,6 +7,7 @@ mod headers;
 mod leftovers;
 mod links;
 mod lints;
+mod names;
 mod parameters;
 mod planner;
 mod purity;
@@ -31,6 +32,7 @@ const LAWS: &[Law] = &[
     leftovers::check,
     links::check,
     lints::check,
+    names::check,
     parameters::check,
     planner::check,
     purity::check,

@@ -112,7 +112,9 @@ pub(crate) fn cargo() -> Command {
     command.current_dir(root());
     // `cargo run` describes this program in variables. The build script of `ring` reads them: with others than in a shell, ring and a hundred crates are built again.
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    names.filter(|name| describes_package(name)).for_each(|name| drop(command.env_remove(name)));
+    for name in names.filter(|name| describes_package(name)) {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -8,7 +8,7 @@ use git_host::hosts::memory::MemoryHost;
 use model::git_id::GitId;
 
 use crate::company::memory::{self, commit_files, read_file, resolve, url};
-use crate::company::{CONTROL_PLANE, CompanyFiles, Files, GITOPS, common_value, pinned, place_files};
+use crate::company::{BranchTexts, CONTROL_PLANE, CompanyFiles, GITOPS, common_value, pinned, place_files};
 
 /// The repository with the manifests of the workload.
 pub const MANIFESTS: &str = "https://git.example/acme/shop-deploy";
@@ -20,7 +20,7 @@ const PLACES: &[&str] = &["east", "west"];
 pub struct MemoryChain {
     /// The repositories.
     pub repositories: Arc<MemoryRepositories>,
-    main: Files,
+    main: BranchTexts,
 }
 
 impl MemoryChain {
@@ -50,7 +50,7 @@ impl MemoryChain {
     }
 
     /// Commits exactly these files to a branch of a repository, which is made if there is none.
-    pub fn write(&self, repository: &str, branch: &str, files: &Files) -> GitId {
+    pub fn write(&self, repository: &str, branch: &str, files: &BranchTexts) -> GitId {
         commit_files(&self.repositories, (repository, branch), files)
     }
 
@@ -60,7 +60,7 @@ impl MemoryChain {
     }
 
     /// Commits exactly these files to a branch of an environment.
-    pub fn write_environment(&self, name: &str, files: &Files) -> GitId {
+    pub fn write_environment(&self, name: &str, files: &BranchTexts) -> GitId {
         self.write(CONTROL_PLANE, name, files)
     }
 
@@ -99,7 +99,7 @@ impl MemoryChain {
 }
 
 /// The files of an environment's branch, with a commit of the main branch. None: it follows the head.
-pub fn environment(name: &str, commit: Option<GitId>) -> Files {
+pub fn environment(name: &str, commit: Option<GitId>) -> BranchTexts {
     match commit {
         Some(commit) => pinned(place_files(name, PLACES), commit),
         None => place_files(name, PLACES),

@@ -15,8 +15,8 @@ pub use self::memory::{CONTROL_PLANE, GITOPS, PAGES};
 pub use crate::objects::HOST;
 use crate::objects::{self, workload_in};
 
-/// Texts by path.
-pub type Files = BTreeMap<String, String>;
+/// The files of a branch: texts by path.
+pub type BranchTexts = BTreeMap<String, String>;
 
 /// The file of an environment's branch that names the main branch.
 const BASE_FILE: &str = "base.yaml";
@@ -24,20 +24,20 @@ const BASE_FILE: &str = "base.yaml";
 /// Repositories that a company is written to.
 pub trait CompanyRepositories {
     /// Commits exactly these files to a branch of the repository with this name below [`HOST`], which is created if it does not exist.
-    fn write(&self, repository: &str, branch: &str, files: &Files) -> GitId;
+    fn write(&self, repository: &str, branch: &str, files: &BranchTexts) -> GitId;
 }
 
 /// The files of a company: a control plane with environments, applications, and a branch of the GitOps repository for each environment.
 #[derive(Clone, Debug, Default)]
 pub struct CompanyFiles {
     /// The main branch of the control plane.
-    pub main: Files,
+    pub main: BranchTexts,
     /// The branches of the environments. They follow the main branch.
-    pub environments: BTreeMap<String, Files>,
+    pub environments: BTreeMap<String, BranchTexts>,
     /// The environments that have the first commit of the main branch instead.
     pub pinned: BTreeSet<String>,
     /// The main branches of the applications' repositories.
-    pub applications: BTreeMap<String, Files>,
+    pub applications: BTreeMap<String, BranchTexts>,
 }
 
 impl CompanyFiles {
@@ -75,7 +75,7 @@ impl CompanyFiles {
         files
     }
 
-    fn with_environments(environments: &[&str], branch: impl Fn(&str) -> Files) -> Self {
+    fn with_environments(environments: &[&str], branch: impl Fn(&str) -> BranchTexts) -> Self {
         let declared =
             environments.iter().map(|name| (format!(".environments/{name}.yaml"), objects::environment(name)));
         Self {
@@ -120,7 +120,7 @@ impl CompanyFiles {
 }
 
 /// The files of an environment's branch, with the workload `shop` at these cluster types. They follow the main branch.
-pub fn place_files(environment: &str, places: &[&str]) -> Files {
+pub fn place_files(environment: &str, places: &[&str]) -> BranchTexts {
     let places: Vec<_> = places.iter().map(|name| (*name, *name)).collect();
     let mut files = environment_files(environment, &places);
     files.insert("policies/shop.yaml".to_owned(), objects::policy("shop", "shop"));
@@ -128,7 +128,7 @@ pub fn place_files(environment: &str, places: &[&str]) -> Files {
 }
 
 /// The files of an environment's branch with a commit of the main branch.
-pub fn pinned(mut files: Files, commit: impl Display) -> Files {
+pub fn pinned(mut files: BranchTexts, commit: impl Display) -> BranchTexts {
     files.insert(BASE_FILE.to_owned(), objects::pinned_base(commit));
     files
 }
@@ -139,7 +139,7 @@ pub fn common_value(value: &str) -> String {
 }
 
 /// The objects of each environment, with cluster types and their regions.
-fn environment_files(name: &str, cluster_types: &[(&str, &str)]) -> Files {
+fn environment_files(name: &str, cluster_types: &[(&str, &str)]) -> BranchTexts {
     let cluster_type =
         |(name, region): &(&str, &str)| (format!("cluster-types/{name}.yaml"), objects::cluster_type(name, region));
     let fixed = [(BASE_FILE, objects::base()), ("gitops.yaml", objects::gitops(name, name, "."))];

@@ -10,7 +10,7 @@ use git_host::secret::{Secret, SecretSource};
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
 use service::{Service, ServiceSettings};
 use testkit::company::memory::commit_files;
-use testkit::company::{CONTROL_PLANE, Files, MemoryCompany, PAGES, PROPOSAL};
+use testkit::company::{CONTROL_PLANE, BranchTexts, MemoryCompany, PAGES, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
 use testkit::objects;
 
@@ -223,7 +223,7 @@ fn a_new_environment_is_found() {
 #[test]
 fn broken_control_plane_does_not_delay_the_others() {
     let world = World::new();
-    let commit = |branch: &str, files: &Files| {
+    let commit = |branch: &str, files: &BranchTexts| {
         commit_files(&world.company.repositories, (CONTROL_PLANE, branch), files);
     };
     commit("retail", &[(".environments/shop.yaml".to_owned(), objects::environment("shop"))].into());

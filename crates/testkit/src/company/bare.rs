@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use model::git_id::GitId;
 
-use super::{CompanyRepositories, Files};
+use super::{BranchTexts, CompanyRepositories};
 use crate::objects::HOST;
 
 /// Runs git, which must succeed. Returns its output without white space at the end.
@@ -150,7 +150,7 @@ impl BareRepositories {
 }
 
 impl CompanyRepositories for BareRepositories {
-    fn write(&self, repository: &str, branch: &str, files: &Files) -> GitId {
+    fn write(&self, repository: &str, branch: &str, files: &BranchTexts) -> GitId {
         let files: Vec<_> = files.iter().map(|(path, text)| (path, text.clone())).collect();
         GitId::from_hex(&self.commit(repository, branch, &files)).expect("git prints ids")
     }

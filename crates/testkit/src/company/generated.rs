@@ -10,7 +10,7 @@ use git_host::hosts::memory::MemoryHost;
 use model::git_id::GitId;
 use model::tree::Tree;
 
-use super::Files;
+use super::BranchTexts;
 use super::memory::{self, CONTROL_PLANE, GITOPS, commit_files, commit_tree, put_files, read_file, url};
 use crate::generator::{self, ENVIRONMENT, Size};
 use crate::objects;
@@ -30,7 +30,7 @@ const GITOPS_FILE: &str = "gitops-repo.yaml";
 pub struct MemoryCompany {
     /// Its repositories.
     pub repositories: Arc<MemoryRepositories>,
-    files: Files,
+    files: BranchTexts,
 }
 
 impl Default for MemoryCompany {
@@ -69,7 +69,7 @@ impl MemoryCompany {
     }
 
     /// The files of the environment's branch.
-    pub fn files(&self) -> &Files {
+    pub fn files(&self) -> &BranchTexts {
         &self.files
     }
 
@@ -155,7 +155,7 @@ impl MemoryCompany {
 }
 
 /// The files of a generated environment's branch: the workloads themselves, so that no repositories of applications are needed, and its branch of the GitOps repository.
-pub fn generated_files(size: Size, seed: u64, gitops_branch: &str) -> Files {
+pub fn generated_files(size: Size, seed: u64, gitops_branch: &str) -> BranchTexts {
     let mut files = generator::fleet(size, seed);
     files.retain(|path, _| !path.starts_with("registrations/"));
     files.insert(GITOPS_FILE.to_owned(), objects::gitops(ENVIRONMENT, gitops_branch, "."));

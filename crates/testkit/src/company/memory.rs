@@ -11,7 +11,7 @@ use git_host::hosts::memory::{Branches, MemoryHost};
 use model::git_id::GitId;
 use model::tree::{Child, Entry, Sealed, Tree, closed};
 
-use super::{CompanyRepositories, Files};
+use super::{BranchTexts, CompanyRepositories};
 use crate::objects::HOST;
 
 /// The page of the git host.
@@ -22,7 +22,7 @@ pub const CONTROL_PLANE: &str = "https://git.example/acme/control-plane";
 pub const GITOPS: &str = "https://git.example/acme/gitops";
 
 impl CompanyRepositories for MemoryRepositories {
-    fn write(&self, repository: &str, branch: &str, files: &Files) -> GitId {
+    fn write(&self, repository: &str, branch: &str, files: &BranchTexts) -> GitId {
         commit_files(self, (&format!("{HOST}{repository}"), branch), files)
     }
 }
@@ -38,7 +38,7 @@ pub fn resolve(repositories: &MemoryRepositories, (repository, branch): (&str, &
 }
 
 /// Commits exactly these files to a branch of a repository. Makes them if there are none.
-pub fn commit_files(repositories: &MemoryRepositories, place: (&str, &str), files: &Files) -> GitId {
+pub fn commit_files(repositories: &MemoryRepositories, place: (&str, &str), files: &BranchTexts) -> GitId {
     let mut tree = Tree::default();
     files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
     commit_tree(repositories, place, &tree)
