@@ -85,7 +85,7 @@ impl Finder<'_> {
             match path.steps().split_first() {
                 None => self.hide(value.span),
                 Some((FieldStep::Key(first), below)) if **first == *key || **first == *last => {
-                    self.hide_part(value, below)
+                    self.hide_part(value, below);
                 }
                 Some(_) => {}
             }

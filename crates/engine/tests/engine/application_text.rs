@@ -1,7 +1,5 @@
 //! A text in a workload of an application team stays a text in the rendered manifests, or the target is not rendered.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use std::path::Path;
 use std::sync::LazyLock;
 

@@ -1,7 +1,5 @@
 //! Hostile values and schemas stop only their own assignments, and the run ends in time.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 

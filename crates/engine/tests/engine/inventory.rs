@@ -1,7 +1,5 @@
 //! The answers of an inventory are compared with a full scan of all assignments.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

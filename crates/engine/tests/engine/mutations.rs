@@ -1,7 +1,5 @@
 //! The content of one application's repository never changes the output of other applications.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;

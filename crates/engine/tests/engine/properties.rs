@@ -1,7 +1,5 @@
 //! Properties of every fleet, tested with all cases of the suite.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use std::path::Path;
 
 use model::tree::{Blob, closed};

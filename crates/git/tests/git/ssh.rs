@@ -40,11 +40,13 @@ impl Server {
         key(&folder.join("client"));
         fs::copy(folder.join("client.pub"), folder.join("authorized")).unwrap();
         let path = |name: &str| folder.join(name).display().to_string();
+        // The user's shell finds no settings of the user there. They would run for each connection.
         let config = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n",
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKexAlgorithms curve25519-sha256\nSetEnv HOME={}\n",
             path("host"),
             path("authorized"),
             path("pid"),
+            folder.display(),
         );
         fs::write(folder.join("sshd_config"), config).unwrap();
         let log = fs::File::create(folder.join("sshd.log")).unwrap();

@@ -112,11 +112,13 @@ pub(crate) fn ssh(folder: &Path) -> Way {
         assert!(made.unwrap().success());
     }
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    // The user's shell finds no settings of the user there. They would run for each connection.
     let config = format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nMaxStartups 1000\n",
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nMaxStartups 1000\nKexAlgorithms curve25519-sha256\nSetEnv HOME={}\n",
         path("host"),
         path("client.pub"),
         path("pid"),
+        keys.display(),
     );
     fs::write(keys.join("config"), config).unwrap();
     let log = fs::File::create(keys.join("log")).unwrap();

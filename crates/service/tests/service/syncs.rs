@@ -10,7 +10,7 @@ use git_host::secret::{Secret, SecretSource};
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
 use service::{Service, ServiceSettings};
 use testkit::company::memory::commit_files;
-use testkit::company::{CONTROL_PLANE, BranchTexts, MemoryCompany, PAGES, PROPOSAL};
+use testkit::company::{BranchTexts, CONTROL_PLANE, MemoryCompany, PAGES, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
 use testkit::objects;
 

@@ -1,7 +1,5 @@
 //! The stories of `stories/`: each scenario gives exactly the story beside it, and meets its expectations.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a story that can't be read is a broken test")]
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

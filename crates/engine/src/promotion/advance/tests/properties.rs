@@ -54,7 +54,7 @@ fn happen(world: &mut World, happening: &Happening, action: Option<&AdvanceActio
         Happening::Fleet(failed) => world.measured = fleet(*failed),
         Happening::Act => match action {
             Some(AdvanceAction::Write { revision } | AdvanceAction::RollBack { to: revision }) => {
-                world.at = Some(revision.clone())
+                world.at = Some(revision.clone());
             }
             None => {}
         },

@@ -136,7 +136,7 @@ impl World {
             }
             match action {
                 Some(AdvanceAction::Write { revision } | AdvanceAction::RollBack { to: revision }) => {
-                    self.at = Some(revision)
+                    self.at = Some(revision);
                 }
                 None => {}
             }
