@@ -19,7 +19,7 @@ const UNSORTED_KEYS_MAX: usize = 512;
 /// The limit in bytes of a key. YAML allows 1,024 characters before the colon.
 const KEY_BYTES_MAX: usize = 512;
 
-/// The first error in `text`, read with [`YamlOptions::OBJECTS`]. Texts beyond [`YamlLimits`](super::Limits) give no error, because they are not read
+/// The first error in `text`, read with [`YamlOptions::OBJECTS`]. Texts beyond [`YamlLimits`](super::YamlLimits) give no error, because they are not read
 /// completely.
 pub fn first_error(text: &str) -> Option<YamlProblem> {
     if is_surely_good(text) {

@@ -24,9 +24,9 @@ pub struct YamlProblem {
 pub enum ProblemKind {
     /// The content is not text, or not UTF-8. Nothing was read.
     Encoding,
-    /// The text exceeds [`YamlLimits`](super::Limits). The rest of it was not read, so nothing follows from missing content.
+    /// The text exceeds [`YamlLimits`](super::YamlLimits). The rest of it was not read, so nothing follows from missing content.
     Limit,
-    /// The document is deeper than [`YamlLimits`](super::Limits) allow. The document is broken; later ones were read.
+    /// The document is deeper than [`YamlLimits`](super::YamlLimits) allow. The document is broken; later ones were read.
     Depth,
     /// The text is not valid YAML.
     Syntax,
