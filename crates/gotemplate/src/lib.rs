@@ -5,10 +5,12 @@
 //! The crate does not depend on Kalypso's kinds.
 //!
 //! ```
-//! use gotemplate::{Limits, Template, Value};
+//! use gotemplate::template::Template;
+//! use gotemplate::value::Value;
+//! use gotemplate::RenderLimits;
 //!
 //! let template = Template::parse("greeting", "Hello, {{ .name }}!")?;
-//! let output = template.render(&Value::dict([("name", Value::text("world"))]), &Limits::default())?;
+//! let output = template.render(&Value::dict([("name", Value::text("world"))]), &RenderLimits::default())?;
 //! assert_eq!(output, b"Hello, world!");
 //! # Ok::<(), gotemplate::TemplateError>(())
 //! ```
