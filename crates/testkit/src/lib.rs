@@ -16,5 +16,7 @@ pub mod mutation;
 pub mod nginx;
 pub mod objects;
 pub mod postgres;
+#[cfg(unix)]
+pub mod ssh_server;
 pub mod suite;
 pub mod yaml_json;

@@ -1,6 +1,6 @@
 //! Repositories with object format SHA-256 are refused by name, over each transport.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use git::checkout::checkouts;
@@ -9,9 +9,10 @@ use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::closed;
 use testkit::git_server::GitServer;
+use testkit::ssh_server::SshServer;
 
 use crate::playground::{Disk, person, run, tree, url};
-use crate::ssh::{self, SSHD, Server};
+use crate::ssh;
 
 /// Creates a bare repository `app` with object format SHA-256, and a clone. With `is_filled`, it has branch `main`.
 fn repository(disk: &Disk, is_filled: bool) -> PathBuf {
@@ -81,15 +82,15 @@ fn the_format_is_named_over_http() {
 
 #[test]
 fn the_format_is_named_over_ssh() {
-    if !Path::new(SSHD).exists() {
-        println!("skipped: {SSHD} is not installed");
+    if let Err(reason) = SshServer::availability() {
+        println!("skipped: {reason}");
         return;
     }
     for is_filled in [true, false] {
         let disk = Disk::new();
         repository(&disk, is_filled);
-        let server = Server::start(disk.folder.path());
-        check(ssh::settings(&disk, "client"), &server.url(&disk.served().join("app.git")));
+        let server = SshServer::start(disk.folder.path());
+        check(ssh::settings(&disk, "client"), &ssh::url(&server, &disk.served().join("app.git")));
     }
 }
 

@@ -27,6 +27,7 @@ mod company;
 #[cfg(test)]
 mod tests {
     use git_host::HostKind;
+    use testkit::ssh_server::SshServer;
 
     use crate::{promotions, rounds, service, way};
 
@@ -42,10 +43,9 @@ mod tests {
 
     #[test]
     fn ssh() {
-        if way::has_ssh() {
-            rounds::run(("ssh", 30), way::ssh);
-        } else {
-            println!("skipped: {} is not installed", way::SSHD);
+        match SshServer::availability() {
+            Ok(()) => rounds::run(("ssh", 30), way::ssh),
+            Err(reason) => println!("skipped: {reason}"),
         }
     }
 
