@@ -20,18 +20,10 @@ const UNFINISHED: &str = ".kalypso-new-";
 /// If a folder on the path is a symbolic link or a file, or if an operation of the file system fails.
 pub fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     let place = Place::create(folder, path)?;
-    if place.read().is_ok_and(|content| content.is_some_and(|content| content == bytes)) {
+    if place.holds(bytes)? {
         return Ok(());
     }
-    let new = unfinished(place.name);
-    // A file or link with this name is left from an earlier run, or is an attempt to redirect the write. It is removed.
-    remove_if_there(&place.parent, &new)?;
-    let written = place.create_new(&new).and_then(|mut file| file.write_all(bytes));
-    let placed = written.and_then(|()| place.parent.rename(&new, &place.parent, place.name));
-    if placed.is_err() {
-        let _ = place.parent.remove_file(&new);
-    }
-    placed
+    place.write(bytes)
 }
 
 /// Replaces and removes files (none: removed) of a folder that people edit. Each file has its old or its new content at any moment, and keeps its permissions.
@@ -209,6 +201,31 @@ impl<'p> Place<'p> {
         Ok(Some(content))
     }
 
+    /// Whether there is a regular file with this content.
+    fn holds(&self, bytes: &[u8]) -> io::Result<bool> {
+        match self.parent.symlink_metadata(self.name) {
+            Ok(metadata) if metadata.is_file() && metadata.len() == bytes.len() as u64 => {
+                Ok(self.read()?.is_some_and(|content| content == bytes))
+            }
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the file completely or not at all. A symbolic link is replaced.
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let new = unfinished(self.name);
+        // A file or link with this name is left from an earlier run, or is an attempt to redirect the write. It is removed.
+        remove_if_there(&self.parent, &new)?;
+        let written = self.create_new(&new).and_then(|mut file| file.write_all(bytes));
+        let placed = written.and_then(|()| self.parent.rename(&new, &self.parent, self.name));
+        if placed.is_err() {
+            let _ = self.parent.remove_file(&new);
+        }
+        placed
+    }
+
     /// Creates a file beside this one.
     fn create_new(&self, name: &OsString) -> io::Result<File> {
         self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))
@@ -255,6 +272,19 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(elsewhere.path().join("README.md")).unwrap(), "theirs");
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_takes_the_place_of_an_open_folder_is_not_followed() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let west = folder.path().join("west");
+        let place = Place::create(folder.path(), "west/a.yaml").unwrap();
+        fs::rename(&west, folder.path().join("moved")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &west).unwrap();
+        place.write(b"ours").unwrap();
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(folder.path().join("moved/a.yaml")).unwrap(), "ours");
     }
 
     #[cfg(unix)]
