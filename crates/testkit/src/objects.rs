@@ -1,5 +1,7 @@
 //! The objects of a small company as text. Their repositories are below [`HOST`].
 
+#![expect(clippy::expect_used, reason = "a kind that does not exist is a broken test")]
+
 use std::fmt::Display;
 
 use model::kind::Kind;
@@ -8,6 +10,9 @@ use model::kind::Kind;
 pub const HOST: &str = "https://git.example/acme/";
 
 /// An object of one of Kalypso's kinds.
+///
+/// # Panics
+/// Panics if there is no such kind.
 pub fn object(kind: &str, name: &str, spec: &str) -> String {
     labelled(kind, name, "", spec)
 }
@@ -16,7 +21,7 @@ pub fn object(kind: &str, name: &str, spec: &str) -> String {
 pub fn labelled(kind: &str, name: &str, labels: &str, spec: &str) -> String {
     let labels = if labels.is_empty() { String::new() } else { format!("  labels: {labels}\n") };
     let found = Kind::ALL.iter().find(|found| found.name() == kind);
-    let version = found.copied().unwrap_or(Kind::Workload).api_version();
+    let version = found.expect("the kind exists").api_version();
     format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n{labels}spec:\n{}", indented(spec))
 }
 
