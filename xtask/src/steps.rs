@@ -18,7 +18,7 @@ pub(crate) struct Options {
     pub(crate) install: bool,
     /// The steps to run. All if empty.
     pub(crate) only: Vec<Step>,
-    /// How often each test runs, to find those that fail by chance. Then no other step runs than those that are named. Once if none.
+    /// The number of runs of each test, to find tests that fail only sometimes. One if none. If it is given, all steps but the tests run only if they are named.
     pub(crate) repeat: Option<u32>,
     /// Arguments for nextest.
     pub(crate) nextest: Vec<String>,

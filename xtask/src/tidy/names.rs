@@ -12,7 +12,7 @@ const SHARED: &[&str] = &[
     "Environment",
     // A name for a commit in git, and what a promotion moves.
     "Revision",
-    // A text with shared parts: an output, and its reading.
+    // A part of a text that other texts share: written by templates, and read as YAML. Neither crate uses the other.
     "SharedPart",
     // A template of Go, and the object that holds some.
     "Template",
