@@ -1,4 +1,4 @@
-//! Measures Kalypso: whole processes with the measurements of the operating system, and parts of Kalypso inside this process.
+//! Measures Kalypso: whole processes with the measurements of the operating system, and parts of Kalypso inside this process. The time of single functions is measured in `benches/functions.rs`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program prints a table of figures")]
 
@@ -17,9 +17,7 @@ mod report;
 mod sample;
 mod scale;
 mod service;
-mod templates;
 mod warm;
-mod yaml;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,8 +42,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// The benchmarks to run: `fleet`, `million`, `sets`, `nested`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `templates`, `yaml`, `hub`,
-    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`. All if none is named.
+    /// The benchmarks to run: `fleet`, `million`, `sets`, `nested`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `hub`,
+    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`. All if none is named. (`functions` is another program: `cargo xtask bench functions`.)
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -94,7 +92,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 19] = [
+const BENCHMARKS: [Benchmark; 17] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -106,8 +104,6 @@ const BENCHMARKS: [Benchmark; 19] = [
     ("incremental", |options| Ok(incremental::rows(options))),
     ("command", |_| command::rows()),
     ("queries", queries::rows),
-    ("templates", |_| templates::rows()),
-    ("yaml", |_| yaml::rows()),
     ("hub", hub::sqlite),
     ("hub-postgresql", hub::postgresql),
     ("storm", hub::storm),

@@ -1,21 +1,26 @@
-//! Starts the benchmark program.
+//! Starts the benchmarks, with the profile of the shipped program.
 
 use anyhow::Result;
 
-use crate::workspace::{self, Workspace};
+use crate::workspace;
 
-const PACKAGE: &str = "bench";
+/// The benchmarks of single functions: a program of their own.
+const FUNCTIONS: &str = "functions";
 
-/// Runs the package `bench` with these arguments. Returns whether it succeeded.
+/// Runs the named benchmarks, or all. Returns whether they succeeded.
 ///
 /// # Errors
-/// Returns an error if the workspace can't be read or cargo can't be started.
+/// Returns an error if cargo can't be started.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
-    if !Workspace::read()?.packages.iter().any(|package| package.name == PACKAGE) {
-        eprintln!("There are no benchmarks yet: the workspace has no package `{PACKAGE}`. Nothing was measured.");
-        return Ok(false);
+    if let Some((FUNCTIONS, filters)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        return cargo(&["bench", "--bench", FUNCTIONS], filters);
     }
-    let status =
-        workspace::cargo().args(["run", "--profile", "dist", "--package", PACKAGE, "--"]).args(arguments).status()?;
-    Ok(status.success())
+    let is_good = cargo(&["run"], arguments)?;
+    Ok(is_good && (!arguments.is_empty() || cargo(&["bench", "--bench", FUNCTIONS], &[])?))
+}
+
+fn cargo(command: &[&str], arguments: &[String]) -> Result<bool> {
+    let mut cargo = workspace::cargo();
+    cargo.args(command).args(["--profile", "dist", "--package", "bench", "--"]).args(arguments);
+    Ok(cargo.status()?.success())
 }
