@@ -87,7 +87,7 @@ pub struct Fleet {
     /// The names of all declared environments, not only of this one. Empty if they are not known.
     pub environments: BTreeSet<EnvironmentName>,
     /// Objects that only the loader of repositories uses.
-    references: BTreeMap<ObjectKey, AnyObject>,
+    pub references: BTreeMap<ObjectKey, AnyObject>,
 }
 
 /// A workload with the data of its registration.
@@ -456,9 +456,10 @@ impl Fleet {
     }
 }
 
-/// Kinds whose objects need no further processing when a fleet is built.
+/// What a fleet does with the objects of each kind: those of most kinds are put into a field and need no further processing. A kind that is missing here is an error
+/// of the compiler.
 macro_rules! plain_kinds {
-    ($($kind:ident: $objects:ident,)+) => {
+    ($($kind:ident: $objects:ident,)+ ; $($other:ident),+) => {
         impl Fleet {
             fn plain_address(&self, object: &ObjectKey) -> Option<Address> {
                 match object.kind {
@@ -471,7 +472,7 @@ macro_rules! plain_kinds {
             fn put(&mut self, object: AnyObject) -> Option<AnyObject> {
                 match object {
                     $(AnyObject::$kind(object) => drop(self.$objects.insert(object)),)+
-                    other => return Some(other),
+                    other @ ($(AnyObject::$other(_))|+) => return Some(other),
                 }
                 None
             }
@@ -511,6 +512,8 @@ plain_kinds! {
     SchedulingPolicy: policies,
     Template: templates,
     WorkloadRegistration: registrations,
+    // The builder decides: one declaration, workloads with their registrations, what the loader follows, and what is not for fleets.
+    ; Environment, Workload, FluxGitRepository, FluxKustomization, Promotion, DeploymentDescriptor
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::settings::{self, PrecedenceSetting};
 impl Prepared {
     /// Reads a fleet. Data of objects that are equal in the fleet `before` is kept. Returns the differences.
     pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>, preparing: Counter<'_>) -> Delta {
+        all_inputs(fleet);
         // Diagnostics about objects that exist more than once contain their places. The places may have changed.
         let has_copies = has_unclear(fleet) || before.is_some_and(has_unclear);
         let is_other_environment = before.is_none_or(|before| before.environment != fleet.environment);
@@ -249,6 +250,25 @@ impl Prepared {
             }
         }
     }
+}
+
+/// Names every part of a fleet with what its changes affect. A part that is missing here is an error of the compiler, so that [`Prepared::read`] forgets none.
+fn all_inputs(fleet: &Fleet) {
+    #[rustfmt::skip]
+    let Fleet {
+        // Everything.
+        environment: _, duplicates: _, conflicting_claims: _,
+        // The settings, and with them everything.
+        declaration: _, base_repos: _,
+        // Places.
+        cluster_types: _, clusters: _,
+        // Targets.
+        workloads: _, deployment_targets: _, label_mappings: _, unavailable: _, environments: _,
+        // Policies, values, schemas, templates, and release pins, with what they match.
+        policies: _, config_maps: _, config_schemas: _, application_schemas: _, limited_schemas: _, templates: _, release_pins: _,
+        // Nothing that is prepared: the loader, diagnostics and publication use them.
+        files: _, registrations: _, gitops_repos: _, unread: _, references: _,
+    } = fleet;
 }
 
 /// The names of objects that exist on one side only, or differ between the sides.
