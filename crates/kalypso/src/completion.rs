@@ -16,7 +16,7 @@ use model::kind::Kind;
 use workbench::listing::kind::ListedKind;
 
 use crate::arguments::Arguments;
-use crate::names::{NameKind, Names, Subject};
+use crate::names::{Names, Subject};
 use crate::{cache, terminal};
 
 /// The environment variable that a completion script sets: the name of the shell.
@@ -75,48 +75,37 @@ fn with_candidates(argument: clap::Arg) -> clap::Arg {
     }
     let completer = match argument.get_id().as_str() {
         _ if has_value_name("ENV") => ArgValueCompleter::new(environments),
-        "workload" | "of" => of_kinds(&[NameKind::Workload]),
-        "target" => of_kinds(&[NameKind::Target]),
-        "cluster_type" | "on" => of_kinds(&[NameKind::ClusterType, NameKind::Cluster]),
-        "key" => of_kinds(&[NameKind::Key]),
+        "workload" | "of" => of_kinds(&[ListedKind::Workload]),
+        "target" => of_kinds(&[ListedKind::Target]),
+        "cluster_type" | "on" => of_kinds(&[ListedKind::ClusterType, ListedKind::Cluster]),
+        "key" => of_kinds(&[ListedKind::Value]),
         "assignment" => ArgValueCompleter::new(assignments),
         "objects" => ArgValueCompleter::new(objects),
         "subject" => ArgValueCompleter::new(subjects),
         "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
-        "kind" => ArgValueCompleter::new(kinds),
+        "kind" if argument.is_positional() => {
+            ArgValueCompleter::new(|typed: &OsStr| offered(typed, Kind::ALL.iter().map(|kind| kind.name().to_owned())))
+        }
         "name" | "names" => ArgValueCompleter::new(named_objects),
-        _ if has_value_name("KEY") => of_kinds(&[NameKind::Key]),
+        _ if has_value_name("KEY") => of_kinds(&[ListedKind::Value]),
         _ => return argument,
     };
     argument.add(completer)
 }
 
-fn of_kinds(kinds: &'static [NameKind]) -> ArgValueCompleter {
+fn of_kinds(kinds: &'static [ListedKind]) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let names = names();
         offered(typed, kinds.iter().flat_map(|kind| names.of_kind(*kind)))
     })
 }
 
-/// Completes the kind of an object: `schema` takes the `kind` of an object, all other commands take a word such as `cluster-type`.
-fn kinds(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let is_schema = words().is_some_and(|words| words.iter().any(|word| word == "schema"));
-    if is_schema {
-        return offered(typed, Kind::ALL.iter().map(|kind| kind.name().to_owned()));
-    }
-    let kinds = NameKind::ALL.iter().filter(|kind| **kind != NameKind::Key).map(|kind| kind.word().to_owned());
-    offered(typed, kinds.chain(["environment".to_owned()]))
-}
-
 /// Completes the name of an object, if a word before it is its kind.
 fn named_objects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let words: Vec<_> =
         words().unwrap_or_default().iter().filter_map(|word| word.to_str().map(str::to_owned)).collect();
-    if words.iter().any(|word| matches!(word.as_str(), "environment" | "environments" | "Environment")) {
-        return environments(typed);
-    }
-    let Some(kind) = words.iter().find_map(|word| NameKind::of_word(word)) else { return Vec::new() };
-    offered(typed, names().of_kind(kind))
+    let kind = words.iter().find_map(|word| ListedKind::find(word));
+    kind.map(|kind| offered(typed, of_kind(kind))).unwrap_or_default()
 }
 
 /// The value of an option in the words of the command line.
@@ -142,7 +131,15 @@ fn names() -> Names {
 }
 
 fn environments(typed: &OsStr) -> Vec<CompletionCandidate> {
-    offered(typed, subject().map(|subject| subject.environments()).unwrap_or_default())
+    offered(typed, of_kind(ListedKind::Environment))
+}
+
+/// The names of a kind. All compiled environments have a name, not only the one on the command line.
+fn of_kind(kind: ListedKind) -> BTreeSet<String> {
+    match kind {
+        ListedKind::Environment => subject().map(|subject| subject.environments()).unwrap_or_default(),
+        _ => names().of_kind(kind).collect(),
+    }
 }
 
 fn hosts() -> BTreeSet<String> {
@@ -156,13 +153,13 @@ fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
     match typed.to_str().and_then(|typed| typed.split_once('/')) {
         None => {
             let has_targets = |place: &String| assigned.get(place).is_none_or(|targets| !targets.is_empty());
-            let places = names.of_kind(NameKind::ClusterType).chain(names.of_kind(NameKind::Cluster));
+            let places = names.of_kind(ListedKind::ClusterType).chain(names.of_kind(ListedKind::Cluster));
             offered(typed, places.filter(has_targets).map(|place| place + "/"))
         }
         Some((place, _)) => {
             let on: Vec<_> = match assigned.get(place) {
                 Some(on) => on.iter().cloned().collect(),
-                None if assigned.is_empty() => names.of_kind(NameKind::Target).collect(),
+                None if assigned.is_empty() => names.of_kind(ListedKind::Target).collect(),
                 None => Vec::new(),
             };
             offered(typed, on.into_iter().map(|target| format!("{place}/{target}")))
@@ -175,10 +172,7 @@ fn objects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let words = words().unwrap_or_default();
     let before = words.get(..words.len().saturating_sub(1)).unwrap_or_default().iter().skip(2);
     let before = before.filter_map(|word| word.to_str()).find_map(ListedKind::find);
-    let (Some(typed_text), names) = (typed.to_str(), names()) else { return Vec::new() };
-    let of_kind = |kind: ListedKind| -> Vec<String> {
-        NameKind::of_word(kind.words().0).map(|kind| names.of_kind(kind).collect()).unwrap_or_default()
-    };
+    let Some(typed_text) = typed.to_str() else { return Vec::new() };
     if let Some((word, _)) = typed_text.split_once('/') {
         let names = ListedKind::find(word).map(of_kind).unwrap_or_default();
         return offered(typed, names.into_iter().map(|name| format!("{word}/{name}")));
@@ -192,10 +186,10 @@ fn objects(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes questions about what is missing: the names of places and targets, and after a place all targets, assigned there or not.
 fn subjects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names = names();
-    let targets = names.of_kind(NameKind::Target);
+    let targets = names.of_kind(ListedKind::Target);
     match typed.to_str().and_then(|typed| typed.split_once('/')) {
         None => {
-            let places = names.of_kind(NameKind::ClusterType).chain(names.of_kind(NameKind::Cluster));
+            let places = names.of_kind(ListedKind::ClusterType).chain(names.of_kind(ListedKind::Cluster));
             offered(typed, places.chain(targets))
         }
         Some((place, _)) => offered(typed, targets.map(|target| format!("{place}/{target}"))),

@@ -9,6 +9,8 @@ use std::path::Path;
 use delivery::access::memo_file::MemoFile;
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
+use workbench::listing::kind::ListedKind;
+use workbench::listing::object::objects;
 
 use crate::configuration::Settings;
 use crate::{cache_key, configuration};
@@ -25,76 +27,10 @@ const HOSTS: &str = "names of hosts";
 /// The first word of a line with the targets of a place.
 const ASSIGNED: &str = "on";
 
-/// A kind of stored names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NameKind {
-    ClusterType,
-    Cluster,
-    Workload,
-    Target,
-    Policy,
-    Config,
-    Schema,
-    Template,
-    Pin,
-    /// The keys of the values of `ConfigMap`s.
-    Key,
-}
-
-impl NameKind {
-    pub(crate) const ALL: [Self; 10] = [
-        Self::ClusterType,
-        Self::Cluster,
-        Self::Workload,
-        Self::Target,
-        Self::Policy,
-        Self::Config,
-        Self::Schema,
-        Self::Template,
-        Self::Pin,
-        Self::Key,
-    ];
-
-    /// The word for the kind on the command line, in the singular.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::ClusterType => "cluster-type",
-            Self::Cluster => "cluster",
-            Self::Workload => "workload",
-            Self::Target => "target",
-            Self::Policy => "policy",
-            Self::Config => "config",
-            Self::Schema => "schema",
-            Self::Template => "template",
-            Self::Pin => "pin",
-            Self::Key => "key",
-        }
-    }
-
-    /// The kind that a word of the command line names: in the singular or the plural, with or without dashes, or as the `kind` of an object.
-    pub(crate) fn of_word(word: &str) -> Option<Self> {
-        let plain: String = word.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
-        let singular = plain.strip_suffix("ies").map(|stem| format!("{stem}y"));
-        let singular = singular.unwrap_or_else(|| plain.trim_end_matches('s').to_owned());
-        Some(match singular.as_str() {
-            "clustertype" => Self::ClusterType,
-            "cluster" => Self::Cluster,
-            "workload" => Self::Workload,
-            "target" | "deploymenttarget" => Self::Target,
-            "policy" | "schedulingpolicy" => Self::Policy,
-            "config" | "configmap" => Self::Config,
-            "schema" | "configschema" => Self::Schema,
-            "template" => Self::Template,
-            "pin" | "releasepin" => Self::Pin,
-            _ => return None,
-        })
-    }
-}
-
-/// The names of an environment, by their kind.
+/// The names of an environment, by their kind. The names of values are their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    names: BTreeMap<NameKind, BTreeSet<String>>,
+    names: BTreeMap<ListedKind, BTreeSet<String>>,
     /// The targets on each cluster type and cluster. Empty if there are too many.
     pub(crate) assigned: BTreeMap<String, BTreeSet<String>>,
 }
@@ -194,21 +130,18 @@ fn lines(file: &MemoFile) -> BTreeSet<String> {
 
 impl Names {
     fn from_compiled(compiled: &Compiled) -> Self {
-        let (fleet, targets) = (compiled.fleet(), compiled.prepared().targets());
+        let (fleet, prepared) = (compiled.fleet(), compiled.prepared());
         let mut names = Self::default();
-        names.add(NameKind::ClusterType, fleet.cluster_types.keys());
-        names.add(NameKind::Cluster, fleet.clusters.keys());
-        names.add(NameKind::Workload, targets.iter().map(|target| target.workload()).filter(|name| !name.is_empty()));
-        names.add(NameKind::Target, targets.iter().map(|target| &target.name));
-        names.add(NameKind::Policy, fleet.policies.keys());
-        names.add(NameKind::Config, fleet.config_maps.keys());
-        names.add(NameKind::Schema, fleet.config_schemas.keys());
-        names.add(NameKind::Template, fleet.templates.keys());
-        names.add(NameKind::Pin, fleet.release_pins.keys());
-        names.add(NameKind::Key, fleet.config_maps.values().flat_map(|object| object.spec.data.keys()));
+        for kind in ListedKind::ALL {
+            names.add(kind, objects(kind, prepared).map(|listed| listed.name().to_string()));
+        }
+        // A target that is an object can name a workload that is none.
+        let workloads = prepared.targets().iter().map(|target| target.workload());
+        names.add(ListedKind::Workload, workloads.filter(|name| !name.is_empty()));
+        names.add(ListedKind::Value, fleet.config_maps.values().flat_map(|object| object.spec.data.keys()));
         if compiled.len() <= ASSIGNMENTS_MAX {
             for place in compiled.places() {
-                let targets = compiled.prepared().targets_on(place.as_str());
+                let targets = prepared.targets_on(place.as_str());
                 names.assigned.insert(place.to_string(), targets.into_iter().map(ToString::to_string).collect());
             }
         }
@@ -216,7 +149,7 @@ impl Names {
     }
 
     /// Adds names of a kind, until there are [`NAMES_MAX`] of them. Names that fit no line are left out.
-    fn add<N: ToString>(&mut self, kind: NameKind, names: impl Iterator<Item = N>) {
+    fn add<N: ToString>(&mut self, kind: ListedKind, names: impl Iterator<Item = N>) {
         let known = self.names.entry(kind).or_default();
         for name in names.map(|name| name.to_string()).filter(|name| !name.contains(['\n', '\t'])) {
             if known.len() >= NAMES_MAX {
@@ -227,7 +160,7 @@ impl Names {
     }
 
     /// The names of a kind.
-    pub(crate) fn of_kind(&self, kind: NameKind) -> impl Iterator<Item = String> + use<'_> {
+    pub(crate) fn of_kind(&self, kind: ListedKind) -> impl Iterator<Item = String> + use<'_> {
         self.names.get(&kind).into_iter().flatten().cloned()
     }
 
@@ -236,7 +169,7 @@ impl Names {
         let mut text = String::new();
         for (kind, names) in &self.names {
             for name in names {
-                let _ = writeln!(text, "{}\t{name}", kind.word());
+                let _ = writeln!(text, "{}\t{name}", kind.words().0);
             }
         }
         for (place, targets) in &self.assigned {
@@ -254,7 +187,7 @@ impl Names {
                 let (place, targets) = rest.split_once('\t').unwrap_or((rest, ""));
                 let targets = targets.split('\t').filter(|name| !name.is_empty()).map(str::to_owned);
                 self.assigned.entry(place.to_owned()).or_default().extend(targets);
-            } else if let Some(kind) = NameKind::ALL.into_iter().find(|known| known.word() == kind) {
+            } else if let Some(kind) = ListedKind::find(kind) {
                 self.names.entry(kind).or_default().insert(rest.to_owned());
             }
         }
@@ -270,24 +203,12 @@ mod tests {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         let assigned = [("edge".to_owned(), set(&["shop-live", "shop-test"])), ("large".to_owned(), set(&[]))];
         let mut names = Names { assigned: BTreeMap::from(assigned), ..Names::default() };
-        names.add(NameKind::ClusterType, ["edge", "large"].iter());
-        names.add(NameKind::Workload, ["shop"].iter());
-        names.add(NameKind::Key, ["LOG_LEVEL", "two\nlines"].iter());
+        names.add(ListedKind::ClusterType, ["edge", "large"].iter());
+        names.add(ListedKind::Workload, ["shop"].iter());
+        names.add(ListedKind::Value, ["LOG_LEVEL", "two\nlines"].iter());
         let mut read = Names::default();
         read.read(&names.written());
         read.read("nonsense\n");
         assert_eq!(read, names);
-    }
-
-    #[test]
-    fn kinds_have_many_spellings() {
-        for kind in NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Key) {
-            let word = kind.word();
-            let plural = word.strip_suffix('y').map_or_else(|| format!("{word}s"), |stem| format!("{stem}ies"));
-            assert_eq!((NameKind::of_word(word), NameKind::of_word(&plural)), (Some(kind), Some(kind)));
-        }
-        assert_eq!(NameKind::of_word("ClusterType"), Some(NameKind::ClusterType));
-        assert_eq!(NameKind::of_word("SchedulingPolicy"), Some(NameKind::Policy));
-        assert_eq!(NameKind::of_word("environments"), None);
     }
 }

@@ -45,6 +45,11 @@ fn existing_names_are_completed() {
     check(&company, &["get", "cluster-"], &["cluster-types"]);
     check(&company, &["get", "cluster-types", ""], &["east", "west"]);
     check(&company, &["describe", "workload/"], &["workload/shop"]);
+    check(&company, &["get", "environments", ""], &["dev"]);
+    check(&company, &["get", "policies", ""], &["shop"]);
+    check(&company, &["describe", "gitops-repo/"], &["gitops-repo/dev"]);
+    check(&company, &["hub", "host", "add", "west", "--type", "Cluster"], &[]);
+    check(&company, &["init", "--host", "cluster"], &[]);
 }
 
 #[test]
