@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod branches;
+pub mod codeowners;
 pub mod error;
 pub mod output;
 pub mod promotion;

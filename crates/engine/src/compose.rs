@@ -5,6 +5,7 @@ pub(crate) mod credential_search;
 pub(crate) mod key_ranks;
 pub(crate) mod merge;
 pub(crate) mod merged_values;
+pub(crate) mod precedence;
 pub(crate) mod record;
 pub(crate) mod settings_by_key;
 pub mod trace;

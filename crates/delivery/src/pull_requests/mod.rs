@@ -6,7 +6,6 @@ pub mod admission;
 pub(crate) mod authorship;
 pub mod branch_protection;
 pub mod change_proposal;
-pub mod code_owners;
 mod hosts;
 mod issue;
 mod proposal;

@@ -17,8 +17,9 @@ use rayon::prelude::*;
 
 use crate::compose::credential_search::{self, ClearCredential};
 use crate::compose::key_ranks::KeyRanks;
+use crate::compose::precedence::{MergePosition, Order};
 use crate::compose::value::{self, Parsed};
-use crate::settings::{self, Precedence, PrecedenceSetting, Strategies, Strategy};
+use crate::settings::{self, PrecedenceSetting, Strategies, Strategy};
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub(crate) struct Container {
     pub(crate) has_nested: bool,
     /// The digest of the name, the merge strategies and the values. The conditions are not part of it.
     pub(crate) digest: Digest,
-    order: Order,
+    pub(crate) position: MergePosition,
 }
 
 /// A value of a container.
@@ -86,7 +87,7 @@ impl Container {
 
     /// The priority of a platform container. Among containers of the same priority, the name decides the order. None for keys of an `azure-app-config` map.
     pub(crate) fn priority(&self) -> Option<i64> {
-        match self.order {
+        match self.position.order {
             Order::Platform(priority) => Some(priority),
             Order::Azure(..) => None,
         }
@@ -94,7 +95,7 @@ impl Container {
 
     /// The display name in messages.
     pub(crate) fn display_name(&self) -> String {
-        match &self.order {
+        match &self.position.order {
             Order::Platform(_) => self.key().to_string(),
             Order::Azure(_, key) => format!("key `{key}` of {}", self.key()),
         }
@@ -102,7 +103,7 @@ impl Container {
 
     /// The place of the field that holds a condition.
     pub(crate) fn condition_origin(&self, label: &str) -> Origin {
-        match &self.order {
+        match &self.position.order {
             Order::Platform(_) => Origin::field(&self.key(), FieldPath::from(["metadata", "labels"]).key(label)),
             Order::Azure(_, key) => {
                 Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(key)), FieldPart::Key)
@@ -112,15 +113,15 @@ impl Container {
 
     /// Whether both have the same position in the merge order and the same conditions.
     pub(crate) fn has_same_position(&self, other: &Self) -> bool {
-        self.name == other.name && self.order == other.order && self.conditions == other.conditions
+        self.name == other.name && self.position == other.position && self.conditions == other.conditions
     }
 
     /// The container with only those entries whose keys are selected. None if there are none.
     pub(crate) fn with_keys(&self, is_selected: impl Fn(&str) -> bool) -> Option<Self> {
         let entries: Vec<_> = self.entries.iter().filter(|entry| is_selected(&entry.key)).cloned().collect();
-        let Self { name, conditions, problem, order, .. } = self;
+        let Self { name, conditions, problem, position, .. } = self;
         let credentials = self.credentials.iter().filter(|found| is_selected(found.key())).cloned().collect();
-        let (name, conditions, problem, order) = (name.clone(), conditions.clone(), problem.clone(), order.clone());
+        let (name, conditions, problem) = (name.clone(), conditions.clone(), problem.clone());
         let (has_nested, digest) = (self.has_nested, self.digest);
         (!entries.is_empty()).then_some(Self {
             name,
@@ -130,7 +131,7 @@ impl Container {
             problem,
             has_nested,
             digest,
-            order,
+            position: position.clone(),
         })
     }
 
@@ -157,16 +158,6 @@ impl Conditions {
     pub(crate) fn and(mut self, key: &str, value: Arc<str>) -> Self {
         self.0.push((key.into(), value));
         self
-    }
-
-    /// How special the conditions are, for [`Precedence::Specificity`].
-    fn specificity(&self) -> Specificity {
-        let level = |key: &str| match key {
-            "cluster" => 2,
-            "cluster-type" => 1,
-            _ => 0,
-        };
-        Specificity { place: self.iter().map(|(key, _)| level(key)).max().unwrap_or_default(), labels: self.0.len() }
     }
 
     /// Whether these conditions include all of `other`.
@@ -228,7 +219,10 @@ impl Containers {
         }
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
         let precedence = order.precedence;
-        all.list.sort_by(|one, other| precedence.position(one).cmp(&precedence.position(other)));
+        all.list.sort_by(|one, other| {
+            let [one_key, other_key] = [one, other].map(|container| precedence.order_key(&container.position));
+            one_key.cmp(&other_key).then_with(|| one.name.cmp(&other.name))
+        });
         if let Some(problem) = &order.problem {
             let stop = |container: &mut Arc<Container>| {
                 Arc::make_mut(container).problem.get_or_insert_with(|| problem.clone());
@@ -248,93 +242,9 @@ impl Containers {
     /// The containers of a `ConfigMap`, in merge order.
     pub(crate) fn of_config_map(&self, name: &ConfigMapName) -> Vec<Arc<Container>> {
         let mut found = self.by_object.get(name).map(|known| known.containers.clone()).unwrap_or_default();
-        found.sort_by(|one, other| one.order.cmp(&other.order));
+        found.sort_by(|one, other| one.position.order.cmp(&other.position.order));
         found
     }
-}
-
-/// The position of a container in the merge order.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
-    /// A `ConfigMap` of the platform, by its priority.
-    Platform(i64),
-    /// A key of an `azure-app-config` map, by its length: longer keys have more conditions.
-    Azure(usize, Arc<str>),
-}
-
-impl Precedence {
-    /// The position of a container in the merge order. Later containers take precedence.
-    fn position(self, container: &Container) -> impl Ord + '_ {
-        let is_azure = matches!(container.order, Order::Azure(..));
-        let specificity = match self {
-            Self::Specificity if !is_azure => container.conditions.specificity(),
-            Self::Name | Self::Specificity => Specificity::default(),
-        };
-        (is_azure, specificity, &container.order, &container.name)
-    }
-
-    /// Whether neither of two containers takes precedence over the other because it is more special.
-    pub(crate) fn are_equally_special(self, one: &Container, other: &Container) -> bool {
-        self == Self::Name || one.conditions.specificity() == other.conditions.specificity()
-    }
-
-    /// Why `other` overrides `own`. Both set one key for the same assignment.
-    pub(crate) fn reason(self, own: &Container, other: &Container) -> OverrideReason {
-        let (Order::Platform(own_priority), Order::Platform(priority)) = (&own.order, &other.order) else {
-            return OverrideReason::AzureAppConfig;
-        };
-        let [own_specificity, specificity] = [own, other].map(|container| container.conditions.specificity());
-        match self {
-            Self::Specificity if specificity > own_specificity => OverrideReason::MoreSpecial,
-            _ if priority > own_priority => OverrideReason::Priority { own: *own_priority, other: *priority },
-            Self::Name if own_specificity > specificity => {
-                OverrideReason::Name { is_less_special: true, priority: *priority }
-            }
-            _ => OverrideReason::Name { is_less_special: false, priority: *priority },
-        }
-    }
-}
-
-/// Why a value overrides another one in the same assignments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverrideReason {
-    /// Keys of `azure-app-config` maps come after all other maps.
-    AzureAppConfig,
-    /// Specificity decides, and the labels of the other map are more special.
-    MoreSpecial,
-    /// The priority of the other map is higher.
-    Priority {
-        /// The priority of the overridden map.
-        own: i64,
-        /// The priority of the other map.
-        other: i64,
-    },
-    /// The name of the other map comes last.
-    Name {
-        /// Whether its labels are less special, so that it is overridden where specificity decides.
-        is_less_special: bool,
-        /// The priority of both maps.
-        priority: i64,
-    },
-}
-
-impl OverrideReason {
-    /// The lowest priority of the overridden map with which it comes after the other one. None if no priority is enough.
-    pub(crate) fn priority_above(self) -> Option<i64> {
-        match self {
-            Self::AzureAppConfig | Self::MoreSpecial => None,
-            Self::Priority { other: priority, .. } | Self::Name { priority, .. } => priority.checked_add(1),
-        }
-    }
-}
-
-/// How special the conditions of a container are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Specificity {
-    /// 2 for a cluster, 1 for a cluster type, 0 for all others: a cluster has all labels of its cluster type.
-    place: u8,
-    /// The number of labels.
-    labels: usize,
 }
 
 fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> ObjectContainers {
@@ -371,13 +281,14 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
     let entries: Vec<_> = object.spec.data.iter().map(entry).collect();
     let merging = object.annotations.get(model::object::config_map::MERGE);
     let digest = Digest::from_value(&("platform", object.name.as_str(), merging, &object.spec.data));
+    let conditions = Conditions::from_labels(&object.labels);
     Container {
         name: object.name.clone(),
-        conditions: Conditions::from_labels(&object.labels),
+        position: MergePosition::new(Order::Platform(priority), conditions.iter()),
+        conditions,
         credentials: credentials_of(&entries),
         entries,
         problem,
-        order: Order::Platform(priority),
         has_nested: object.spec.data.values().any(|text| text.contains("{{")),
         digest,
     }
@@ -399,13 +310,14 @@ fn azure_container(
         diagnostics.push(diagnostic.about(&object.key()));
     }
     let entries = vec![Entry::new((key.into(), data_key), text, Strategy::default())];
+    let conditions = Conditions::from_labels(&labels);
     Container {
         name: object.name.clone(),
-        conditions: Conditions::from_labels(&labels),
+        position: MergePosition::new(Order::Azure(data_key.len(), Arc::clone(data_key)), conditions.iter()),
+        conditions,
         credentials: credentials_of(&entries),
         entries,
         problem: None,
-        order: Order::Azure(data_key.len(), Arc::clone(data_key)),
         has_nested: text.contains("{{"),
         digest: Digest::from_value(&("azure", object.name.as_str(), data_key, text)),
     }

@@ -4,8 +4,8 @@
 
 mod causes;
 mod folders;
-mod guard;
 mod places;
+mod removal_guard;
 mod renamed;
 mod values;
 
@@ -20,8 +20,8 @@ use model::progress::ProgressPhase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
-pub use self::guard::{PlanDestination, RemovedWorkloads};
 use self::places::{FolderDifferences, PlaceDifference};
+pub use self::removal_guard::{PlanDestination, RemovedWorkloads};
 use crate::compile::Compiled;
 use crate::hold::HeldFolder;
 use crate::layout::assignment_folders::AssignmentFolders;

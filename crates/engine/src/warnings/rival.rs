@@ -71,7 +71,7 @@ fn rivals_of_key<'s>(
     with_last.chain(others).filter(move |(first, last)| {
         first.entry.value_digest != last.entry.value_digest
             && are_rivals(first.container, last.container)
-            && precedence.are_equally_special(first.container, last.container)
+            && precedence.are_equally_special(&first.container.position, &last.container.position)
     })
 }
 

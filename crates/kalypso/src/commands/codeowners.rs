@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
-use delivery::pull_requests::code_owners::{self, CodeOwners, OwnersQuestion, OwnersRule};
+use delivery::codeowners::{self, CodeOwners, OwnersQuestion, OwnersRule};
 use delivery::sources::loaded::Loaded;
 use model::owners::is_owner;
 use serde_json::{Value as Json, json};
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let access = loading::access(options.config.as_deref(), watch.progress())?;
     let mut environments = Vec::new();
-    for loaded in code_owners::hierarchy(&access)? {
+    for loaded in codeowners::hierarchy(&access)? {
         // Without a part of the hierarchy, folders would have the wrong owners.
         environments.push(complete(loaded)?);
     }
@@ -38,7 +38,7 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
         main_owners: &main_owners,
         rewrite: &git.rewrite,
     };
-    let found = code_owners::code_owners(environments.iter().map(|loaded| &*loaded.fleet), question);
+    let found = codeowners::code_owners(environments.iter().map(|loaded| &*loaded.fleet), question);
     watch.end();
     found.warnings.iter().for_each(|warning| terminal::warn(warning));
     let text = text(&found, options.format);
@@ -85,7 +85,7 @@ fn asked(
         return Ok((repository.clone(), branch.clone()));
     }
     let fleets = environments.iter().map(|loaded| &*loaded.fleet);
-    let branches = code_owners::branches(fleets, (repository, &control_plane.git.rewrite));
+    let branches = codeowners::branches(fleets, (repository, &control_plane.git.rewrite));
     let mut names = branches.iter();
     match (names.next(), names.next()) {
         (Some(branch), None) => Ok((repository.clone(), branch.clone())),

@@ -8,8 +8,8 @@ use model::name::ConfigMapName;
 
 use super::values::ValueOrigin;
 use super::{AssignmentSet, Inventory};
-pub use crate::compose::container::OverrideReason;
 use crate::compose::container::{Container, Containers};
+pub use crate::compose::precedence::OverrideReason;
 
 /// In how many assignments a `ConfigMap` sets a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +86,6 @@ impl Inventory<'_> {
         let Containers { order, list, .. } = &self.prepared.containers;
         let mut named = list.iter().rev().filter(|container| container.name == *by);
         let other = named.find(|container| container.entries.iter().any(|entry| *entry.key == *key))?;
-        Some(order.precedence.reason(own, other))
+        Some(order.precedence.reason(&own.position, &other.position))
     }
 }
