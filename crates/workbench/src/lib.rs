@@ -8,6 +8,7 @@ pub mod change;
 pub mod checkout_paths;
 mod commit_range;
 pub mod contained_files;
+pub mod diagnostics;
 pub mod edited_repositories;
 mod error;
 pub mod listing;

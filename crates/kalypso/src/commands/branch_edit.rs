@@ -23,11 +23,11 @@ use serde_json::json;
 use workbench::branch::{
     BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal, ProposalResult,
 };
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
 use crate::arguments::{EditOptions, Format};
 use crate::configuration::Settings;
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
@@ -213,7 +213,7 @@ impl OpenBranch {
     fn show(&self, Request { edit, options }: Request<'_>, outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
             let mut report = DiagnosticReport::new();
-            outcome.comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
+            outcome.comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));
             reporting::to_stderr(&report)?;
             let text = edit_text::text(&self.branch, edit, outcome);
             terminal::answer_fitted(&text, crate::paint::plan)?;
@@ -271,7 +271,7 @@ pub(super) fn git_edits(files: &FileEdits) -> Edits {
 /// Shows the errors that an edit would add. Nothing is written.
 pub(super) fn refuse_errors(comparisons: &[EditComparison<'_>], format: Format) -> anyhow::Result<Exit> {
     let mut report = DiagnosticReport::new();
-    comparisons.iter().for_each(|comparison| reporting::add_new_errors(&mut report, comparison));
+    comparisons.iter().for_each(|comparison| report.add_new_errors(comparison));
     refuse_report(&report, format)
 }
 

@@ -20,14 +20,14 @@ use engine::warnings::shared_manifests::shared_manifests;
 use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use workbench::checkout_paths::CheckoutPaths;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 
 use crate::arguments::Check;
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::refused_commits;
 use crate::states::{self, ReadStates, StatesRequest};
-use crate::{compiling, reporting, terminal};
+use crate::{compiling, diagnostics, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -73,14 +73,14 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut used = BTreeSet::new();
     for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
-        let batch = DiagnosticBatch { fallback, ..reporting::batch(diagnostics, compiled) };
-        used.extend(reporting::add_all(&mut report, loaded, batch));
+        let batch = DiagnosticBatch { fallback, ..DiagnosticBatch::of_compiled(diagnostics, compiled) };
+        used.extend(report.add_all(loaded, batch));
     }
     for (admitted, heads) in admitted.environments.iter().zip(&found) {
         let Some(admitted) = admitted else { continue };
         let found = admitted.diagnostics(heads);
-        let batch = DiagnosticBatch { fallback, ..reporting::batch(&found, &admitted.compiled) };
-        used.extend(reporting::add_all(&mut report, &admitted.loaded, batch));
+        let batch = DiagnosticBatch { fallback, ..DiagnosticBatch::of_compiled(&found, &admitted.compiled) };
+        used.extend(report.add_all(&admitted.loaded, batch));
     }
     if is_all && environments.iter().all(|loaded| is_known(loaded)) {
         add_idle(&mut report, (&environments, &compiled), &used);
@@ -92,11 +92,11 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     if let Some(error) = denied {
         terminal::note(&format!("note: it is not known whether branches are protected: {error}"));
     }
-    terminal::answer_styled(&report.render(options.output))?;
+    terminal::answer_styled(&diagnostics::render(&report, options.output))?;
     if environments.iter().any(|loaded| loaded.is_unreachable()) {
         return Ok(Exit::Unreachable);
     }
-    Ok(Exit::Good.unless(!admitted.unknown.is_empty() || reporting::has_problems(&report, options.source.strict)))
+    Ok(Exit::Good.unless(!admitted.unknown.is_empty() || report.has_problems(options.source.strict)))
 }
 
 /// The diagnostics of an environment that were found by comparing several environments.
@@ -123,7 +123,7 @@ fn add_idle<'a>(
         if position == 0 {
             idle.extend(acknowledgement::idle_entries(&loaded.acknowledgements, used));
         }
-        reporting::add_all(report, loaded, reporting::batch(&idle, compiled));
+        report.add_all(loaded, DiagnosticBatch::of_compiled(&idle, compiled));
     }
 }
 

@@ -18,6 +18,7 @@ use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::Adoption;
 use model::name::ClusterTypeName;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
 use self::life::Life;
 use super::plan::fallback;
@@ -26,7 +27,7 @@ use super::serve;
 use crate::arguments::{Demo, SourceOptions};
 use crate::configuration::Settings;
 use crate::demo::{self, DemoHub, FolderState};
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
+use crate::diagnostics::reuse_text;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, loading, reporting, terminal};
@@ -78,8 +79,8 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     }
     for outcome in &published {
         let found = diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
-        let batch = reporting::batch(&found, &outcome.planned.compiled);
-        reporting::add(&mut report, &outcome.loaded, DiagnosticBatch { fallback: fallback(&outcome.planned), ..batch });
+        let batch = DiagnosticBatch::of_compiled(&found, &outcome.planned.compiled);
+        report.add_problems(&outcome.loaded, DiagnosticBatch { fallback: fallback(&outcome.planned), ..batch });
     }
     watch.end();
     reporting::to_stderr(&report)?;
@@ -99,7 +100,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
         go_on(life)?;
     }
     terminal::answer(&format!("\n{}", demo::trying::text(folder)))?;
-    Ok(Exit::Good.unless(reporting::has_problems(&report, false)))
+    Ok(Exit::Good.unless(report.has_problems(false)))
 }
 
 /// Refuses to work beside the service, which publishes and has a hub and hosts itself.

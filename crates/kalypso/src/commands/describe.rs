@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::compile::Prepared;
 use serde_json::json;
+use workbench::diagnostics::DiagnosticReport;
 use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
@@ -21,7 +22,6 @@ pub(crate) use self::answer::DescribeFields;
 use self::answer::DescriptionFields;
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
-use crate::diagnostics::DiagnosticReport;
 use crate::exit::{Exit, Failure};
 use crate::held_content::HeldAssignments;
 use crate::listing::environments;

@@ -25,6 +25,7 @@ use model::tree::{OpenError, Tree};
 use serde_json::{Value as Json, json};
 use workbench::EnvironmentSource;
 use workbench::change::{self, EnvironmentChange, Side};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use workbench::source::check_complete;
 use workbench::working_trees::WorkingTrees;
 
@@ -34,7 +35,7 @@ use self::selection::{Selection, View};
 use self::stats::StatsFields;
 
 use crate::arguments::{self, Format, PlanFormat};
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback, reuse_text};
+use crate::diagnostics::reuse_text;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::refused_commits;
@@ -169,10 +170,9 @@ impl<'a> Plans<'a> {
             let diagnostics = all_diagnostics(&loaded, &planned, &gates);
             let fallback = fallback(&planned);
             let sensitive = Some(planned.sensitive());
-            reporting::add(
-                &mut report,
+            report.add_problems(
                 &loaded,
-                DiagnosticBatch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
+                DiagnosticBatch { fallback, sensitive, ..DiagnosticBatch::of_compiled(&diagnostics, &compiled) },
             );
             answers.push(planned);
         }
@@ -216,10 +216,9 @@ impl<'a> Plans<'a> {
         let diagnostics = all_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
         let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
-        reporting::add(
-            &mut report,
+        report.add_problems(
             loaded,
-            DiagnosticBatch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
+            DiagnosticBatch { fallback, sensitive, ..DiagnosticBatch::of_compiled(&diagnostics, &compiled) },
         );
         watch.end();
         let selection = &self.selection;
@@ -298,13 +297,13 @@ impl PlanAnswer<'_> {
                     plans: plans.collect::<Result<_, _>>()?,
                     not_admitted: not_admitted::answer(self.not_admitted),
                     stats: StatsFields::new(self.compiled),
-                    report: reporting::json(self.report),
+                    report: self.report.to_json(),
                 }));
             }
         }
         let pending = answers.iter().any(|planned| !planned.plan.is_empty());
         let exit = if pending { Exit::Pending } else { Exit::Good };
-        Ok((exit.unless(reporting::has_problems(self.report, options.source.strict)), structured))
+        Ok((exit.unless(self.report.has_problems(options.source.strict)), structured))
     }
 
     /// The plans as Markdown, with the titles of their places.

@@ -25,6 +25,7 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
 use workbench::Error;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
 use self::override_author::{OverrideAuthor, override_author};
@@ -35,7 +36,7 @@ use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Overriding, Publish};
 use crate::configuration::Settings;
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, reuse_text};
+use crate::diagnostics::reuse_text;
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
@@ -304,13 +305,9 @@ fn finish(
     let found: Vec<_> = places.iter().map(|place| diagnostics(place, &waits)).collect();
     let mut report = DiagnosticReport::new();
     for (place, diagnostics) in places.iter().zip(&found) {
-        let batch = reporting::batch(diagnostics, &place.planned.compiled);
+        let batch = DiagnosticBatch::of_compiled(diagnostics, &place.planned.compiled);
         let sensitive = Some(place.planned.sensitive());
-        reporting::add(
-            &mut report,
-            &place.loaded,
-            DiagnosticBatch { fallback: fallback(&place.planned), sensitive, ..batch },
-        );
+        report.add_problems(&place.loaded, DiagnosticBatch { fallback: fallback(&place.planned), sensitive, ..batch });
     }
     watch.end();
     publication.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -333,9 +330,9 @@ fn finish(
         "recomputed": recomputed,
         "notAdmitted": not_admitted::answer(&not_admitted),
         "published": earlier.chain(places.iter().map(answer)).collect::<Vec<_>>(),
-        "report": reporting::json(&report),
+        "report": report.to_json(),
     });
-    let has_problems = publication.needs_person || reporting::has_problems(&report, options.strict);
+    let has_problems = publication.needs_person || report.has_problems(options.strict);
     let text = format!("{texts}{}\n{}\n", not_admitted::text(&not_admitted), reuse_text(reuse));
     Ok(Answer { text, json, has_problems, is_incomplete, failures: Vec::new() })
 }

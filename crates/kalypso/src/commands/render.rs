@@ -15,10 +15,11 @@ use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 use workbench::checkout_paths::CheckoutPaths;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::check_complete;
 
 use crate::arguments::{Format, Render};
-use crate::diagnostics::{DiagnosticReport, reuse_text};
+use crate::diagnostics::reuse_text;
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
@@ -68,7 +69,7 @@ fn one(
     };
     let diagnostics = diagnostics(loaded, &compiled, &output);
     let mut report = DiagnosticReport::new().checked_out(checkouts.to_vec());
-    reporting::add(&mut report, loaded, reporting::batch(&diagnostics, &compiled));
+    report.add_problems(loaded, DiagnosticBatch::of_compiled(&diagnostics, &compiled));
     let write = Write {
         open: &open,
         environment,
@@ -80,7 +81,7 @@ fn one(
     watch.end();
     let rendered =
         Rendered { options, environment, out: out.as_deref(), compiled: &compiled, output: &output, written };
-    let has_problems = reporting::has_problems(&report, options.source.strict);
+    let has_problems = report.has_problems(options.source.strict);
     if options.output == Format::Human {
         reporting::to_stderr(&report)?;
         not_admitted::note(loaded);
@@ -184,7 +185,7 @@ impl Rendered<'_> {
             "failed": listed,
             "failedCount": failed.len(),
             "files": if options.digest { Json::Null } else { self.files()?.into() },
-            "report": reporting::json(report),
+            "report": report.to_json(),
         }))
     }
 

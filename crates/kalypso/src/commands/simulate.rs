@@ -6,9 +6,9 @@ use model::locate::Locator;
 use serde_json::{Value as Json, json};
 use simulator::scenario::walk::{WalkFailure, WalkOptions, walk};
 use simulator::scenario::{self, Story};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
 use crate::arguments::{Format, Simulate};
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::{Exit, Failure};
 use crate::{reporting, terminal};
 

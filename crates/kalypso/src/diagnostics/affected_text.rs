@@ -2,14 +2,17 @@
 
 use model::count::{count, thousands};
 use model::diagnostic::Severity;
-
-use super::finding::{Fate, Finding, Reach};
+use workbench::diagnostics::{AffectedAssignments, Fate, LocatedDiagnostic};
 
 /// The number of assignments that are named if there are more.
 const ASSIGNMENTS_SHOWN: usize = 2;
 
 /// The texts beside the message and the positions: notes, affected assignments, advice.
-pub(super) fn facts(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Vec<String> {
+pub(super) fn facts(
+    finding: &LocatedDiagnostic<'_>,
+    reaches: &[AffectedAssignments],
+    names_environments: bool,
+) -> Vec<String> {
     let mut facts = finding.notes.clone();
     facts.extend(all_consequences(finding, reaches, names_environments));
     facts.extend(finding.help.iter().map(|help| format!("help: {help}")));
@@ -17,14 +20,18 @@ pub(super) fn facts(finding: &Finding<'_>, reaches: &[Reach], names_environments
 }
 
 /// The affected assignments in all environments, and the consequences for them.
-pub(super) fn all_consequences(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Vec<String> {
+pub(super) fn all_consequences(
+    finding: &LocatedDiagnostic<'_>,
+    reaches: &[AffectedAssignments],
+    names_environments: bool,
+) -> Vec<String> {
     let is_error = finding.severity == Severity::Error;
     let reached = reaches.iter().filter(|reach| !reach.assignments.is_empty());
     reached.flat_map(|reach| consequences(reach, is_error, names_environments)).collect()
 }
 
 /// The affected assignments in one environment, and the consequences for them.
-fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<String> {
+fn consequences(reach: &AffectedAssignments, is_error: bool, names_environments: bool) -> Vec<String> {
     let number = reach.assignments.len();
     let named = if number <= ASSIGNMENTS_SHOWN + 1 { number } else { ASSIGNMENTS_SHOWN };
     let mut names: Vec<_> = reach.assignments.iter().take(named).map(ToString::to_string).collect();
@@ -37,7 +44,7 @@ fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<
     if is_error { vec![reached, kept(reach)] } else { vec![reached] }
 }
 
-fn kept(reach: &Reach) -> String {
+fn kept(reach: &AffectedAssignments) -> String {
     let number = reach.assignments.len();
     let is_one = number == 1;
     let kept = match reach.fate {
@@ -91,7 +98,12 @@ mod tests {
             place: PlaceName::new("edge").unwrap(),
             target: DeploymentTargetName::new(format!("shop-{index}")).unwrap(),
         };
-        let reach = Reach { environment: None, assignments: (0..number).map(id).collect(), others: Some(1), fate };
+        let reach = AffectedAssignments {
+            environment: None,
+            assignments: (0..number).map(id).collect(),
+            others: Some(1),
+            fate,
+        };
         assert_eq!(kept(&reach), format!("{expected}; 1 other is not affected"));
     }
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use model::credential::HIDDEN;
+use workbench::diagnostics::touching;
 
-use super::hidden::touching;
 use crate::visible::visible_bytes;
 
 /// The maximum size of an excerpt in bytes. Longer excerpts are not shown: they come from generated files.

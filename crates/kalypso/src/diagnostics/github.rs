@@ -5,10 +5,9 @@
 use std::fmt::Write as _;
 
 use model::diagnostic::Severity;
+use workbench::diagnostics::{AffectedAssignments, DiagnosticReport, LocatedDiagnostic, Mark, Spot};
 
-use super::DiagnosticReport;
 use super::affected_text;
-use super::finding::{Finding, Mark, Reach, Spot};
 use crate::visible::visible;
 
 pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
@@ -22,7 +21,7 @@ pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
     text
 }
 
-fn command(report: &DiagnosticReport<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> String {
+fn command(report: &DiagnosticReport<'_>, finding: &LocatedDiagnostic<'_>, reaches: &[AffectedAssignments]) -> String {
     let first = finding.marks.first().and_then(|mark| mark.spot.as_ref());
     let mut properties = first.map(|spot| place(report, spot)).unwrap_or_default();
     let shows_first = !properties.is_empty();

@@ -7,12 +7,10 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 use model::count::{count, thousands};
 use model::diagnostic::Severity;
 use model::source::{File, Positions};
+use workbench::diagnostics::{AffectedAssignments, DiagnosticReport, HiddenBytes, LocatedDiagnostic, Mark};
 
-use super::DiagnosticReport;
 use super::affected_text;
 use super::excerpt::Excerpt;
-use super::finding::{Finding, Mark, Reach};
-use super::hidden::HiddenBytes;
 use crate::visible::visible;
 
 /// The maximum number of positions that are shown for a diagnostic.
@@ -38,7 +36,7 @@ pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
 
 fn group(
     report: &DiagnosticReport<'_>,
-    (finding, reaches): (&Finding<'_>, &[Reach]),
+    (finding, reaches): (&LocatedDiagnostic<'_>, &[AffectedAssignments]),
     hidden: &HiddenBytes<'_>,
 ) -> Group<'static> {
     let level = match finding.severity {

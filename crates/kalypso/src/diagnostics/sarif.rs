@@ -6,10 +6,9 @@ use std::sync::Arc;
 use model::diagnostic::Code;
 use model::source::Source;
 use serde_json::{Map, Value, json};
+use workbench::diagnostics::{Acknowledgement, AffectedAssignments, DiagnosticReport, LocatedDiagnostic, Mark, Spot};
 
 use super::affected_text;
-use super::finding::{Finding, Mark, Reach, Spot};
-use super::{Acknowledgement, DiagnosticReport};
 
 /// The base id for the root of the checkout, which SARIF readers know.
 const CHECKOUT: &str = "%SRCROOT%";
@@ -68,7 +67,7 @@ fn suppression(Acknowledgement { reason, until, is_in_source }: &Acknowledgement
     })
 }
 
-fn result(report: &DiagnosticReport<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Value {
+fn result(report: &DiagnosticReport<'_>, finding: &LocatedDiagnostic<'_>, reaches: &[AffectedAssignments]) -> Value {
     let mut lines = vec![finding.message.clone()];
     lines.extend(affected_text::facts(finding, reaches, report.environments.len() > 1));
     let mut places = finding.marks.iter().filter_map(|mark| place(report, mark));
@@ -116,7 +115,7 @@ fn physical(report: &DiagnosticReport<'_>, spot: &Spot<'_>) -> Value {
 }
 
 /// The first affected assignments, as logical locations.
-fn logical(reaches: &[Reach]) -> Vec<Value> {
+fn logical(reaches: &[AffectedAssignments]) -> Vec<Value> {
     let names = reaches.iter().flat_map(|reach| {
         let environment = reach.environment.as_ref().map_or_else(String::new, |environment| format!("{environment}/"));
         reach.assignments.iter().map(move |assignment| format!("{environment}{assignment}"))

@@ -3,8 +3,9 @@
 use insta::assert_snapshot;
 use model::diagnostic::merged;
 use model::locate::Locator;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
-use super::{DiagnosticBatch, DiagnosticReport, ReportFormat};
+use super::{ReportFormat, render};
 
 mod formats;
 
@@ -63,7 +64,7 @@ fn seen(files: &[(&str, &[u8])]) -> String {
     let sensitive = Some(compiled.prepared().sensitive());
     let batch = DiagnosticBatch { diagnostics: &diagnostics, assignments, sensitive, ..DiagnosticBatch::default() };
     report.add(batch, &mut Locator::new(&fleet));
-    anstream::adapter::strip_str(&report.render(ReportFormat::Human)).to_string()
+    anstream::adapter::strip_str(&render(&report, ReportFormat::Human)).to_string()
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use delivery::reading::ReadAt;
 use delivery::sources::loaded::Loaded;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
 use crate::arguments::SourceOptions;
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::{loading, reporting, terminal};
@@ -53,7 +53,7 @@ fn report_unread(environments: &[Loaded]) -> std::io::Result<()> {
     for loaded in environments {
         let batch =
             DiagnosticBatch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..DiagnosticBatch::default() };
-        reporting::add(&mut report, loaded, batch);
+        report.add_problems(loaded, batch);
     }
     reporting::to_stderr(&report)
 }

@@ -7,13 +7,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use workbench::branch::{ControlPlaneBranch, EditComparison, ProposalResult};
+use workbench::diagnostics::DiagnosticReport;
 
 use super::edit_text::is_shown;
 use super::{BranchEdit, Done, Outcome};
 use crate::commands::plan::PlanFields;
 use crate::commands::plan::selection::View;
-use crate::diagnostics::DiagnosticReport;
-use crate::reporting;
 
 /// An edit of a branch.
 #[derive(Serialize, ToSchema)]
@@ -114,7 +113,7 @@ impl BranchEditFields {
     pub(super) fn new(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Self> {
         let Outcome { done, comparisons, changes } = outcome;
         let mut report = DiagnosticReport::new();
-        comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
+        comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));
         let plans = comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?;
         let objects = edit.objects.iter().map(|object| ObjectFields {
             kind: object.kind.name(),
@@ -144,7 +143,7 @@ impl BranchEditFields {
             proposal,
             plans,
             pinned: pinned.collect(),
-            report: reporting::json(&report),
+            report: report.to_json(),
         })
     }
 }
@@ -192,5 +191,5 @@ impl EnvironmentPlan {
 
 /// The answer of an edit that is refused.
 pub(super) fn refused(report: &DiagnosticReport<'_>) -> Value {
-    json!({"isWritten": false, "report": reporting::json(report)})
+    json!({"isWritten": false, "report": report.to_json()})
 }

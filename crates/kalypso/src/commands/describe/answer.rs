@@ -5,6 +5,7 @@ use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use workbench::diagnostics::DiagnosticReport;
 use workbench::listing::position::SourcePosition;
 use workbench::listing::view::{Pairs, View, label_pairs};
 
@@ -12,8 +13,6 @@ use super::Description;
 use super::details::Details;
 use super::held::RolloutFields;
 use super::reach::{Reach, Reaching};
-use crate::diagnostics::DiagnosticReport;
-use crate::reporting;
 
 /// The descriptions.
 #[derive(Serialize, ToSchema)]
@@ -124,7 +123,7 @@ impl DescriptionFields {
             details,
             reaches: reach.as_ref().map(ReachFields::new),
             reached_by: reached_by.map(|reaching| ReachingFields::new(reaching, view)).collect(),
-            report: reporting::json(report),
+            report: report.to_json(),
         }
     }
 }

@@ -7,13 +7,12 @@ use engine::output::destination_problems;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin};
 use model::fleet::Fleet;
 use model::object_key::ObjectKey;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::Listed;
 use workbench::listing::view::View;
 
 use super::Subject;
-use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
-use crate::reporting;
 
 /// All diagnostics of an environment.
 pub(super) fn all(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
@@ -33,7 +32,7 @@ pub(super) fn report<'a>(
     let found: Vec<_> = diagnostics.iter().filter(|found| is_about(found, subject, view)).cloned().collect();
     let fallback = if loaded.directory.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut report = DiagnosticReport::new();
-    reporting::add(&mut report, loaded, DiagnosticBatch { fallback, ..reporting::batch(&found, compiled) });
+    report.add_problems(loaded, DiagnosticBatch { fallback, ..DiagnosticBatch::of_compiled(&found, compiled) });
     report
 }
 

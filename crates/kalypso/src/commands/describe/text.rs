@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use model::excerpt;
+use workbench::diagnostics::DiagnosticReport;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::rows::columns_of;
 use workbench::listing::view::View;
@@ -11,7 +12,7 @@ use workbench::listing::view::View;
 use super::Description;
 use super::details::DetailList;
 use super::reach::{Reach, Reaching};
-use crate::diagnostics::{DiagnosticReport, ReportFormat};
+use crate::diagnostics::{ReportFormat, render};
 use crate::listing::text::{counts_text, more_text};
 use crate::table;
 use crate::terminal::{count, thousands};
@@ -62,7 +63,7 @@ pub(super) fn problems(report: &DiagnosticReport<'_>) -> String {
     if summary.errors + summary.warnings == 0 {
         return format!("{:TITLE$}none\n", "Problems:");
     }
-    format!("Problems:\n\n{}", report.render(ReportFormat::Human))
+    format!("Problems:\n\n{}", render(report, ReportFormat::Human))
 }
 
 /// The heading of a column as a title: `CLUSTER-TYPES` is `Cluster types`.

@@ -24,6 +24,7 @@ use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use serde_json::{Value as Json, json};
 use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace, plain_folder};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::edited_repositories::{EditedRepositories, Next};
 use workbench::platform::branch_copy::{self, NewCopy};
 use workbench::source::{complete, environment_name, unknown_environment};
@@ -32,7 +33,6 @@ use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
 use crate::commands::branch_edit::{git_edits, open, refuse};
 use crate::commands::plan::selection::View;
-use crate::diagnostics::DiagnosticReport;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, paint, reporting, terminal};
@@ -57,7 +57,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     let new: Vec<_> = problems.iter().filter(is_new).cloned().collect();
     if !new.is_empty() {
         let mut report = DiagnosticReport::new();
-        reporting::add_all(&mut report, &loaded, reporting::batch(&new, &compiled));
+        report.add_all(&loaded, DiagnosticBatch::of_compiled(&new, &compiled));
         reporting::to_stderr(&report)?;
         return Err(Failure::refused("nothing is written, because of these errors").into());
     }

@@ -14,11 +14,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use workbench::branch::{ControlPlaneBranch, EditComparison, NewProposal, ProposalResult};
+use workbench::diagnostics::DiagnosticReport;
 
 use crate::arguments::{EditOptions, Format};
 use crate::commands::branch_edit::{EnvironmentPlan, FileFields, ProposalFields, plan_text, refuse_errors};
 use crate::configuration::Settings;
-use crate::diagnostics::DiagnosticReport;
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::terminal::{count, named};
@@ -152,7 +152,7 @@ impl JointEdit<'_> {
 
     fn show(&self, comparisons: &[EditComparison<'_>], done: &[Done]) -> anyhow::Result<()> {
         let mut report = DiagnosticReport::new();
-        comparisons.iter().for_each(|comparison| reporting::add_new_warnings(&mut report, comparison));
+        comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));
         if self.options.output != Format::Human {
             let answer = self.answer(comparisons, done, &report)?;
             terminal::answer(&terminal::structured(&json!(answer), self.options.output))?;
@@ -242,7 +242,7 @@ impl JointEdit<'_> {
             referring: referring.collect(),
             is_written: !self.options.dry_run && !self.options.propose,
             plans: comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?,
-            report: reporting::json(report),
+            report: report.to_json(),
         })
     }
 }

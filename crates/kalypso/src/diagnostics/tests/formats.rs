@@ -11,8 +11,9 @@ use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::source::{File, Files, Source};
 use model::yaml::Span;
 use workbench::checkout_paths::CheckoutPaths;
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 
-use super::super::{DiagnosticBatch, DiagnosticReport, Fallback, ReportFormat};
+use super::super::{ReportFormat, render};
 
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
@@ -59,8 +60,8 @@ fn answers_stay_short_however_much_is_wrong() {
         assert_eq!(json["summary"]["not_listed"], not_listed);
     };
     check(&report.to_json(), [1_000, 1_000, 500]);
-    check(&serde_json::from_str(&report.render(ReportFormat::Json)).unwrap(), [1_500, 1_000, 0]);
-    let human = anstream::adapter::strip_str(&report.render(ReportFormat::Human)).to_string();
+    check(&serde_json::from_str(&render(&report, ReportFormat::Json)).unwrap(), [1_500, 1_000, 0]);
+    let human = anstream::adapter::strip_str(&render(&report, ReportFormat::Human)).to_string();
     assert_eq!(human.matches("error[K0312]").count(), 50);
     assert!(human.contains("reaches 1,200 assignments") && human.contains("and 1,450 more: "), "{human}");
 }
@@ -87,7 +88,7 @@ fn rendered(format: ReportFormat) -> String {
         };
         report.add(batch, &mut Locator::of_files(&files));
     }
-    report.render(format)
+    render(&report, format)
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn a_note_is_no_problem_in_any_format() {
         &mut Locator::of_files(&files),
     );
     let check = |format, words: &str| {
-        let text = anstream::adapter::strip_str(&report.render(format)).to_string();
+        let text = anstream::adapter::strip_str(&render(&report, format)).to_string();
         assert!(text.contains(words), "{text}");
     };
     check(ReportFormat::Human, "note[K0202]: for your information\n\nnothing wrong, 1 note in 0 files\n");
@@ -212,5 +213,5 @@ fn a_note_is_no_problem_in_any_format() {
     check(ReportFormat::Json, "\"severity\": \"note\"");
     check(ReportFormat::Yaml, "notes: 1\n");
     check(ReportFormat::Sarif, "\"level\": \"note\"");
-    assert!(!crate::reporting::has_problems(&report, true));
+    assert!(!report.has_problems(true));
 }

@@ -9,19 +9,20 @@ use model::field_path::FieldPath;
 use model::source::File;
 
 /// The hidden ranges of files. The values at the sensitive paths are hidden.
-pub(super) struct HiddenBytes<'s> {
+pub struct HiddenBytes<'s> {
     sensitive: &'s BTreeSet<FieldPath>,
     /// By the address of the file, which is the same for all findings about it. So a file with thousands of problems is parsed once.
     known: RefCell<HashMap<*const File, Rc<[Range<usize>]>>>,
 }
 
 impl<'s> HiddenBytes<'s> {
-    pub(super) fn new(sensitive: &'s BTreeSet<FieldPath>) -> Self {
+    /// Hides the values at these paths.
+    pub fn new(sensitive: &'s BTreeSet<FieldPath>) -> Self {
         Self { sensitive, known: RefCell::default() }
     }
 
     /// The hidden ranges of a file, in order and without overlap.
-    pub(super) fn ranges(&self, file: &File) -> Rc<[Range<usize>]> {
+    pub fn ranges(&self, file: &File) -> Rc<[Range<usize>]> {
         let mut known = self.known.borrow_mut();
         let read = || engine::masking::hidden_in(&file.content, self.sensitive).into();
         Rc::clone(known.entry(std::ptr::from_ref(file)).or_insert_with(read))
@@ -30,7 +31,7 @@ impl<'s> HiddenBytes<'s> {
 
 /// The ranges that have a byte in common with a part. The ranges are in order and do not overlap. An empty part has a byte in common with the range
 /// around it.
-pub(super) fn touching<'r>(ranges: &'r [Range<usize>], part: &Range<usize>) -> &'r [Range<usize>] {
+pub fn touching<'r>(ranges: &'r [Range<usize>], part: &Range<usize>) -> &'r [Range<usize>] {
     let first = ranges.partition_point(|range| range.end <= part.start);
     let rest = ranges.get(first..).unwrap_or_default();
     rest.get(..rest.partition_point(|range| range.start < part.end)).unwrap_or_default()

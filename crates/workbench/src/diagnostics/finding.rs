@@ -18,48 +18,59 @@ use super::{DiagnosticBatch, Fallback};
 
 /// A diagnostic whose labels are positions in files. It is the same for all environments that share the files.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Finding<'a> {
-    pub(super) severity: Severity,
-    pub(super) code: Code,
-    pub(super) message: String,
-    pub(super) marks: Vec<Mark<'a>>,
-    pub(super) notes: Vec<String>,
-    pub(super) help: Vec<String>,
-    pub(super) object: Option<ObjectKey>,
+pub struct LocatedDiagnostic<'a> {
+    /// How severe it is.
+    pub severity: Severity,
+    /// Its code.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// The positions, the most important one first.
+    pub marks: Vec<Mark<'a>>,
+    /// Facts beside the message.
+    pub notes: Vec<String>,
+    /// Advice.
+    pub help: Vec<String>,
+    /// The object that it is about.
+    pub object: Option<ObjectKey>,
 }
 
 /// A position with a label.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Mark<'a> {
+pub struct Mark<'a> {
     /// The position. None if it is in no file that was read.
-    pub(super) spot: Option<Spot<'a>>,
+    pub spot: Option<Spot<'a>>,
     /// A short text about the position. May be empty.
-    pub(super) text: String,
+    pub text: String,
 }
 
 /// A position in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Spot<'a> {
-    pub(super) file: &'a File,
+pub struct Spot<'a> {
+    /// The file.
+    pub file: &'a File,
     /// The range in bytes. None for the whole file.
-    pub(super) bytes: Option<Range<usize>>,
+    pub bytes: Option<Range<usize>>,
     /// Converts bytes to lines and columns. All spots of a file share it. Lines are counted when the first spot is shown.
     positions: Arc<Positions<'a>>,
 }
 
 /// The assignments in one environment that a finding affects.
 #[derive(Debug)]
-pub(super) struct Reach {
-    pub(super) environment: Option<EnvironmentName>,
-    pub(super) assignments: Vec<AssignmentId>,
+pub struct AffectedAssignments {
+    /// The environment. None for files that were read before environments are known.
+    pub environment: Option<EnvironmentName>,
+    /// The affected assignments.
+    pub assignments: Vec<AssignmentId>,
     /// The number of other assignments in the environment. None if it is not known.
-    pub(super) others: Option<usize>,
-    pub(super) fate: Fate,
+    pub others: Option<usize>,
+    /// What follows for them, if it is an error.
+    pub fate: Fate,
 }
 
 /// The consequence of an error for the assignments that it affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
     /// Their published files stay. The GitOps branch was not read.
     Published,
     /// This number of assignments keep their last good output, in this commit. The others were never published.
@@ -68,9 +79,9 @@ pub(super) enum Fate {
     LeftOut,
 }
 
-impl<'a> Finding<'a> {
+impl<'a> LocatedDiagnostic<'a> {
     /// A diagnostic of files with hidden bytes. It contains none of these bytes, and no credential of a URL.
-    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, hidden: &HiddenBytes<'_>) -> Self {
+    pub fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, hidden: &HiddenBytes<'_>) -> Self {
         let marks: Vec<_> = diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect();
         // Parser errors quote the file. Messages of schemas and templates contain no secrets already.
         let is_read = diagnostic.labels.iter().any(|label| matches!(label.origin, Origin::Span(..) | Origin::At(..)));
@@ -147,7 +158,7 @@ fn named(FieldOrigin { object, path, .. }: &FieldOrigin, text: &str) -> String {
 
 impl Spot<'_> {
     /// The begin and end of the range. None for the whole file.
-    pub(super) fn positions(&self) -> Option<(Position, Position)> {
+    pub fn positions(&self) -> Option<(Position, Position)> {
         let bytes = self.bytes.as_ref()?;
         Some((self.positions.position(bytes.start), self.positions.position(bytes.end.max(bytes.start))))
     }
@@ -198,8 +209,9 @@ impl Fate {
     }
 }
 
-impl Reach {
-    pub(super) fn new(diagnostic: &Diagnostic, batch: DiagnosticBatch<'_>) -> Self {
+impl AffectedAssignments {
+    /// What a diagnostic of a batch affects.
+    pub fn new(diagnostic: &Diagnostic, batch: DiagnosticBatch<'_>) -> Self {
         let reached = diagnostic.assignments.len();
         Self {
             environment: batch.environment.cloned(),

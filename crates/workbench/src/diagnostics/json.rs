@@ -4,8 +4,8 @@ use model::diagnostic::AssignmentId;
 use model::name::EnvironmentName;
 use serde::Serialize;
 
-use super::finding::{Finding, Mark, Reach};
-use super::{DiagnosticReport, Summary};
+use super::finding::{AffectedAssignments, LocatedDiagnostic, Mark};
+use super::{DiagnosticReport, DiagnosticSummary};
 
 /// The maximum number of diagnostics in a part of a larger document. It is equal to the limit of lists in a plan.
 const DIAGNOSTICS_LISTED_MAX: usize = 1_000;
@@ -106,7 +106,7 @@ pub(super) fn part(report: &DiagnosticReport<'_>) -> serde_json::Value {
 }
 
 fn document<'r>(report: &'r DiagnosticReport<'_>, listed_max: usize) -> Document<'r> {
-    let Summary { errors, warnings, notes, acknowledged, files, repositories } = report.summary();
+    let DiagnosticSummary { errors, warnings, notes, acknowledged, files, repositories } = report.summary();
     let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let not_listed = report.findings.len().saturating_sub(listed_max);
     let listed = report.findings.iter().take(listed_max);
@@ -133,7 +133,11 @@ fn document<'r>(report: &'r DiagnosticReport<'_>, listed_max: usize) -> Document
     }
 }
 
-fn diagnostic<'r>(report: &DiagnosticReport<'_>, finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
+fn diagnostic<'r>(
+    report: &DiagnosticReport<'_>,
+    finding: &'r LocatedDiagnostic<'_>,
+    reaches: &'r [AffectedAssignments],
+) -> Diagnostic<'r> {
     Diagnostic {
         code: finding.code.id(),
         severity: finding.severity.to_string(),
@@ -148,11 +152,11 @@ fn diagnostic<'r>(report: &DiagnosticReport<'_>, finding: &'r Finding<'_>, reach
     }
 }
 
-fn environment(reach: &Reach) -> Option<&str> {
+fn environment(reach: &AffectedAssignments) -> Option<&str> {
     reach.environment.as_ref().map(EnvironmentName::as_str)
 }
 
-fn assignments(reach: &Reach) -> impl Iterator<Item = Assignment<'_>> {
+fn assignments(reach: &AffectedAssignments) -> impl Iterator<Item = Assignment<'_>> {
     reach.assignments.iter().map(|AssignmentId { place, target }| Assignment {
         environment: environment(reach),
         cluster_type: place.as_str(),
