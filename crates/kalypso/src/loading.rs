@@ -1,4 +1,4 @@
-//! Reads the environments that the command line names.
+//! Reads the environments, names and selectors of the command line.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use delivery::sources::loaded::Loaded;
 use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::progress::Progress;
+use model::selector::LabelSelector;
 use workbench::source::{PlainFolder, environment_name};
 use workbench::{EnvironmentSource, Failure};
 
@@ -64,4 +65,12 @@ pub(crate) fn access(config: Option<&Path>, progress: &Progress) -> anyhow::Resu
 /// The control plane of settings that were read, with access to its repositories.
 pub(crate) fn access_with(settings: &Settings, progress: &Progress) -> anyhow::Result<Arc<RepositoryAccess>> {
     Ok(Arc::new(RepositoryAccess::new(settings.control_plane()?, progress.clone())))
+}
+
+/// A selector on a command line.
+pub(crate) fn selector(option: &str, text: &str) -> Result<LabelSelector, Failure> {
+    LabelSelector::parse(text).map_err(|error| {
+        Failure::usage(format!("{option} can't be read: {error}"))
+            .help("write requirements with commas between them: region=west,tier in (gold,silver),!edge")
+    })
 }

@@ -1,11 +1,10 @@
-//! What was not admitted into an environment, for people and for programs.
+//! What was not admitted into an environment, for people.
 
 use std::fmt::Write as _;
 
 use delivery::publication::enforcement::{self, NotAdmitted};
 use delivery::sources::loaded::Loaded;
 use model::diagnostic::Diagnostic;
-use serde::Serialize;
 
 use crate::terminal;
 
@@ -29,43 +28,6 @@ pub(crate) fn markdown(found: &[NotAdmitted]) -> String {
         let _ = writeln!(text, "- {}", delivery::output::changes::markdown::code(&all.join("; ")));
     }
     text
-}
-
-/// A revision that was not admitted, for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct NotAdmittedFields {
-    source: String,
-    revision: String,
-    admitted: Option<String>,
-    waits_for: &'static str,
-    gates: Vec<GateFields>,
-}
-
-#[derive(Serialize)]
-struct GateFields {
-    name: String,
-    since: String,
-    text: String,
-}
-
-/// The same for programs.
-pub(crate) fn answer(found: &[NotAdmitted]) -> Vec<NotAdmittedFields> {
-    let one = |found: &NotAdmitted| {
-        let gates = found.gates.iter().map(|gate| GateFields {
-            name: gate.name.to_string(),
-            since: gate.since.to_string(),
-            text: gate.text.to_string(),
-        });
-        NotAdmittedFields {
-            source: found.source.to_string(),
-            revision: found.revision.to_string(),
-            admitted: found.admitted.as_deref().map(str::to_owned),
-            waits_for: found.waits_for.name(),
-            gates: gates.collect(),
-        }
-    };
-    found.iter().map(one).collect()
 }
 
 /// The diagnostics.

@@ -3,6 +3,7 @@
 //! Command line, pages and editors call this crate. It has no arguments and no screen: it returns values, and errors with advice. Its caller decides how
 //! they are shown, and where settings come from.
 
+pub mod answers;
 pub mod branch;
 pub mod change;
 pub mod checkout_paths;

@@ -16,7 +16,7 @@ use authoring::new_object::NewObject;
 use workbench::contained_files;
 
 pub(crate) use self::target::TargetEditFields;
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names, selector};
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names};
 use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};
 use crate::exit::{Exit, Failure};

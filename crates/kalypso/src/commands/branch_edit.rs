@@ -17,7 +17,6 @@ use git::Edits;
 use git::checkout::Committed;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::selector::LabelSelector;
 use model::source::Source;
 use serde_json::json;
 use workbench::branch::{
@@ -311,14 +310,6 @@ pub(super) fn labels(options: &[String]) -> Result<authoring::objects::LabelList
         }
     }
     Ok(found)
-}
-
-/// A selector on a command line.
-pub(super) fn selector(option: &str, text: &str) -> Result<LabelSelector, Failure> {
-    LabelSelector::parse(text).map_err(|error| {
-        Failure::usage(format!("{option} can't be read: {error}"))
-            .help("write requirements with commas between them: region=west,tier in (gold,silver),!edge")
-    })
 }
 
 /// Names on a command line, with ranges.

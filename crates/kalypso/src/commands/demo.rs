@@ -18,10 +18,9 @@ use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::Adoption;
 use model::name::ClusterTypeName;
-use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 
 use self::life::Life;
-use super::plan::fallback;
 use super::publish::diagnostics;
 use super::serve;
 use crate::arguments::{Demo, SourceOptions};
@@ -67,9 +66,8 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             }
             let outcome = deliver(&options, loaded, CompiledEnvironment { compiled, known: &mut known }, target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
-                return Err(Failure::outside("another program pushed to the demo's repositories")
-                    .help("try again")
-                    .into());
+                let failure = Failure::outside("another program pushed to the demo's repositories");
+                return Err(failure.help("try again").into());
             }
             if let Some(life) = &mut life {
                 life.publish(loaded, &outcome)?;
@@ -80,7 +78,8 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     for outcome in &published {
         let found = diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
         let batch = DiagnosticBatch::of_compiled(&found, &outcome.planned.compiled);
-        report.add_problems(&outcome.loaded, DiagnosticBatch { fallback: fallback(&outcome.planned), ..batch });
+        report
+            .add_problems(&outcome.loaded, DiagnosticBatch { fallback: Fallback::of_plan(&outcome.planned), ..batch });
     }
     watch.end();
     reporting::to_stderr(&report)?;

@@ -21,9 +21,10 @@ use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, name, selector};
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, name};
 use crate::arguments::{Pin, Unpin};
 use crate::exit::{Exit, Failure};
+use crate::loading::selector;
 use crate::terminal::named;
 
 pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {

@@ -1,10 +1,8 @@
 //! `kalypso plan`: the changes that a publication would make in the GitOps branch, by assignment and by value.
 
-pub(super) mod answer;
 mod comment;
 pub(super) mod confirmation;
 mod diff;
-pub(super) mod selection;
 mod stats;
 pub(super) mod summary;
 
@@ -15,24 +13,20 @@ use delivery::access::{RepositoryAccess, SharedRepositories};
 use delivery::output::changes::markdown::{self, PlanText};
 use delivery::output::compilation::{CompiledEnvironment, reuse};
 use delivery::output::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
+use delivery::output::selection::ChangeSelection;
 use delivery::publication::enforcement::{self, NotAdmitted};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
-use engine::output::destination_problems;
 use git::GitRepositories;
 use model::diagnostic::Diagnostic;
 use model::tree::{OpenError, Tree};
 use serde_json::{Value as Json, json};
 use workbench::EnvironmentSource;
+use workbench::answers::plan::{EnvironmentPlans, PlanSelection, PlanView, PlannedEnvironment, plan_diagnostics};
 use workbench::change::{self, EnvironmentChange, Side};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use workbench::source::check_complete;
 use workbench::working_trees::WorkingTrees;
-
-pub(crate) use self::answer::{EnvironmentPlans, PlanFields};
-use self::diff::Diffs;
-use self::selection::{Selection, View};
-use self::stats::StatsFields;
 
 use crate::arguments::{self, Format, PlanFormat};
 use crate::diagnostics::reuse_text;
@@ -69,7 +63,7 @@ fn format(options: &arguments::Plan) -> Option<Format> {
 /// What the plans of all environments have in common.
 struct Plans<'a> {
     options: &'a arguments::Plan,
-    selection: Selection,
+    selection: PlanSelection,
     /// The working trees, and access to the control plane with their content.
     trees: Option<(WorkingTrees, Arc<RepositoryAccess>)>,
     /// The patch. It is read once, because standard input ends.
@@ -78,7 +72,7 @@ struct Plans<'a> {
 
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
-        let selection = Selection::new(options)?;
+        let selection = selection(options)?;
         let patch = options.patch.as_deref().map(PatchFile::read).transpose()?;
         let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, patch }) };
         let watch = Watch::start();
@@ -167,8 +161,8 @@ impl<'a> Plans<'a> {
         for destination in destinations(options, &loaded)? {
             let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
             let planned = Planned::new(&loaded, environment, destination, &adopt)?;
-            let diagnostics = all_diagnostics(&loaded, &planned, &gates);
-            let fallback = fallback(&planned);
+            let diagnostics = plan_diagnostics(&loaded, &planned, &gates);
+            let fallback = Fallback::of_plan(&planned);
             let sensitive = Some(planned.sensitive());
             report.add_problems(
                 &loaded,
@@ -213,9 +207,9 @@ impl<'a> Plans<'a> {
         let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
         let planned = Planned::between(earlier, (loaded, &compiled), &change.from)?;
         let gates = refused_commits::diagnostics(loaded);
-        let diagnostics = all_diagnostics(loaded, &planned, &gates);
+        let diagnostics = plan_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
-        let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
+        let (fallback, sensitive) = (Fallback::of_plan(&planned), Some(planned.sensitive()));
         report.add_problems(
             loaded,
             DiagnosticBatch { fallback, sensitive, ..DiagnosticBatch::of_compiled(&diagnostics, &compiled) },
@@ -239,17 +233,16 @@ impl<'a> Plans<'a> {
     }
 }
 
-/// All diagnostics, including the reasons that prevent a publication.
-fn all_diagnostics(loaded: &Loaded, planned: &Planned, gates: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut diagnostics = planned.diagnostics(loaded);
-    diagnostics.extend(gates.iter().cloned());
-    diagnostics.extend(destination_problems(&loaded.fleet));
-    diagnostics
+/// The options that select changes.
+fn selection(options: &arguments::Plan) -> Result<PlanSelection, Failure> {
+    let selector = loading::selector("--selector", options.selector.as_deref().unwrap_or_default())?;
+    let (workload, cluster_type) = (options.workload.clone(), options.cluster_type.clone());
+    Ok(PlanSelection { selected: ChangeSelection { workload, cluster_type, selector }, limit: options.limit })
 }
 
 /// The output, except for the plans.
 struct PlanAnswer<'a> {
-    selection: &'a Selection,
+    selection: &'a PlanSelection,
     loaded: &'a Loaded,
     compiled: &'a Compiled,
     change: Option<&'a EnvironmentChange>,
@@ -268,8 +261,7 @@ impl PlanAnswer<'_> {
         if let Some(failure) = one.and_then(|answers| self.selection.unknown(answers)) {
             return Err(failure.into());
         }
-        let diffs = |planned| options.diff.then(|| Diffs::new(planned));
-        let views = answers.iter().map(|planned| self.selection.view(planned));
+        let views: Vec<_> = answers.iter().map(|planned| self.selection.view(planned)).collect();
         if let Some(number) = options.comment {
             comment::write(options, number, (self.loaded, &self.markdown(answers)))?;
         }
@@ -278,7 +270,7 @@ impl PlanAnswer<'_> {
             None if options.output == PlanFormat::Markdown => terminal::answer(&self.markdown(answers))?,
             None => {
                 reporting::to_stderr(self.report)?;
-                let texts = views.map(|view| text(&view, self, diffs(view.planned).as_ref()));
+                let texts = views.iter().map(|view| text(view, self, options));
                 let mut texts = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
                 texts.push_str(&self.waits());
                 let _ = writeln!(texts, "\n  {}", reuse_text(reuse([self.compiled])));
@@ -290,15 +282,13 @@ impl PlanAnswer<'_> {
                 answer(&texts, paint::plan)?;
             }
             Some(_) => {
-                let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
-                structured = Some(json!(EnvironmentPlans {
-                    environment: self.loaded.fleet.environment.to_string(),
-                    change: self.change.map(EnvironmentChange::compared).cloned(),
-                    plans: plans.collect::<Result<_, _>>()?,
-                    not_admitted: not_admitted::answer(self.not_admitted),
-                    stats: StatsFields::new(self.compiled),
-                    report: self.report.to_json(),
-                }));
+                let of = PlannedEnvironment {
+                    loaded: self.loaded,
+                    compiled: self.compiled,
+                    change: self.change,
+                    not_admitted: self.not_admitted,
+                };
+                structured = Some(json!(EnvironmentPlans::new(of, &views, options.diff, self.report)?));
             }
         }
         let pending = answers.iter().any(|planned| !planned.plan.is_empty());
@@ -310,7 +300,7 @@ impl PlanAnswer<'_> {
     fn markdown(&self, answers: &[Planned]) -> String {
         let each = answers.iter().map(|planned| {
             let view = self.selection.view(planned);
-            let diagnostics = all_diagnostics(self.loaded, planned, self.gates);
+            let diagnostics = plan_diagnostics(self.loaded, planned, self.gates);
             let (loaded, changes) = (self.loaded, &*view.changes);
             let plan = PlanText { loaded, planned, changes, diagnostics: &diagnostics };
             format!(
@@ -342,21 +332,26 @@ impl PlanAnswer<'_> {
 }
 
 /// The plan for one place, as text.
-fn text(view: &View<'_>, told: &PlanAnswer<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
+fn text(view: &PlanView<'_>, told: &PlanAnswer<'_>, options: &arguments::Plan) -> Result<String, OpenError> {
     let (planned, loaded) = (view.planned, told.loaded);
-    let mut text = format!("{}\n\n{}", told.title(planned), view.summary(loaded));
-    match diffs {
-        Some(diffs) => {
-            text.push('\n');
-            text.push_str(&diffs.text(view)?);
-        }
-        None if planned.plan.is_empty() => {}
-        None if view.is_long() => {
-            text.push_str("\n  --workload, --cluster-type and --selector show a part, --diff every file\n");
-        }
-        None => text.push_str("\n  --diff shows every file\n"),
+    let mut text = format!("{}\n\n{}", told.title(planned), summary::text(view, loaded, &filters(options)));
+    if options.diff {
+        text.push('\n');
+        text.push_str(&diff::text(view)?);
+    } else if summary::is_long(view) {
+        text.push_str("\n  --workload, --cluster-type and --selector show a part, --diff every file\n");
+    } else if !planned.plan.is_empty() {
+        text.push_str("\n  --diff shows every file\n");
     }
     Ok(text)
+}
+
+/// The selecting options as they were typed. Empty if all changes are selected.
+fn filters(options: &arguments::Plan) -> String {
+    let arguments::Plan { workload, cluster_type, selector, .. } = options;
+    let options = [("--workload", workload), ("--cluster-type", cluster_type), ("--selector", selector)];
+    let words = options.iter().filter_map(|(option, value)| Some(format!("{option} {}", value.as_ref()?)));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Vec<GitOpsDestination>> {
@@ -378,13 +373,4 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
 /// The repositories that a plain directory refers to, without a configuration file.
 fn repositories() -> anyhow::Result<SharedRepositories> {
     Ok(Arc::new(GitRepositories::new(configuration::git_without_file()?)))
-}
-
-/// The consequence for failing assignments: published files are kept if there are any.
-pub(super) fn fallback(planned: &Planned) -> Fallback<'_> {
-    if planned.target.branch.is_published {
-        Fallback::KeptExcept(&planned.plan.missing, planned.published())
-    } else {
-        Fallback::Published
-    }
 }

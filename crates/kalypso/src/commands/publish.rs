@@ -25,15 +25,14 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
 use workbench::Error;
-use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
+use workbench::answers::plan::{ConfirmationFields, LISTED_MAX, NotAdmittedFields};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use workbench::source::environment_name;
 
 use self::override_author::{OverrideAuthor, override_author};
 use self::stepping::Publication;
-use super::plan::answer::LISTED_MAX;
-use super::plan::confirmation::{confirmation, unconfirmed};
-use super::plan::fallback;
-use super::plan::selection::View;
+use super::plan::confirmation::unconfirmed;
+use super::plan::summary;
 use crate::arguments::{Format, Overriding, Publish};
 use crate::configuration::Settings;
 use crate::diagnostics::reuse_text;
@@ -307,7 +306,10 @@ fn finish(
     for (place, diagnostics) in places.iter().zip(&found) {
         let batch = DiagnosticBatch::of_compiled(diagnostics, &place.planned.compiled);
         let sensitive = Some(place.planned.sensitive());
-        report.add_problems(&place.loaded, DiagnosticBatch { fallback: fallback(&place.planned), sensitive, ..batch });
+        report.add_problems(
+            &place.loaded,
+            DiagnosticBatch { fallback: Fallback::of_plan(&place.planned), sensitive, ..batch },
+        );
     }
     watch.end();
     publication.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -328,7 +330,7 @@ fn finish(
         "environment": environment.as_str(),
         "assignments": assignments,
         "recomputed": recomputed,
-        "notAdmitted": not_admitted::answer(&not_admitted),
+        "notAdmitted": NotAdmittedFields::all(&not_admitted),
         "published": earlier.chain(places.iter().map(answer)).collect::<Vec<_>>(),
         "report": report.to_json(),
     });
@@ -386,13 +388,13 @@ fn delivered_text(place: &PlaceOutcome) -> String {
             format!(
                 "Published {environment} to {pushed} ({})\n\n{}{next}",
                 commit.short(),
-                View::whole(&place.planned).summary(loaded)
+                summary::whole(&place.planned, loaded)
             )
         }
         Some(Delivered::Proposed { branch: pushed }) => {
             format!(
                 "Nothing to do: {pushed} proposes this for {branch} already\n\n{}",
-                View::whole(&place.planned).summary(loaded)
+                summary::whole(&place.planned, loaded)
             )
         }
         Some(Delivered::Withdrawn { branch: withdrawn, is_merged }) => {
@@ -400,7 +402,7 @@ fn delivered_text(place: &PlaceOutcome) -> String {
             format!("Nothing to do: {branch} is up to date; {withdrawn}, which {because}, was removed\n")
         }
         Some(_) if place.planned.plan.is_failing() || place.planned.renderer.is_some() => {
-            format!("Nothing to do: {branch} stays as it is\n\n{}", View::whole(&place.planned).summary(loaded))
+            format!("Nothing to do: {branch} stays as it is\n\n{}", summary::whole(&place.planned, loaded))
         }
         Some(_) => format!(
             "Nothing to do: {branch} is up to date ({} assignments)\n",
@@ -430,7 +432,7 @@ fn answer(place: &PlaceOutcome) -> Json {
         "commit": commit,
         "hub": hub,
         "pullRequest": pull_request::answer(place),
-        "confirmation": confirmation(&place.planned, LISTED_MAX),
+        "confirmation": ConfirmationFields::new(&place.planned, LISTED_MAX),
         "counts": {
             "changed": plan.count(ChangeKind::Changed),
             "added": plan.count(ChangeKind::Added),

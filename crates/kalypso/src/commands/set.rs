@@ -12,9 +12,10 @@ use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 
 use super::add;
 use super::branch_edit::pair_changes::{label_changes, notes, nothing};
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, names, selector};
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, names};
 use crate::arguments::{EditOptions, Set, SetCluster, SetClusterType, SetKind, SetPolicy};
 use crate::exit::{Exit, Failure};
+use crate::loading::selector;
 
 /// The path of labels.
 const LABELS: [&str; 2] = ["metadata", "labels"];

@@ -4,10 +4,12 @@ mod edits;
 mod listing;
 mod schema;
 
+use workbench::answers::plan::EnvironmentPlans;
+
 use self::schema::of_answer;
 use crate::commands::{
-    AssignmentFields, BranchEditFields, ContractFields, DescribeFields, EnvironmentPlans, OverviewFields, RenameFields,
-    TargetEditFields, ValueFields, WhyNotFields,
+    AssignmentFields, BranchEditFields, ContractFields, DescribeFields, OverviewFields, RenameFields, TargetEditFields,
+    ValueFields, WhyNotFields,
 };
 
 /// The path of a field, and its meaning.

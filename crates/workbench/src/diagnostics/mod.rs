@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use delivery::access::acknowledgement::{self, Acknowledged};
 use delivery::output::compilation::Reuse;
+use delivery::output::planned::Planned;
 use delivery::sources::loaded::Loaded;
 use delivery::sources::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
@@ -102,6 +103,17 @@ pub struct DiagnosticSummary {
     pub files: usize,
     /// The number of repositories of the files. None if the files are from a plain directory.
     pub repositories: usize,
+}
+
+impl<'d> Fallback<'d> {
+    /// The consequence for failing assignments of a plan: published files are kept if there are any.
+    pub fn of_plan(planned: &'d Planned) -> Self {
+        if planned.target.branch.is_published {
+            Self::KeptExcept(&planned.plan.missing, planned.published())
+        } else {
+            Self::Published
+        }
+    }
 }
 
 impl<'d> DiagnosticBatch<'d> {

@@ -3,9 +3,10 @@
 use authoring::label_advice;
 use authoring::objects::{self, PolicySelection};
 
-use super::{NewObjects, OpenBranch, finish, name, selector};
+use super::{NewObjects, OpenBranch, finish, name};
 use crate::arguments::AddPolicy;
 use crate::exit::Exit;
+use crate::loading::selector;
 
 pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
     let selection = PolicySelection {

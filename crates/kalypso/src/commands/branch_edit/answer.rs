@@ -6,13 +6,12 @@ use delivery::pull_requests::Proposal;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use workbench::answers::plan::{PlanFields, PlanView};
 use workbench::branch::{ControlPlaneBranch, EditComparison, ProposalResult};
 use workbench::diagnostics::DiagnosticReport;
 
 use super::edit_text::is_shown;
 use super::{BranchEdit, Done, Outcome};
-use crate::commands::plan::PlanFields;
-use crate::commands::plan::selection::View;
 
 /// An edit of a branch.
 #[derive(Serialize, ToSchema)]
@@ -184,7 +183,7 @@ impl ProposalFields {
 impl EnvironmentPlan {
     pub(in crate::commands) fn new(comparison: &EditComparison<'_>) -> anyhow::Result<Self> {
         let loaded = comparison.loaded();
-        let plan = View::whole(comparison.planned()).answer_without_lines(loaded)?;
+        let plan = PlanFields::new(&PlanView::whole(comparison.planned()), loaded, None)?;
         Ok(Self { plan, environment: loaded.fleet.environment.to_string() })
     }
 }

@@ -12,7 +12,7 @@ use model::kind::Kind;
 use workbench::branch::{ControlPlaneBranch, EditComparison};
 
 use super::{BranchEdit, Done, Outcome, Verb};
-use crate::commands::plan::selection::View;
+use crate::commands::plan::summary;
 use crate::terminal::{count, named};
 
 /// The maximum number of files or objects that are listed.
@@ -152,7 +152,7 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_
 
 /// The plan for one environment.
 pub(in crate::commands) fn plan_text(comparison: &EditComparison<'_>) -> String {
-    let summary = View::whole(comparison.planned()).summary(comparison.loaded());
+    let summary = summary::whole(comparison.planned(), comparison.loaded());
     let (title, environment) = (comparison.change().title(), &comparison.loaded().fleet.environment);
     // An edit of the main branch changes several environments.
     let of = if title.starts_with(&format!("{environment}@")) { String::new() } else { format!("{environment}: ") };

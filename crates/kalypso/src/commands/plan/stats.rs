@@ -1,9 +1,6 @@
-//! The amount of work in each stage of compiling.
+//! The amount of work in each stage of compiling, as text.
 
-use delivery::output::compilation::{Reuse, reuse};
-use engine::compile::{Compiled, Work};
-use serde::Serialize;
-use utoipa::ToSchema;
+use engine::compile::Work;
 
 use crate::terminal::thousands;
 
@@ -26,33 +23,6 @@ pub(super) fn text(work: &Work) -> String {
     let number_width = stages.iter().map(|(_, number)| number.len()).max().unwrap_or_default();
     let line = |(stage, number): &(&str, String)| format!("  {stage:<name_width$}  {number:>number_width$}\n");
     format!("\n{}", stages.iter().map(line).collect::<String>())
-}
-
-/// The numbers for programs.
-#[derive(Serialize, ToSchema)]
-pub(super) struct StatsFields {
-    /// How many assignments there are.
-    assignments: usize,
-    /// Assignments that neither the other side nor an earlier run computed.
-    recomputed: usize,
-    /// `ConfigMap`s and schemas that were examined for a match.
-    matches: usize,
-    /// Different sets of values that were composed.
-    compositions: usize,
-    /// Sets of values that were checked, each by one schema.
-    checks: usize,
-    /// Assignments whose templates were rendered.
-    renderings: usize,
-    /// Folders of cluster types and clusters whose git tree id was computed.
-    trees: usize,
-}
-
-impl StatsFields {
-    pub(super) fn new(compiled: &Compiled) -> Self {
-        let Reuse { recomputed, assignments } = reuse([compiled]);
-        let Work { matches, compositions, checks, renderings, folders: trees, .. } = compiled.last_update().work;
-        Self { assignments, recomputed, matches, compositions, checks, renderings, trees }
-    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use delivery::output::changes::{
     ChangeCounts, ChangeGroup, Groups, because_words, counted, groups, owner, owners_text, places_text,
     relocation_text, removed_text, renamed_places_text, renaming_note, sign,
 };
+use delivery::output::planned::Planned;
 use delivery::sources::loaded::Loaded;
-use engine::plan::{ChangeKind, FileChange, PlannedId};
+use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
 use model::excerpt;
+use workbench::answers::plan::PlanView;
 
-use super::selection::View;
 use crate::terminal::{count, named, thousands};
 
 /// The default maximum number of shown groups: two screens.
@@ -28,9 +29,32 @@ const NAMES_MAX: usize = 2;
 /// The maximum length of a line in characters.
 const LINE_CHARS_MAX: usize = 120;
 
-impl View<'_> {
-    /// The plan as text.
-    pub(in crate::commands) fn summary(&self, loaded: &Loaded) -> String {
+/// A whole plan as text.
+pub(in crate::commands) fn whole(planned: &Planned, loaded: &Loaded) -> String {
+    text(&PlanView::whole(planned), loaded, "")
+}
+
+/// A plan as text. `filters` are the options that select changes; empty if all are selected.
+pub(super) fn text(view: &PlanView<'_>, loaded: &Loaded, filters: &str) -> String {
+    let PlanView { planned, ref changes, limit } = *view;
+    Summary { planned, changes, limit, filters }.text(loaded)
+}
+
+/// Whether a plan is so long that showing a part of it helps.
+pub(super) fn is_long(view: &PlanView<'_>) -> bool {
+    view.changes.len() > GROUPS_MAX
+}
+
+/// The changes of a plan that are shown.
+struct Summary<'a> {
+    planned: &'a Planned,
+    changes: &'a [(&'a PlannedId, &'a AssignmentChange)],
+    limit: Option<usize>,
+    filters: &'a str,
+}
+
+impl Summary<'_> {
+    fn text(&self, loaded: &Loaded) -> String {
         let plan = &self.planned.plan;
         if plan.is_empty() {
             let unchanged = count(plan.unchanged, "assignment");
@@ -60,7 +84,7 @@ impl View<'_> {
             let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
             let _ = writeln!(text, "\n  {shown} of {all} selected by {}", self.filters);
         }
-        let groups = groups(&self.changes);
+        let groups = groups(self.changes);
         if !groups.is_empty() {
             text.push('\n');
             text.push_str(&groups_text(
@@ -76,11 +100,6 @@ impl View<'_> {
             let _ = write!(text, "{gap}{others}");
         }
         text
-    }
-
-    /// Whether the plan is so long that showing a part of it helps.
-    pub(super) fn is_long(&self) -> bool {
-        self.changes.len() > GROUPS_MAX
     }
 
     /// How far each rollout is.
@@ -200,10 +219,10 @@ impl View<'_> {
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
         if groups.iter().any(|(group, ids)| group.are_many() && ids.len() > NAMES_MAX) {
-            text.push_str(&most("of", &counted(&self.changes, |(id, change)| &**owner(id, change))));
+            text.push_str(&most("of", &counted(self.changes, |(id, change)| &**owner(id, change))));
         }
         if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
-            text.push_str(&most("on", &counted(&self.changes, |(id, _)| &*id.place)));
+            text.push_str(&most("on", &counted(self.changes, |(id, _)| &*id.place)));
         }
         if text.is_empty() { text } else { format!("\n{text}") }
     }

@@ -32,7 +32,7 @@ use workbench::source::{complete, environment_name, unknown_environment};
 use super::declarations;
 use crate::arguments::{AddEnvironment, Format};
 use crate::commands::branch_edit::{git_edits, open, refuse};
-use crate::commands::plan::selection::View;
+use crate::commands::plan::summary;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, paint, reporting, terminal};
@@ -65,7 +65,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     for target in planned_targets(&loaded, None, None)? {
         let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
         let planned = Planned::new(&loaded, environment, target, &Adoption::Nothing)?;
-        let summary = View::whole(&planned).summary(&loaded);
+        let summary = summary::whole(&planned, &loaded);
         let _ = write!(plan, "\n{} → {}\n\n{}\n", request.to, planned.target.branch.name, summary.trim_end());
     }
     let done = if options.edit.dry_run { Done::default() } else { request.carry_out(&edits)? };

@@ -3,57 +3,41 @@
 use std::collections::BTreeSet;
 
 use delivery::output::planned::Planned;
-use delivery::output::selection::ChangeSelection as Selected;
+use delivery::output::selection::ChangeSelection;
 use engine::compile::{Compiled, Prepared};
 use engine::plan::{AssignmentChange, PlannedId};
-use model::selector::LabelSelector;
-use workbench::listing::filter::{advice, label_failure};
 
-use crate::arguments;
-use crate::exit::Failure;
+use crate::Failure;
+use crate::listing::filter::{advice, label_failure};
 
-/// The options that select changes of a plan.
+/// Which changes of a plan are shown.
 #[derive(Clone, Debug, Default)]
-pub(in crate::commands) struct Selection {
-    selected: Selected,
-    /// The selector as it was typed.
-    typed: Option<String>,
-    limit: Option<usize>,
+pub struct PlanSelection {
+    /// The conditions of the changes.
+    pub selected: ChangeSelection,
+    /// The maximum length of each list, if it is set.
+    pub limit: Option<usize>,
 }
 
 /// The changes of a plan that are shown.
-pub(in crate::commands) struct View<'p> {
+pub struct PlanView<'p> {
     /// The whole plan.
-    pub(super) planned: &'p Planned,
+    pub planned: &'p Planned,
     /// The selected changes, by name.
-    pub(super) changes: Vec<(&'p PlannedId, &'p AssignmentChange)>,
-    /// The selecting options as they were typed. Empty if all changes are selected.
-    pub(super) filters: String,
+    pub changes: Vec<(&'p PlannedId, &'p AssignmentChange)>,
     /// The maximum length of each list, if it is set.
-    pub(super) limit: Option<usize>,
+    pub limit: Option<usize>,
 }
 
-impl Selection {
-    /// Reads the options of the command line.
-    pub(super) fn new(options: &arguments::Plan) -> Result<Self, Failure> {
-        let typed = options.selector.clone();
-        let selector = LabelSelector::parse(typed.as_deref().unwrap_or_default());
-        let selector = selector.map_err(|error| {
-            Failure::usage(format!("--selector can't be read: {error}"))
-                .help("write requirements with commas between them: region=west,tier in (gold,silver),!edge")
-        })?;
-        let (workload, cluster_type) = (options.workload.clone(), options.cluster_type.clone());
-        Ok(Self { selected: Selected { workload, cluster_type, selector }, typed, limit: options.limit })
-    }
-
+impl PlanSelection {
     /// Selects changes of a plan.
-    pub(super) fn view<'p>(&self, planned: &'p Planned) -> View<'p> {
-        View { planned, changes: self.selected.changes(planned), filters: self.words(), limit: self.limit }
+    pub fn view<'p>(&self, planned: &'p Planned) -> PlanView<'p> {
+        PlanView { planned, changes: self.selected.changes(planned), limit: self.limit }
     }
 
     /// The error for a name or a label that no state of the environment has, and no change. A filter for it would always show nothing.
-    pub(super) fn unknown(&self, (environment, answers): (&str, &[Planned])) -> Option<Failure> {
-        let Selected { workload, cluster_type, selector } = &self.selected;
+    pub fn unknown(&self, (environment, answers): (&str, &[Planned])) -> Option<Failure> {
+        let ChangeSelection { workload, cluster_type, selector } = &self.selected;
         let sides = || answers.iter().flat_map(Planned::sides).map(Compiled::prepared);
         let changes = || answers.iter().flat_map(|planned| planned.plan.changes.iter());
         let of_targets = sides().flat_map(|side| side.targets().iter().map(|target| target.workload().to_owned()));
@@ -82,18 +66,11 @@ impl Selection {
         let first = labels.next()??;
         labels.all(|other| other.is_some()).then(|| label_failure(first))
     }
-
-    fn words(&self) -> String {
-        let Selected { workload, cluster_type, .. } = &self.selected;
-        let options = [("--workload", workload), ("--cluster-type", cluster_type), ("--selector", &self.typed)];
-        let words = options.iter().filter_map(|(option, value)| Some(format!("{option} {}", value.as_ref()?)));
-        words.collect::<Vec<_>>().join(" ")
-    }
 }
 
-impl<'p> View<'p> {
+impl<'p> PlanView<'p> {
     /// Selects all changes of a plan.
-    pub(in crate::commands) fn whole(planned: &'p Planned) -> Self {
-        Self { planned, changes: planned.plan.changes.iter().collect(), filters: String::new(), limit: None }
+    pub fn whole(planned: &'p Planned) -> Self {
+        Self { planned, changes: planned.plan.changes.iter().collect(), limit: None }
     }
 }

@@ -1,4 +1,10 @@
-//! Plans for programs.
+//! What a publication would change in the GitOps branches of an environment.
+
+mod confirmation;
+mod diff;
+mod not_admitted;
+mod selection;
+mod stats;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,25 +12,29 @@ use std::sync::Arc;
 use delivery::output::changes::folding::{Folded, folded};
 use delivery::output::changes::places::Places;
 use delivery::output::changes::{ChangeGroup, groups};
+use delivery::output::planned::Planned;
+use delivery::publication::enforcement::NotAdmitted;
 use delivery::sources::loaded::Loaded;
+use engine::compile::Compiled;
 use engine::hold::HeldFolder;
-use engine::output::Relocation;
+use engine::output::{Relocation, destination_problems};
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
-use model::diagnostic::AssignmentId;
+use model::diagnostic::{AssignmentId, Diagnostic};
 use model::tree::OpenError;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use workbench::change::ComparedStates;
 
-use super::confirmation::{ConfirmationFields, confirmation};
-use super::diff::Diffs;
-use super::selection::View;
-use super::stats::StatsFields;
-use crate::not_admitted::NotAdmittedFields;
+pub use self::confirmation::ConfirmationFields;
+pub use self::diff::FileDiffs;
+pub use self::not_admitted::NotAdmittedFields;
+pub use self::selection::{PlanSelection, PlanView};
+use self::stats::StatsFields;
+use crate::change::{ComparedStates, EnvironmentChange};
+use crate::diagnostics::DiagnosticReport;
 
 /// The default maximum length of each list.
-pub(in crate::commands) const LISTED_MAX: usize = 1_000;
+pub const LISTED_MAX: usize = 1_000;
 /// From this number of changed values on, the changes of an assignment are listed only once for all assignments with the same changes.
 const REPEATED_MAX: usize = 20;
 /// The maximum number of changed values that are listed for one assignment.
@@ -36,29 +46,42 @@ const WORKLOADS_MAX: usize = 100;
 /// Advice: how to see entries that are not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
+/// What the plans of an environment are about.
+#[derive(Clone, Copy)]
+pub struct PlannedEnvironment<'a> {
+    /// The environment that is planned.
+    pub loaded: &'a Loaded,
+    /// Its result.
+    pub compiled: &'a Compiled,
+    /// The states that are compared. None: the environment is compared with what is published.
+    pub change: Option<&'a EnvironmentChange>,
+    /// What was not admitted into the environment, and is not in the plans.
+    pub not_admitted: &'a [NotAdmitted],
+}
+
 /// The plans of an environment.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct EnvironmentPlans {
+pub struct EnvironmentPlans {
     /// The environment.
-    pub(super) environment: String,
+    environment: String,
     /// What is compared, with `--commit`, `--patch` and `--working-tree`; `null` without them.
-    pub(super) change: Option<ComparedStates>,
+    change: Option<ComparedStates>,
     /// One for each `GitOpsRepo`; with `--commit`, `--patch` and `--working-tree` one for all.
-    pub(super) plans: Vec<PlanFields>,
+    plans: Vec<PlanFields>,
     /// What waits for its gates: `source` (`main`, `values`, `values/NAME`, `application/NAME`, or the workload of a release), `revision`, `admitted` (what the output has instead), `waitsFor` (`people`, `clock` or `evidence`; a person must act for `people`), and the open `gates` with `name`, `since` and `text`.
     #[schema(value_type = Vec<Object>)]
-    pub(super) not_admitted: Vec<NotAdmittedFields>,
-    pub(super) stats: StatsFields,
+    not_admitted: Vec<NotAdmittedFields>,
+    stats: StatsFields,
     /// The diagnostics, as in `check -o json`; at most 1,000.
     #[schema(value_type = Object)]
-    pub(super) report: Value,
+    report: Value,
 }
 
 /// The plan for one place.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PlanFields {
+pub struct PlanFields {
     /// Its name, or what it was compared with instead.
     gitops_repo: String,
     /// The branch that was compared with: `REPOSITORY@BRANCH`, or the folder.
@@ -262,18 +285,48 @@ struct TruncatedFields {
     help: &'static str,
 }
 
-impl View<'_> {
-    /// The plan for one place, without the lines of files.
-    pub(in crate::commands) fn answer_without_lines(&self, loaded: &Loaded) -> Result<PlanFields, OpenError> {
-        self.answer(loaded, None)
-    }
+/// All diagnostics of a plan, including the reasons that prevent a publication. `gates` are what the gates before the environment refuse.
+pub fn plan_diagnostics(loaded: &Loaded, planned: &Planned, gates: &[Diagnostic]) -> Vec<Diagnostic> {
+    let mut diagnostics = planned.diagnostics(loaded);
+    diagnostics.extend(gates.iter().cloned());
+    diagnostics.extend(destination_problems(&loaded.fleet));
+    diagnostics
+}
 
-    /// The plan for one place.
-    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<PlanFields, OpenError> {
-        let (planned, plan) = (self.planned, &self.planned.plan);
+impl EnvironmentPlans {
+    /// The plans of an environment: one for each view. `with_diffs`: also the lines of files.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn new(
+        of: PlannedEnvironment<'_>,
+        views: &[PlanView<'_>],
+        with_diffs: bool,
+        report: &DiagnosticReport<'_>,
+    ) -> Result<Self, OpenError> {
+        let diffs = |planned| with_diffs.then(|| FileDiffs::new(planned));
+        let plans = views.iter().map(|view| PlanFields::new(view, of.loaded, diffs(view.planned).as_ref()));
+        Ok(Self {
+            environment: of.loaded.fleet.environment.to_string(),
+            change: of.change.map(EnvironmentChange::compared).cloned(),
+            plans: plans.collect::<Result<_, _>>()?,
+            not_admitted: NotAdmittedFields::all(of.not_admitted),
+            stats: StatsFields::new(of.compiled),
+            report: report.to_json(),
+        })
+    }
+}
+
+impl PlanFields {
+    /// The plan for one place. Without `diffs`, it has no lines of files.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn new(view: &PlanView<'_>, loaded: &Loaded, diffs: Option<&FileDiffs<'_>>) -> Result<Self, OpenError> {
+        let (planned, plan) = (view.planned, &view.planned.plan);
         let mut values = ListedValues::new(Places::new(planned, loaded));
-        let limit = self.limit.unwrap_or(LISTED_MAX);
-        let changes = self.changes.iter().take(limit).map(|(id, change)| {
+        let limit = view.limit.unwrap_or(LISTED_MAX);
+        let changes = view.changes.iter().take(limit).map(|(id, change)| {
             let files = planned.files(id)?;
             let mut texts = diffs.map(|diffs| diffs.files(id, &files)).unwrap_or_default().into_iter();
             let files = files.iter().map(|file| FileFields::new(file, texts.next())).collect();
@@ -282,16 +335,16 @@ impl View<'_> {
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
         let other_files = plan.other_files.iter().take(limit);
         let other_files = other_files.map(|change| FileFields::new(change, diffs.map(|diffs| diffs.other(change))));
-        let groups = groups(&self.changes);
-        Ok(PlanFields {
+        let groups = groups(&view.changes);
+        Ok(Self {
             gitops_repo: planned.target.name.clone(),
             branch: planned.target.branch.name.clone(),
             commit: planned.target.branch.commit().map(|commit| commit.to_string()),
             tree: planned.output.tree.id().to_string(),
-            counts: self.count_fields(),
+            counts: CountFields::new(view),
             rollouts: planned.rollout_lines(),
             needs_confirmation: plan.needs_confirmation(),
-            confirmation: confirmation(planned, limit),
+            confirmation: ConfirmationFields::new(planned, limit),
             groups: groups.iter().take(limit).map(|(group, ids)| values.group(group, ids)).collect(),
             changes,
             other_files: other_files.collect(),
@@ -302,13 +355,15 @@ impl View<'_> {
             relocation: plan.relocation.as_ref().map(RelocationFields::new),
             adopted: plan.adopted.iter().take(limit).map(AdoptedFields::new).collect(),
             unassigned: texts(plan.unassigned.iter().take(limit)),
-            truncated: self.truncated(groups.len(), limit),
+            truncated: TruncatedFields::new(view, groups.len(), limit),
         })
     }
+}
 
-    fn count_fields(&self) -> CountFields {
-        let plan = &self.planned.plan;
-        CountFields {
+impl CountFields {
+    fn new(view: &PlanView<'_>) -> Self {
+        let plan = &view.planned.plan;
+        Self {
             changed: plan.count(ChangeKind::Changed),
             added: plan.count(ChangeKind::Added),
             renamed: plan.count(ChangeKind::Renamed),
@@ -320,17 +375,19 @@ impl View<'_> {
             missing: plan.missing.len(),
             still_failing: plan.still_failing.len(),
             unassigned: plan.unassigned.len(),
-            selected: self.changes.len(),
+            selected: view.changes.len(),
         }
     }
+}
 
-    /// The numbers of entries that are not listed. None if all are listed.
-    fn truncated(&self, groups: usize, limit: usize) -> Option<TruncatedFields> {
-        let plan = &self.planned.plan;
+impl TruncatedFields {
+    /// None if all entries are listed.
+    fn new(view: &PlanView<'_>, groups: usize, limit: usize) -> Option<Self> {
+        let plan = &view.planned.plan;
         let left_out = |number: usize| number.saturating_sub(limit);
-        let truncated = TruncatedFields {
+        let truncated = Self {
             groups: left_out(groups),
-            changes: left_out(self.changes.len()),
+            changes: left_out(view.changes.len()),
             other_files: left_out(plan.other_files.len()),
             held: left_out(plan.held.len()),
             kept: left_out(plan.kept.len()),
@@ -340,6 +397,11 @@ impl View<'_> {
             help: MORE,
         };
         (!truncated.is_empty()).then_some(truncated)
+    }
+
+    fn is_empty(&self) -> bool {
+        let Self { groups, changes, other_files, held, kept, missing, still_failing, adopted, .. } = *self;
+        groups + changes + other_files + held + kept + missing + still_failing + adopted == 0
     }
 }
 
@@ -360,13 +422,6 @@ impl HeldFields {
     fn new((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Self {
         let pins = held.pins.iter().map(|pin| pin.name.to_string()).collect();
         Self { assignment: id.to_string(), from: held.from.to_string(), pins }
-    }
-}
-
-impl TruncatedFields {
-    fn is_empty(&self) -> bool {
-        let Self { groups, changes, other_files, held, kept, missing, still_failing, adopted, .. } = *self;
-        groups + changes + other_files + held + kept + missing + still_failing + adopted == 0
     }
 }
 
