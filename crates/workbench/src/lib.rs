@@ -12,6 +12,7 @@ pub mod contained_files;
 pub mod diagnostics;
 pub mod edited_repositories;
 mod error;
+pub mod held_assignments;
 pub mod listing;
 mod patch;
 pub mod platform;

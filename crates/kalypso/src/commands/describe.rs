@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::compile::Prepared;
 use serde_json::json;
 use workbench::diagnostics::DiagnosticReport;
+use workbench::held_assignments::HeldAssignments;
 use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::{Listed, objects};
@@ -23,7 +24,6 @@ use self::answer::DescriptionFields;
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
 use crate::exit::{Exit, Failure};
-use crate::held_content::HeldAssignments;
 use crate::listing::environments;
 use crate::progress::Watch;
 use crate::{compiling, terminal};
@@ -57,7 +57,7 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
         let compiled = compiling::compile(loaded, watch.progress());
         let mut view = View::new(loaded, compiled.prepared());
         let diagnostics = problems::all(loaded, &compiled);
-        let mut held = HeldAssignments::read(loaded, compiled.prepared());
+        let mut held = HeldAssignments::read(loaded, compiled.prepared(), &terminal::warn);
         for subject in subjects {
             answer.found.insert((subject.kind, subject.listed.name().to_string()));
             let mut description = Description::new(subject, &mut view);

@@ -2,30 +2,26 @@
 
 mod assignment;
 mod context;
-mod held;
 mod overview;
-mod overview_json;
 mod value;
 
 use delivery::sources::loaded::Loaded;
 use engine::answers::explain::ValueReason;
 use engine::answers::overview::Meanings;
-use engine::compile::{Prepared, SingleAssignments};
+use engine::compile::Prepared;
 use engine::schedule::place::Place;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
 use serde_json::json;
+use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
 
-pub(crate) use self::assignment::AssignmentFields;
 use self::context::ExplanationContext;
-pub(crate) use self::overview_json::OverviewFields;
-pub(crate) use self::value::ValueFields;
 use super::why_not::{self, Asked};
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
-use crate::held_content::{self, HeldAssignments};
+use crate::held_content;
 use crate::loading;
 use crate::not_admitted;
 use crate::progress::Watch;
@@ -80,7 +76,7 @@ fn printed(answer: &str, format: Format, exit: Exit) -> anyhow::Result<Exit> {
 fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reason: &ValueReason) -> String {
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        return terminal::structured(&json!(ValueFields::new(reason, &mut locator)), options.output);
+        return terminal::structured(&json!(ExplainedValue::new(reason, &mut locator)), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
@@ -90,23 +86,19 @@ fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reaso
 
 /// None if there is no such assignment.
 fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared), id: &AssignmentId) -> Option<String> {
-    let explanation = prepared.explain(id)?;
-    let problems = prepared.problems(id);
-    let held = held::files(loaded, (prepared, &problems), id);
-    let alone = |ids: &[AssignmentId]| SingleAssignments::new(prepared, ids.iter()).folders(ids);
-    let other = HeldAssignments::read(loaded, prepared).find(std::slice::from_ref(id), alone).remove(id);
+    let facts = AssignmentFacts::find(loaded, prepared, id, &terminal::warn)?;
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        let answer = AssignmentFields::new(&explanation, &held, other.as_ref(), &mut locator);
+        let answer = ExplainedAssignment::new(&facts, &mut locator);
         return Some(terminal::structured(&json!(answer), options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
         ExplanationContext { environment: &options.environment, place_text: &place_text, locator: &mut locator };
-    let text = assignment::text(&explanation, &mut words);
-    let other =
-        other.map(|other| format!("\n  {}\n", held_content::text(&other, Timestamp::now()))).unwrap_or_default();
-    Some(text + &other + &assignment::problems_text(&problems, &held))
+    let text = assignment::text(&facts.explanation, &mut words);
+    let published = facts.published.as_ref();
+    let published = published.map(|other| format!("\n  {}\n", held_content::text(other, Timestamp::now())));
+    Some(text + &published.unwrap_or_default() + &assignment::problems_text(&facts.problems, &facts.held))
 }
 
 /// The name whose overview is requested, and the meanings to show. None if an assignment is requested.

@@ -4,13 +4,11 @@ mod edits;
 mod listing;
 mod schema;
 
+use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
 use workbench::answers::plan::EnvironmentPlans;
 
 use self::schema::of_answer;
-use crate::commands::{
-    AssignmentFields, BranchEditFields, ContractFields, DescribeFields, OverviewFields, RenameFields, TargetEditFields,
-    ValueFields, WhyNotFields,
-};
+use crate::commands::{BranchEditFields, ContractFields, DescribeFields, RenameFields, TargetEditFields, WhyNotFields};
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);
@@ -34,9 +32,9 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
     let answers = [
         ("plan", of_answer::<EnvironmentPlans>()),
         ("describe", of_answer::<DescribeFields>()),
-        ("explain", of_answer::<AssignmentFields>()),
-        ("explain KEY", of_answer::<ValueFields>()),
-        ("explain NAME", of_answer::<OverviewFields>()),
+        ("explain", of_answer::<ExplainedAssignment>()),
+        ("explain KEY", of_answer::<ExplainedValue>()),
+        ("explain NAME", of_answer::<NameOverviews>()),
         ("contract", of_answer::<ContractFields>()),
         ("why-not", of_answer::<WhyNotFields>()),
         ("add, remove, rename, pin, unpin, config rollback", of_answer::<BranchEditFields>()),

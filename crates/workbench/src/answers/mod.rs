@@ -1,4 +1,5 @@
 //! The answers to questions about environments, as the JSON that every program gives. [`serde::Serialize`] writes them, and their schemas describe each
 //! field.
 
+pub mod explain;
 pub mod plan;

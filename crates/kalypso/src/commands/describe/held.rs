@@ -7,12 +7,13 @@ use engine::compile::{Assignment, Compiled};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use serde::Serialize;
+use workbench::held_assignments::HeldAssignments;
 use workbench::listing::rows::PublishedContent;
 use workbench::listing::view::View;
 
 use super::Subject;
 use super::reach;
-use crate::held_content::{self, HeldAssignments};
+use crate::held_content;
 use crate::terminal::count;
 
 /// The published content of an assignment.

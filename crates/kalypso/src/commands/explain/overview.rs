@@ -9,9 +9,9 @@ use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, WorkloadName};
 use serde_json::json;
+use workbench::answers::explain::{NameOverviews, Overviews};
 use workbench::listing::filter::advice;
 
-use super::overview_json::{OverviewFields, Overviews};
 use crate::arguments::{Explain, Format};
 use crate::exit::Failure;
 use crate::{places, terminal};
@@ -59,15 +59,11 @@ pub(super) fn unknown(prepared: &Prepared, text: &str, name: &str) -> Failure {
 
 /// The overviews of everything that a name means.
 pub(super) fn answer((prepared, name, meanings): (&Prepared, &str, Meanings), options: &Explain) -> String {
-    let overviews = Overviews {
-        place: prepared.place_overview(name).filter(|_| meanings.is_place),
-        target: prepared.target_overview(name).filter(|_| meanings.is_target),
-        workload: prepared.workload_overview(name).filter(|_| meanings.is_workload),
-    };
+    let overviews = Overviews::new(prepared, name, meanings);
     let mut locator = Locator::new(prepared.fleet());
     let environment = options.environment.as_str();
     if options.output != Format::Human {
-        let answer = OverviewFields::new((environment, name), &overviews, &mut locator);
+        let answer = NameOverviews::new((environment, name), &overviews, &mut locator);
         return terminal::structured(&json!(answer), options.output);
     }
     let Overviews { place, target, workload } = overviews;

@@ -6,16 +6,16 @@ use engine::answers::inventory::Assigned;
 use engine::compile::SingleAssignments;
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
+use workbench::held_assignments::HeldAssignments;
 use workbench::listing::rows::{AssignmentRow, ListRow};
 use workbench::listing::view::View;
 
 use super::{List, Page, Request};
 use crate::arguments::ListFormat;
 use crate::exit::Exit;
-use crate::held_content;
-use crate::held_content::HeldAssignments;
 use crate::listing::text::counts_text;
 use crate::loading::parse_assignment;
+use crate::{held_content, terminal};
 
 /// How many assignments are looked up in the GitOps branches at once.
 const PART: usize = 10_000;
@@ -57,7 +57,7 @@ fn write<'p>(
     let (prepared, now) = (view.inventory.prepared(), Timestamp::now());
     // A list of names shows no contents.
     let is_shown = list.request.options.output != ListFormat::Name;
-    let mut held = is_shown.then(|| HeldAssignments::read(view.loaded, prepared));
+    let mut held = is_shown.then(|| HeldAssignments::read(view.loaded, prepared, &terminal::warn));
     loop {
         let part: Vec<_> = all.take(PART.min(page.limit - page.listed)).collect();
         if part.is_empty() {

@@ -1,5 +1,6 @@
 //! The files that release pins hold for a failing assignment.
 
+use delivery::error::DestinationError;
 use delivery::output::held_assignments::{self, Failing};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
@@ -8,20 +9,14 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::terminal;
-
 /// The files that release pins hold for a failing assignment, on each branch.
 pub(super) fn files(
     loaded: &Loaded,
     (prepared, problems): (&Prepared, &[Diagnostic]),
     id: &AssignmentId,
-) -> Vec<(String, Held)> {
+) -> Result<Vec<(String, Held)>, DestinationError> {
     let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
-    let found = held_assignments::on_branches(Failing { loaded, prepared, ids: &ids });
-    found.unwrap_or_else(|error| {
-        terminal::warn(&format!("the files that release pins hold in the GitOps branch can't be read: {error}"));
-        Vec::new()
-    })
+    held_assignments::on_branches(Failing { loaded, prepared, ids: &ids })
 }
 
 /// A branch on which an assignment is held.

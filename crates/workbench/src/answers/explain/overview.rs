@@ -1,26 +1,31 @@
-//! Overviews of a place, a deployment target or a workload, for programs.
+//! Overviews of a place, a deployment target or a workload.
 
-use engine::answers::overview::{Assignments, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
+use engine::answers::overview::{Assignments, Meanings, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
 use engine::answers::why_not::SourcedLabel;
+use engine::compile::Prepared;
 use model::diagnostic::{Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::object_key::ObjectKey;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workbench::listing::position::SourcePosition;
+
+use crate::listing::position::SourcePosition;
 
 /// The overviews of a name, one for each of its meanings.
-pub(super) struct Overviews {
-    pub(super) place: Option<PlaceOverview>,
-    pub(super) target: Option<TargetOverview>,
-    pub(super) workload: Option<WorkloadOverview>,
+pub struct Overviews {
+    /// Of the cluster type or cluster.
+    pub place: Option<PlaceOverview>,
+    /// Of the deployment target.
+    pub target: Option<TargetOverview>,
+    /// Of the workload.
+    pub workload: Option<WorkloadOverview>,
 }
 
-/// The same for programs.
+/// The overviews of a name in an environment.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OverviewFields {
+pub struct NameOverviews {
     /// The environment.
     environment: String,
     /// The name.
@@ -203,9 +208,20 @@ struct ClaimFields {
     message: String,
 }
 
-impl OverviewFields {
-    /// The overviews of `name` in `environment`.
-    pub(super) fn new((environment, name): (&str, &str), overviews: &Overviews, locator: &mut Locator<'_>) -> Self {
+impl Overviews {
+    /// The overviews for these meanings of a name.
+    pub fn new(prepared: &Prepared, name: &str, meanings: Meanings) -> Self {
+        Self {
+            place: prepared.place_overview(name).filter(|_| meanings.is_place),
+            target: prepared.target_overview(name).filter(|_| meanings.is_target),
+            workload: prepared.workload_overview(name).filter(|_| meanings.is_workload),
+        }
+    }
+}
+
+impl NameOverviews {
+    /// The overviews of `name` in `environment`, with positions in files.
+    pub fn new((environment, name): (&str, &str), overviews: &Overviews, locator: &mut Locator<'_>) -> Self {
         let Overviews { place, target, workload } = overviews;
         Self {
             environment: environment.to_owned(),
