@@ -1,47 +1,23 @@
 //! `kalypso describe`: an object, what it reaches, what reaches it, and what is wrong with it.
 
-mod answer;
-mod details;
 mod held;
-mod problems;
-mod reach;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::compile::Prepared;
 use serde_json::json;
-use workbench::diagnostics::DiagnosticReport;
-use workbench::held_assignments::HeldAssignments;
+use workbench::answers::describe::{DescribedEnvironment, DescribedObject, DescriptionFields, Descriptions};
 use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
-use workbench::listing::object::{Listed, objects};
-use workbench::listing::rows::{ListRow, row};
-use workbench::listing::view::View;
+use workbench::listing::object::objects;
 
-pub(crate) use self::answer::DescribeFields;
-use self::answer::DescriptionFields;
 use super::get::kind_and_names;
 use crate::arguments::{Describe, Format};
 use crate::exit::{Exit, Failure};
 use crate::listing::environments;
 use crate::progress::Watch;
 use crate::{compiling, terminal};
-
-/// An object that is described.
-struct Subject {
-    kind: ListedKind,
-    listed: Listed,
-}
-
-/// The description of an object in one environment.
-struct Description {
-    subject: Subject,
-    row: ListRow,
-    details: details::Details,
-    reach: Option<reach::Reach>,
-    held: held::HeldContents,
-}
 
 pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -50,21 +26,13 @@ pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
     let wanted = wanted(&options.objects, &prepared)?;
     let mut answer = Answer { format: options.output, text: String::new(), items: Vec::new(), found: BTreeSet::new() };
     for (loaded, prepared) in environments.loaded.iter().zip(&prepared) {
-        let subjects = subjects(&wanted, prepared);
-        if subjects.is_empty() {
+        let objects = described(&wanted, prepared);
+        if objects.is_empty() {
             continue;
         }
         let compiled = compiling::compile(loaded, watch.progress());
-        let mut view = View::new(loaded, compiled.prepared());
-        let diagnostics = problems::all(loaded, &compiled);
-        let mut held = HeldAssignments::read(loaded, compiled.prepared(), &terminal::warn);
-        for subject in subjects {
-            answer.found.insert((subject.kind, subject.listed.name().to_string()));
-            let mut description = Description::new(subject, &mut view);
-            description.held = held::contents(&description.subject, (&view, &compiled), &mut held);
-            let report = problems::report(&description.subject, (&view, &compiled), &diagnostics);
-            answer.add(description, &mut view, &report);
-        }
+        let mut environment = DescribedEnvironment::new(loaded, &compiled, &terminal::warn);
+        objects.into_iter().for_each(|object| answer.add(object, &mut environment));
     }
     watch.end();
     let missing: Vec<_> = wanted.iter().filter(|wanted| !answer.found.contains(*wanted)).cloned().collect();
@@ -84,32 +52,25 @@ struct Answer {
 }
 
 impl Answer {
-    fn add(&mut self, description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) {
+    fn add(&mut self, object: DescribedObject, environment: &mut DescribedEnvironment<'_>) {
+        self.found.insert((object.kind, object.listed.name().to_string()));
+        let description = environment.describe(object);
         if self.format == Format::Human {
             if !self.text.is_empty() {
                 self.text.push_str("\n\n");
             }
-            self.text.push_str(&crate::visible::visible(&text::text(&description, view)));
-            self.text.push_str(&text::problems(report));
+            self.text.push_str(&crate::visible::visible(&text::text(&description, environment)));
+            self.text.push_str(&text::problems(&description.report));
         } else {
-            self.items.push(DescriptionFields::new(description, view, report));
+            self.items.push(DescriptionFields::new(description, &mut environment.view));
         }
     }
 
     fn write(self) -> std::io::Result<()> {
         match self.format {
             Format::Human => terminal::answer_styled(&self.text),
-            format => terminal::answer(&terminal::structured(&json!(DescribeFields { items: self.items }), format)),
+            format => terminal::answer(&terminal::structured(&json!(Descriptions::from(self.items)), format)),
         }
-    }
-}
-
-impl Description {
-    fn new(subject: Subject, view: &mut View<'_>) -> Self {
-        let row = row(&subject.listed, view);
-        let details = details::Details::new(&subject.listed, view);
-        let reach = reach::Reach::new(&subject, view);
-        Self { subject, row, details, reach, held: held::HeldContents::default() }
     }
 }
 
@@ -171,10 +132,10 @@ fn not_found(name: &str, prepared: &[Prepared]) -> Failure {
 }
 
 /// The wanted objects of an environment.
-fn subjects(wanted: &BTreeSet<(ListedKind, String)>, prepared: &Prepared) -> Vec<Subject> {
+fn described(wanted: &BTreeSet<(ListedKind, String)>, prepared: &Prepared) -> Vec<DescribedObject> {
     let of = |(kind, name): &(ListedKind, String)| {
         let found: Vec<_> = objects(*kind, prepared).filter(|listed| **listed.name() == **name).collect();
-        found.into_iter().map(|listed| Subject { kind: *kind, listed }).collect::<Vec<_>>()
+        found.into_iter().map(|listed| DescribedObject { kind: *kind, listed }).collect::<Vec<_>>()
     };
     wanted.iter().flat_map(of).collect()
 }

@@ -44,7 +44,6 @@ mod why_not;
 pub(crate) use self::add::TargetEditFields;
 pub(crate) use self::branch_edit::BranchEditFields;
 pub(crate) use self::contract::ContractFields;
-pub(crate) use self::describe::DescribeFields;
 pub(crate) use self::rename::RenameFields;
 pub(crate) use self::why_not::WhyNotFields;
 use crate::arguments::{Arguments, Command};

@@ -4,11 +4,12 @@ mod edits;
 mod listing;
 mod schema;
 
+use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
 use workbench::answers::plan::EnvironmentPlans;
 
 use self::schema::of_answer;
-use crate::commands::{BranchEditFields, ContractFields, DescribeFields, RenameFields, TargetEditFields, WhyNotFields};
+use crate::commands::{BranchEditFields, ContractFields, RenameFields, TargetEditFields, WhyNotFields};
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);
@@ -31,7 +32,7 @@ pub fn answers() -> Vec<(String, Vec<AnswerField>)> {
 fn of_types() -> Vec<(String, Vec<AnswerField>)> {
     let answers = [
         ("plan", of_answer::<EnvironmentPlans>()),
-        ("describe", of_answer::<DescribeFields>()),
+        ("describe", of_answer::<Descriptions>()),
         ("explain", of_answer::<ExplainedAssignment>()),
         ("explain KEY", of_answer::<ExplainedValue>()),
         ("explain NAME", of_answer::<NameOverviews>()),

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use model::excerpt;
+use workbench::answers::describe::{DescribedEnvironment, Description, DetailList, ObjectReach, ReachingObject};
 use workbench::diagnostics::DiagnosticReport;
 use workbench::listing::kind::ListedKind;
 use workbench::listing::rows::columns_of;
 use workbench::listing::view::View;
 
-use super::Description;
-use super::details::DetailList;
-use super::reach::{Reach, Reaching};
+use super::held;
 use crate::diagnostics::{ReportFormat, render};
 use crate::listing::text::{counts_text, more_text};
 use crate::table;
@@ -29,21 +28,22 @@ const CELL_CHARS_MAX: usize = 80;
 const OTHER_COLUMNS: [&str; 4] = ["NAME", "LABELS", "SOURCE", "ASSIGNMENTS"];
 
 /// The description of an object.
-pub(super) fn text(description: &Description, view: &mut View<'_>) -> String {
-    let Description { subject, row, details, reach, held } = description;
+pub(super) fn text(description: &Description<'_>, environment: &mut DescribedEnvironment<'_>) -> String {
+    let DescribedEnvironment { view, compiled, .. } = environment;
+    let Description { object, row, details, reach, published, .. } = description;
     let mut lists = details.lists();
-    let published = || DetailList { title: "Published", rows: held.rows.clone() };
-    lists.extend((!held.rows.is_empty()).then(published));
-    let listed = &subject.listed;
+    let rows = held::rows(published, compiled);
+    lists.extend((!rows.is_empty()).then_some(DetailList { title: "Published", rows }));
+    let listed = &object.listed;
     let mut text = String::new();
-    let kind = subject.kind.of_objects().map_or("", model::kind::Kind::name);
+    let kind = object.kind.of_objects().map_or("", model::kind::Kind::name);
     field(&mut text, "Name", &[listed.name().to_string()]);
     field(&mut text, "Kind", &[kind.to_owned()]);
     field(&mut text, "Environment", &[view.environment().to_owned()]);
     field(&mut text, "Source", &[view.source(&listed.origin())]);
     field(&mut text, "Labels", &pairs(&listed.labels(view.fleet())));
     field(&mut text, "Annotations", &pairs(&listed.annotations()));
-    let columns = columns_of(subject.kind);
+    let columns = columns_of(object.kind);
     for (heading, cell) in columns.always.iter().chain(columns.wide).zip(&row.cells) {
         if !OTHER_COLUMNS.contains(heading) && !lists.iter().any(|list| list.title == title(heading)) {
             field(&mut text, &title(heading), std::slice::from_ref(cell));
@@ -107,7 +107,7 @@ fn list(rows: &[Vec<String>]) -> String {
     text
 }
 
-fn reach_text(reach: &Reach) -> String {
+fn reach_text(reach: &ObjectReach) -> String {
     let mut text = String::new();
     field(&mut text, "Reaches", &[counts_text(reach.counts)]);
     if reach.counts.assignments == 0 {
@@ -129,7 +129,7 @@ fn groups(groups: &[(Arc<str>, usize)]) -> String {
     shown.join(", ")
 }
 
-fn reached_by_text(reached_by: &[Reaching], view: &mut View<'_>) -> String {
+fn reached_by_text(reached_by: &[ReachingObject], view: &mut View<'_>) -> String {
     let mut text = String::new();
     let kinds = [ListedKind::Policy, ListedKind::Config, ListedKind::Schema, ListedKind::Pin, ListedKind::Mapping];
     for kind in kinds {
@@ -138,7 +138,7 @@ fn reached_by_text(reached_by: &[Reaching], view: &mut View<'_>) -> String {
             continue;
         }
         field(&mut text, &title(kind.words().1), &[thousands(of_kind.len())]);
-        let mut row = |reaching: &&Reaching| {
+        let mut row = |reaching: &&ReachingObject| {
             vec![reaching.name.to_string(), count(reaching.assignments, "assignment"), view.source(&reaching.origin)]
         };
         // Only the shown ones are looked up in their files.

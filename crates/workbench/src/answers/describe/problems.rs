@@ -1,4 +1,4 @@
-//! The diagnostics of `kalypso check` that are about an object.
+//! The diagnostics that are about an object.
 
 use delivery::promotion::expired_pins::expired_pins;
 use delivery::sources::loaded::Loaded;
@@ -7,12 +7,12 @@ use engine::output::destination_problems;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin};
 use model::fleet::Fleet;
 use model::object_key::ObjectKey;
-use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
-use workbench::listing::kind::ListedKind;
-use workbench::listing::object::Listed;
-use workbench::listing::view::View;
 
-use super::Subject;
+use super::DescribedObject;
+use crate::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
+use crate::listing::kind::ListedKind;
+use crate::listing::object::Listed;
+use crate::listing::view::View;
 
 /// All diagnostics of an environment.
 pub(super) fn all(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
@@ -24,30 +24,30 @@ pub(super) fn all(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
 
 /// A report with the diagnostics about an object or its assignments.
 pub(super) fn report<'a>(
-    subject: &Subject,
+    object: &DescribedObject,
     (view, compiled): (&View<'a>, &Compiled),
     diagnostics: &[Diagnostic],
 ) -> DiagnosticReport<'a> {
     let loaded = view.loaded;
-    let found: Vec<_> = diagnostics.iter().filter(|found| is_about(found, subject, view)).cloned().collect();
+    let found: Vec<_> = diagnostics.iter().filter(|found| is_about(found, object, view)).cloned().collect();
     let fallback = if loaded.directory.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut report = DiagnosticReport::new();
     report.add_problems(loaded, DiagnosticBatch { fallback, ..DiagnosticBatch::of_compiled(&found, compiled) });
     report
 }
 
-fn is_about(found: &Diagnostic, subject: &Subject, view: &View<'_>) -> bool {
-    match &subject.listed {
+fn is_about(found: &Diagnostic, object: &DescribedObject, view: &View<'_>) -> bool {
+    match &object.listed {
         Listed::Object(_, key) => {
             found.object.as_ref() == Some(key)
                 || found.labels.iter().any(|label| is_in(&label.origin, key, view.fleet()))
-                || found.assignments.iter().any(|id| is_of(id, subject, view))
+                || found.assignments.iter().any(|id| is_of(id, object, view))
         }
         Listed::Target(target) => {
             let (key, path) = &target.origin;
             let is_in = |origin: &Origin| matches!(origin, Origin::Field(field) if field.object == *key && field.path.is_at_or_below(path));
             found.labels.iter().any(|label| is_in(&label.origin))
-                || found.assignments.iter().any(|id| is_of(id, subject, view))
+                || found.assignments.iter().any(|id| is_of(id, object, view))
         }
     }
 }
@@ -62,9 +62,9 @@ fn is_in(origin: &Origin, key: &ObjectKey, fleet: &Fleet) -> bool {
 }
 
 /// Whether an assignment belongs to a place, a workload or a target.
-fn is_of(id: &AssignmentId, subject: &Subject, view: &View<'_>) -> bool {
-    let name = &**subject.listed.name();
-    match subject.kind {
+fn is_of(id: &AssignmentId, object: &DescribedObject, view: &View<'_>) -> bool {
+    let name = &**object.listed.name();
+    match object.kind {
         ListedKind::Cluster => id.place.as_str() == name,
         ListedKind::ClusterType => {
             let cluster = view.fleet().clusters.get(id.place.as_str());

@@ -6,44 +6,53 @@ use std::sync::Arc;
 use engine::answers::inventory::{AssignmentCounts, AssignmentSet, Inventory};
 use model::diagnostic::Origin;
 use model::object::AnyObject;
-use workbench::listing::kind::ListedKind;
-use workbench::listing::object::{Listed, objects};
-use workbench::listing::view::View;
 
-use super::Subject;
+use super::DescribedObject;
+use crate::listing::kind::ListedKind;
+use crate::listing::object::{Listed, objects};
+use crate::listing::view::View;
 
 /// How many assignments are shown as examples.
 const EXAMPLES_MAX: usize = 5;
 
 /// The assignments of an object, in groups.
-pub(super) struct Reach {
-    pub(super) counts: AssignmentCounts,
-    pub(super) by_workload: Vec<(Arc<str>, usize)>,
-    pub(super) by_cluster_type: Vec<(Arc<str>, usize)>,
-    pub(super) examples: Vec<String>,
-    pub(super) reached_by: Vec<Reaching>,
+pub struct ObjectReach {
+    /// How many there are.
+    pub counts: AssignmentCounts,
+    /// Their number for each workload, the largest first.
+    pub by_workload: Vec<(Arc<str>, usize)>,
+    /// Their number for each cluster type, the largest first.
+    pub by_cluster_type: Vec<(Arc<str>, usize)>,
+    /// The first ones.
+    pub examples: Vec<String>,
+    /// The objects that reach some of them, too.
+    pub reached_by: Vec<ReachingObject>,
 }
 
 /// An object that reaches some of the assignments.
-pub(super) struct Reaching {
-    pub(super) kind: ListedKind,
-    pub(super) name: Arc<str>,
-    pub(super) origin: Origin,
-    pub(super) assignments: usize,
+pub struct ReachingObject {
+    /// Its kind.
+    pub kind: ListedKind,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is written.
+    pub origin: Origin,
+    /// How many of these assignments it reaches.
+    pub assignments: usize,
 }
 
-impl Reach {
+impl ObjectReach {
     /// None if an object of this kind reaches no assignments.
-    pub(super) fn new(subject: &Subject, view: &View<'_>) -> Option<Self> {
+    pub fn new(object: &DescribedObject, view: &View<'_>) -> Option<Self> {
         let inventory = &view.inventory;
-        let set = set(&subject.listed, view)?;
+        let set = set(&object.listed, view)?;
         let examples = inventory.assignments(&set, None).take(EXAMPLES_MAX).map(|one| one.id().to_string()).collect();
         Some(Self {
             counts: inventory.counts(&set),
             by_workload: largest(inventory.by_workload(&set)),
             by_cluster_type: largest(inventory.by_cluster_type(&set)),
             examples,
-            reached_by: reached_by(subject.kind, &set, inventory),
+            reached_by: reached_by(object.kind, &set, inventory),
         })
     }
 }
@@ -90,7 +99,7 @@ pub(super) fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
 }
 
 /// The objects that reach assignments of a set, with the number of these assignments.
-fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) -> Vec<Reaching> {
+fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) -> Vec<ReachingObject> {
     let kinds: &[ListedKind] = match kind {
         ListedKind::ClusterType | ListedKind::Cluster | ListedKind::Workload | ListedKind::Target => {
             &[ListedKind::Policy, ListedKind::Config, ListedKind::Schema, ListedKind::Pin, ListedKind::Mapping]
@@ -103,7 +112,12 @@ fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) 
         for listed in objects(kind, inventory.prepared()) {
             let assignments = inventory.len(&set_of_rule(&listed, inventory).and(set));
             if assignments > 0 {
-                found.push(Reaching { kind, name: Arc::clone(listed.name()), origin: listed.origin(), assignments });
+                found.push(ReachingObject {
+                    kind,
+                    name: Arc::clone(listed.name()),
+                    origin: listed.origin(),
+                    assignments,
+                });
             }
         }
     }

@@ -1,29 +1,75 @@
-//! Descriptions for programs.
+//! Descriptions of objects: what an object reaches, what reaches it, and what is wrong with it.
 
+mod details;
+mod problems;
+mod reach;
+
+use std::collections::BTreeMap;
+
+use delivery::output::rings::HeldContent;
+use delivery::sources::loaded::Loaded;
 use engine::answers::inventory::AssignmentCounts;
+use engine::compile::{Assignment, Compiled};
+use model::diagnostic::{AssignmentId, Diagnostic};
 use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use workbench::diagnostics::DiagnosticReport;
-use workbench::listing::position::SourcePosition;
-use workbench::listing::view::{Pairs, View, label_pairs};
 
-use super::Description;
-use super::details::Details;
-use super::held::RolloutFields;
-use super::reach::{Reach, Reaching};
+pub use self::details::{DetailList, Details};
+pub use self::reach::{ObjectReach, ReachingObject};
+use crate::diagnostics::DiagnosticReport;
+use crate::held_assignments::HeldAssignments;
+use crate::listing::kind::ListedKind;
+use crate::listing::object::Listed;
+use crate::listing::position::SourcePosition;
+use crate::listing::rows::{ListRow, PublishedContent, row};
+use crate::listing::view::{Pairs, View, label_pairs};
+
+/// An object that is described.
+pub struct DescribedObject {
+    /// Its kind.
+    pub kind: ListedKind,
+    /// The object.
+    pub listed: Listed,
+}
+
+/// An environment whose objects are described.
+pub struct DescribedEnvironment<'a> {
+    /// The environment, for the rows of its objects.
+    pub view: View<'a>,
+    /// Its result.
+    pub compiled: &'a Compiled,
+    diagnostics: Vec<Diagnostic>,
+    held: HeldAssignments<'a>,
+}
+
+/// What is known of an object in one environment.
+pub struct Description<'a> {
+    /// The object.
+    pub object: DescribedObject,
+    /// Its row in a list.
+    pub row: ListRow,
+    /// What it consists of.
+    pub details: Details,
+    /// The assignments that it reaches. None if an object of this kind reaches none.
+    pub reach: Option<ObjectReach>,
+    /// What is published of its assignments, where it is not the desired content.
+    pub published: BTreeMap<AssignmentId, HeldContent>,
+    /// What is wrong with it, or with its assignments.
+    pub report: DiagnosticReport<'a>,
+}
 
 /// The descriptions.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct DescribeFields {
-    pub(super) items: Vec<DescriptionFields>,
+pub struct Descriptions {
+    items: Vec<DescriptionFields>,
 }
 
 /// The description of an object.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DescriptionFields {
+pub struct DescriptionFields {
     /// The kind of the object.
     kind: &'static str,
     /// The environment.
@@ -104,22 +150,67 @@ struct ReachingFields {
     assignments: usize,
 }
 
+/// The published content of an assignment.
+#[derive(Serialize)]
+struct RolloutFields {
+    #[serde(flatten)]
+    content: PublishedContent,
+    assignment: String,
+}
+
+impl<'a> DescribedEnvironment<'a> {
+    /// Reads what is published of an environment. `warn` gets what can't be read.
+    pub fn new(loaded: &'a Loaded, compiled: &'a Compiled, warn: &'a dyn Fn(&str)) -> Self {
+        Self {
+            view: View::new(loaded, compiled.prepared()),
+            compiled,
+            diagnostics: problems::all(loaded, compiled),
+            held: HeldAssignments::read(loaded, compiled.prepared(), warn),
+        }
+    }
+
+    /// Describes an object.
+    pub fn describe(&mut self, object: DescribedObject) -> Description<'a> {
+        let Self { view, compiled, diagnostics, held } = self;
+        let published = reach::set(&object.listed, view).map(|set| {
+            let ids: Vec<_> = view.inventory.assignments(&set, None).map(|assigned| assigned.id()).collect();
+            let folder = |id: &AssignmentId| compiled.get(id).as_ref().and_then(Assignment::folder);
+            held.find(&ids, |ids| ids.iter().map(folder).collect())
+        });
+        Description {
+            row: row(&object.listed, view),
+            details: Details::new(&object.listed, view),
+            reach: ObjectReach::new(&object, view),
+            published: published.unwrap_or_default(),
+            report: problems::report(&object, (view, compiled), diagnostics),
+            object,
+        }
+    }
+}
+
+impl From<Vec<DescriptionFields>> for Descriptions {
+    fn from(items: Vec<DescriptionFields>) -> Self {
+        Self { items }
+    }
+}
+
 impl DescriptionFields {
-    pub(super) fn new(description: Description, view: &mut View<'_>, report: &DiagnosticReport<'_>) -> Self {
-        let Description { subject, row, details, reach, held } = description;
+    /// A description, with positions in files.
+    pub fn new(description: Description<'_>, view: &mut View<'_>) -> Self {
+        let Description { object, row, details, reach, published, report } = description;
         let mut fields = row.json;
         let [environment, name, place, labels] =
             ["environment", "name", "place", "labels"].map(|key| fields.remove(key).unwrap_or_default());
         let reached_by = reach.iter().flat_map(|reach| &reach.reached_by);
         Self {
-            kind: subject.kind.of_objects().map_or("", Kind::name),
+            kind: object.kind.of_objects().map_or("", Kind::name),
             environment,
             name,
             place,
             labels,
             fields,
-            rollouts: held.rollouts,
-            annotations: label_pairs(&subject.listed.annotations()),
+            rollouts: published.iter().map(RolloutFields::new).collect(),
+            annotations: label_pairs(&object.listed.annotations()),
             details,
             reaches: reach.as_ref().map(ReachFields::new),
             reached_by: reached_by.map(|reaching| ReachingFields::new(reaching, view)).collect(),
@@ -128,8 +219,14 @@ impl DescriptionFields {
     }
 }
 
+impl RolloutFields {
+    fn new((id, content): (&AssignmentId, &HeldContent)) -> Self {
+        Self { content: PublishedContent::new(content), assignment: id.to_string() }
+    }
+}
+
 impl ReachFields {
-    fn new(reach: &Reach) -> Self {
+    fn new(reach: &ObjectReach) -> Self {
         let AssignmentCounts { assignments, cluster_types, clusters, targets, workloads } = reach.counts;
         let by_workload = reach.by_workload.iter();
         let by_workload =
@@ -151,7 +248,7 @@ impl ReachFields {
 }
 
 impl ReachingFields {
-    fn new(reaching: &Reaching, view: &mut View<'_>) -> Self {
+    fn new(reaching: &ReachingObject, view: &mut View<'_>) -> Self {
         Self {
             kind: reaching.kind.of_objects().map_or("", Kind::name),
             name: reaching.name.to_string(),

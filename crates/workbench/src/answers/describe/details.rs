@@ -3,21 +3,21 @@
 use engine::answers::inventory::ConfigMapValue;
 use engine::promotion::rings::membership::Membership;
 use engine::schedule::target::Target;
+use model::count::count;
 use model::credential::without;
 use model::fleet::Fleet;
 use model::object::{AnyObject, ClusterType, Object, Promotion, Template, Workload};
 use serde::Serialize;
 use utoipa::ToSchema;
-use workbench::listing::object::Listed;
-use workbench::listing::position::SourcePosition;
-use workbench::listing::view::View;
 
-use crate::terminal::count;
+use crate::listing::object::Listed;
+use crate::listing::position::SourcePosition;
+use crate::listing::view::View;
 
 /// The parts of an object. A kind has at most one list of them.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Details {
+pub struct Details {
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<ValueFields>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,13 +79,16 @@ struct RingFields {
 }
 
 /// A list of parts for people.
-pub(super) struct DetailList {
-    pub(super) title: &'static str,
-    pub(super) rows: Vec<Vec<String>>,
+pub struct DetailList {
+    /// What the list contains.
+    pub title: &'static str,
+    /// Its rows, as cells.
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Details {
-    pub(super) fn new(listed: &Listed, view: &mut View<'_>) -> Self {
+    /// The parts of an object.
+    pub fn new(listed: &Listed, view: &mut View<'_>) -> Self {
         let none = Self::default();
         match listed {
             Listed::Object(AnyObject::ConfigMap(object), _) => {
@@ -110,7 +113,7 @@ impl Details {
     }
 
     /// The lists for people.
-    pub(super) fn lists(&self) -> Vec<DetailList> {
+    pub fn lists(&self) -> Vec<DetailList> {
         fn list<T>(title: &'static str, items: Option<&[T]>, row: impl Fn(&T) -> Vec<String>) -> Option<DetailList> {
             Some(DetailList { title, rows: items?.iter().map(row).collect() })
         }
