@@ -1,6 +1,5 @@
 //! `kalypso contract`: the values that workloads ask for, and the values that the platform gives.
 
-mod answer;
 mod blocks;
 mod markdown;
 mod text;
@@ -11,14 +10,11 @@ use delivery::reading::ReadAt;
 use delivery::sources::loaded::Loaded;
 use engine::answers::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use engine::compile::Prepared;
-use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName};
-use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
+use workbench::answers::contract::{ContractFields, EnvironmentContract};
 use workbench::source::complete;
 
-pub(crate) use self::answer::ContractFields;
 use crate::arguments::{self, Format, PlanFormat};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -43,13 +39,16 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
         return Err(unknown.into());
     }
     watch.end();
-    let mut shown: Vec<_> =
-        environments.iter().zip(&contracts).map(|(loaded, contract)| Shown::new(loaded, contract)).collect();
+    let mut shown: Vec<_> = environments
+        .iter()
+        .zip(&contracts)
+        .map(|(loaded, contract)| EnvironmentContract::new(loaded, contract))
+        .collect();
     if scope.has_details {
         shown.retain(|shown| !shown.contract.workloads.is_empty());
     }
     let view = View { workload: scope.workload, place: scope.place };
-    let structured = |shown: &mut [Shown<'_>]| json!(ContractFields::new(shown));
+    let structured = |shown: &mut [EnvironmentContract<'_>]| json!(ContractFields::new(shown));
     match options.output {
         PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
         PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
@@ -65,29 +64,6 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
 struct View<'a> {
     workload: Option<&'a str>,
     place: Option<&'a str>,
-}
-
-/// The contract of an environment, with the places of its objects.
-struct Shown<'a> {
-    environment: &'a str,
-    contract: &'a Contract,
-    locator: Locator<'a>,
-    /// The place of the platform's values: a repository and a branch. None for a plain directory.
-    platform: Option<String>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(loaded: &'a Loaded, contract: &'a Contract) -> Self {
-        let fleet = &loaded.fleet;
-        let object = fleet.cluster_types.values().next().and_then(|object| fleet.address(&object.key()));
-        let source = object.map(|address| fleet.files.get(address.file).source.place_name());
-        Self {
-            environment: fleet.environment.as_str(),
-            contract,
-            locator: Locator::new(fleet),
-            platform: source.filter(|name| !name.is_empty()),
-        }
-    }
 }
 
 /// The state of a value, worst first.
@@ -110,40 +86,6 @@ impl State {
             Self::NotGiven
         } else {
             Self::Given
-        }
-    }
-}
-
-/// The number of values of a workload in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-struct Counts {
-    /// How many values its schemas ask for.
-    asked: usize,
-    /// The number of values that all assignments get.
-    given: usize,
-    /// The number of required values that are missing in some assignments.
-    missing: usize,
-    /// The number of values that violate a schema in some assignments.
-    wrong: usize,
-}
-
-impl Counts {
-    fn new(workload: &WorkloadContract) -> Self {
-        let values = || workload.values.iter().filter(|value| !value.key.is_empty());
-        Self {
-            asked: values().count(),
-            given: values().filter(|value| value.given == value.asked).count(),
-            missing: values().filter(|value| value.missing.is_some()).count(),
-            wrong: workload.values.iter().filter(|value| !value.wrong.is_empty()).count(),
-        }
-    }
-
-    fn add(self, more: Self) -> Self {
-        Self {
-            asked: self.asked + more.asked,
-            given: self.given + more.given,
-            missing: self.missing + more.missing,
-            wrong: self.wrong + more.wrong,
         }
     }
 }

@@ -43,9 +43,7 @@ mod why_not;
 
 pub(crate) use self::add::TargetEditFields;
 pub(crate) use self::branch_edit::BranchEditFields;
-pub(crate) use self::contract::ContractFields;
 pub(crate) use self::rename::RenameFields;
-pub(crate) use self::why_not::WhyNotFields;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::unread_changes::noted;

@@ -4,12 +4,14 @@ mod edits;
 mod listing;
 mod schema;
 
+use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
 use workbench::answers::plan::EnvironmentPlans;
+use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
-use crate::commands::{BranchEditFields, ContractFields, RenameFields, TargetEditFields, WhyNotFields};
+use crate::commands::{BranchEditFields, RenameFields, TargetEditFields};
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);

@@ -1,6 +1,8 @@
 //! The answers to questions about environments, as the JSON that every program gives. [`serde::Serialize`] writes them, and their schemas describe each
 //! field.
 
+pub mod contract;
 pub mod describe;
 pub mod explain;
 pub mod plan;
+pub mod why_not;

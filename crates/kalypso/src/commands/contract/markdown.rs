@@ -5,15 +5,16 @@ use std::fmt::Write as _;
 use delivery::output::changes::markdown::code;
 use engine::answers::contract::WorkloadContract;
 use model::count::{count, thousands};
+use workbench::answers::contract::{EnvironmentContract, ValueCounts};
 
+use super::View;
 use super::blocks::{self, Problem};
 use super::text::{
     PROBLEMS_MAX, ROWS_MAX, counted, counted_of_place, counts_of_place, row_of_place, silent_text, sorted, summary_row,
     summary_rows, summary_title, worst_first,
 };
-use super::{Counts, Shown, View};
 
-pub(super) fn answer(view: View<'_>, shown: &mut [Shown<'_>]) -> String {
+pub(super) fn answer(view: View<'_>, shown: &mut [EnvironmentContract<'_>]) -> String {
     let mut text = String::new();
     match view {
         View { workload: Some(_), .. } => {
@@ -36,13 +37,13 @@ pub(super) fn answer(view: View<'_>, shown: &mut [Shown<'_>]) -> String {
     text
 }
 
-fn of_workload(workload: &WorkloadContract, shown: &mut Shown<'_>) -> String {
+fn of_workload(workload: &WorkloadContract, shown: &mut EnvironmentContract<'_>) -> String {
     let mut text = format!(
         "### Values of {} in {}\n\n{} {}.\n{}.\n",
         code(&workload.workload),
         code(shown.environment),
         code(&workload.workload),
-        counted(Counts::new(workload)),
+        counted(ValueCounts::new(workload)),
         sentence(&blocks::reach(workload)),
     );
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();
@@ -79,7 +80,7 @@ fn problems(problems: &[Problem]) -> String {
     text
 }
 
-fn of_place(place: &str, shown: &mut Shown<'_>) -> String {
+fn of_place(place: &str, shown: &mut EnvironmentContract<'_>) -> String {
     let workloads = &shown.contract.workloads;
     let keys = worst_first(workloads);
     let title = counted_of_place(counts_of_place(&keys), workloads.len());
@@ -100,7 +101,7 @@ fn of_place(place: &str, shown: &mut Shown<'_>) -> String {
     text + "\n"
 }
 
-fn summary(shown: &[Shown<'_>]) -> String {
+fn summary(shown: &[EnvironmentContract<'_>]) -> String {
     let mut text = format!("### Values of workloads\n\n{}.\n", summary_title(shown));
     let (rows, silent) = summary_rows(shown);
     if !rows.is_empty() {

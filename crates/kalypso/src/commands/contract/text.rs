@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use engine::answers::contract::{AskedValue, WorkloadContract};
 use model::count::{count, thousands};
 use model::locate::Locator;
+use workbench::answers::contract::{EnvironmentContract, ValueCounts};
 
 use super::blocks::{self, Problem};
-use super::{Counts, Shown, State, View};
+use super::{State, View};
 use crate::table;
 
 /// The maximum number of rows of a summary.
@@ -16,7 +17,7 @@ pub(super) const ROWS_MAX: usize = 40;
 /// The maximum number of problems that are shown for an environment.
 pub(super) const PROBLEMS_MAX: usize = 20;
 
-pub(super) fn answer(view: View<'_>, shown: &mut [Shown<'_>]) -> String {
+pub(super) fn answer(view: View<'_>, shown: &mut [EnvironmentContract<'_>]) -> String {
     match view {
         View { workload: Some(_), .. } => {
             let mut parts = Vec::new();
@@ -38,8 +39,8 @@ pub(super) fn answer(view: View<'_>, shown: &mut [Shown<'_>]) -> String {
 }
 
 /// The first words of a contract: the number of values in each state.
-pub(super) fn counted(counts: Counts) -> String {
-    let Counts { asked, given, missing, wrong } = counts;
+pub(super) fn counted(counts: ValueCounts) -> String {
+    let ValueCounts { asked, given, missing, wrong } = counts;
     if asked + wrong == 0 {
         return "asks for no values: it has no schema".to_owned();
     }
@@ -53,10 +54,14 @@ pub(super) fn counted(counts: Counts) -> String {
     format!("asks for {}: {} given everywhere, {rest}", count(asked, "value"), thousands(given))
 }
 
-fn of_workload(workload: &WorkloadContract, shown: &mut Shown<'_>) -> String {
+fn of_workload(workload: &WorkloadContract, shown: &mut EnvironmentContract<'_>) -> String {
     let name = name_of(workload);
-    let mut text =
-        format!("{name} in {}: {}\n  {}\n", shown.environment, counted(Counts::new(workload)), blocks::reach(workload));
+    let mut text = format!(
+        "{name} in {}: {}\n  {}\n",
+        shown.environment,
+        counted(ValueCounts::new(workload)),
+        blocks::reach(workload)
+    );
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();
     if !rows.is_empty() {
         let head = ["VALUE", "NEEDED", "TYPE", "GIVEN ON", "BY"].map(str::to_owned);
@@ -144,9 +149,9 @@ pub(super) fn worst_first(workloads: &[WorkloadContract]) -> Vec<(&str, AskedBy<
 }
 
 /// The number of values in each state for a place. A value counts once, whatever the number of workloads that ask for it.
-pub(super) fn counts_of_place(rows: &[(&str, AskedBy<'_>)]) -> Counts {
+pub(super) fn counts_of_place(rows: &[(&str, AskedBy<'_>)]) -> ValueCounts {
     let any = |asked: &AskedBy<'_>, state: State| asked.by.iter().any(|(_, value)| State::new(value) == state);
-    Counts {
+    ValueCounts {
         asked: rows.len(),
         given: rows.iter().filter(|(_, asked)| asked.by.iter().all(|(_, value)| value.given == value.asked)).count(),
         missing: rows.iter().filter(|(_, asked)| any(asked, State::Missing)).count(),
@@ -154,7 +159,7 @@ pub(super) fn counts_of_place(rows: &[(&str, AskedBy<'_>)]) -> Counts {
     }
 }
 
-fn of_place(place: &str, shown: &mut Shown<'_>) -> String {
+fn of_place(place: &str, shown: &mut EnvironmentContract<'_>) -> String {
     let workloads = &shown.contract.workloads;
     let keys = worst_first(workloads);
     let counts = counts_of_place(&keys);
@@ -175,8 +180,8 @@ fn of_place(place: &str, shown: &mut Shown<'_>) -> String {
 }
 
 /// The first words for a place.
-pub(super) fn counted_of_place(counts: Counts, workloads: usize) -> String {
-    let Counts { asked, given, missing, wrong } = counts;
+pub(super) fn counted_of_place(counts: ValueCounts, workloads: usize) -> String {
+    let ValueCounts { asked, given, missing, wrong } = counts;
     let on = count(workloads, "workload");
     if asked == 0 {
         return format!("no values are asked for by {on} on it");
@@ -192,7 +197,7 @@ pub(super) fn counted_of_place(counts: Counts, workloads: usize) -> String {
 
 /// A workload in an environment as a row of the summary.
 pub(super) fn summary_row(environment: &str, workload: &WorkloadContract) -> [String; 7] {
-    let Counts { asked, given, missing, wrong } = Counts::new(workload);
+    let ValueCounts { asked, given, missing, wrong } = ValueCounts::new(workload);
     let on = if workload.is_hypothetical { "no policy".to_owned() } else { blocks::place_count(workload.places) };
     let number = |number: usize| if number == 0 { "-".to_owned() } else { thousands(number) };
     [
@@ -207,7 +212,7 @@ pub(super) fn summary_row(environment: &str, workload: &WorkloadContract) -> [St
 }
 
 /// The rows of the summary, those with problems first, and the number of workloads that ask for nothing.
-pub(super) fn summary_rows<'a>(shown: &[Shown<'a>]) -> (Vec<(&'a str, &'a WorkloadContract)>, usize) {
+pub(super) fn summary_rows<'a>(shown: &[EnvironmentContract<'a>]) -> (Vec<(&'a str, &'a WorkloadContract)>, usize) {
     let all =
         shown.iter().flat_map(|shown| shown.contract.workloads.iter().map(|workload| (shown.environment, workload)));
     let (mut rows, silent): (Vec<_>, Vec<_>) =
@@ -217,9 +222,10 @@ pub(super) fn summary_rows<'a>(shown: &[Shown<'a>]) -> (Vec<(&'a str, &'a Worklo
 }
 
 /// The first line of the summary.
-pub(super) fn summary_title(shown: &[Shown<'_>]) -> String {
+pub(super) fn summary_title(shown: &[EnvironmentContract<'_>]) -> String {
     let workloads = || shown.iter().flat_map(|shown| &shown.contract.workloads);
-    let Counts { asked, given, missing, wrong } = workloads().map(Counts::new).fold(Counts::default(), Counts::add);
+    let ValueCounts { asked, given, missing, wrong } =
+        workloads().map(ValueCounts::new).fold(ValueCounts::default(), ValueCounts::and);
     let unused: usize = shown.iter().map(|shown| shown.contract.unused_count).sum();
     let unused = if unused == 0 { String::new() } else { format!("; {} that nothing uses", count(unused, "value")) };
     format!(
@@ -232,7 +238,7 @@ pub(super) fn summary_title(shown: &[Shown<'_>]) -> String {
     )
 }
 
-fn summary(shown: &mut [Shown<'_>]) -> String {
+fn summary(shown: &mut [EnvironmentContract<'_>]) -> String {
     let mut text = summary_title(shown) + "\n";
     let (rows, silent) = summary_rows(shown);
     if !rows.is_empty() {
@@ -264,7 +270,7 @@ pub(super) fn silent_text(workloads: usize) -> String {
 }
 
 /// The values that nothing uses.
-fn unused(shown: &mut Shown<'_>) -> String {
+fn unused(shown: &mut EnvironmentContract<'_>) -> String {
     const SHOWN_MAX: usize = 10;
     let contract = shown.contract;
     if contract.unused_count == 0 {

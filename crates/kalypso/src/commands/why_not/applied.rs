@@ -5,16 +5,16 @@ use engine::answers::why_not::{
 };
 use model::locate::Locator;
 use model::similar;
+use workbench::answers::why_not::{AppliedObject, WhyNotAnswer};
 
-use super::question::AppliedObject;
-use super::{Answer, change};
+use super::change;
 use crate::{places, terminal};
 
 /// The maximum number of keys of an `azure-app-config` map that are shown.
 const PARTS_MAX: usize = 5;
 
 /// The lines about the object of the question. None if the question has no object.
-pub(super) fn lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
+pub(super) fn lines(answer: &WhyNotAnswer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let Some((object, parts)) = &answer.applied else { return Vec::new() };
     if answer.found.is_unknown() {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<Strin
 }
 
 /// The message about an object that does not exist.
-fn unknown_object(answer: &Answer<'_>, object: &AppliedObject) -> String {
+fn unknown_object(answer: &WhyNotAnswer<'_>, object: &AppliedObject) -> String {
     let fleet = answer.fleet;
     let (kind, nearest) = match object.kind {
         AppliedKind::ConfigMap => {
@@ -57,7 +57,7 @@ fn unknown_object(answer: &Answer<'_>, object: &AppliedObject) -> String {
     format!("{} has no {kind} `{}`{advice}", fleet.environment, object.name)
 }
 
-fn part_lines(answer: &Answer<'_>, part: &Applicability, locator: &mut Locator<'_>) -> Vec<String> {
+fn part_lines(answer: &WhyNotAnswer<'_>, part: &Applicability, locator: &mut Locator<'_>) -> Vec<String> {
     let question = &answer.question;
     let place = question.place.as_deref().unwrap_or_default();
     let target = question.target.as_deref().unwrap_or_default();
@@ -132,7 +132,7 @@ fn condition_lines(
     lines
 }
 
-fn standing_lines(answer: &Answer<'_>, value: &ValueStanding, locator: &mut Locator<'_>) -> Vec<String> {
+fn standing_lines(answer: &WhyNotAnswer<'_>, value: &ValueStanding, locator: &mut Locator<'_>) -> Vec<String> {
     let key = answer.question.key.as_deref().unwrap_or_default();
     let name = answer.question.object.as_ref().map(|object| object.name.as_str()).unwrap_or_default();
     let own = value.origin.as_ref().map(|origin| places::shown(origin, locator)).unwrap_or_default();

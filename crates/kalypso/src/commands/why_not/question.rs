@@ -3,30 +3,13 @@
 use engine::answers::overview::Meanings;
 use engine::answers::why_not::AppliedKind;
 use engine::compile::Prepared;
-use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
+use workbench::answers::why_not::{AppliedObject, WhyNotQuestion};
 
 use crate::exit::Failure;
 
 /// The maximum number of targets of a workload that a message names.
 const TARGETS_MAX: usize = 5;
-
-/// A question about one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) place: Option<String>,
-    pub(super) target: Option<String>,
-    pub(super) object: Option<AppliedObject>,
-    /// A key of the `ConfigMap`.
-    pub(super) key: Option<String>,
-}
-
-/// An object that applies to assignments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AppliedObject {
-    pub(super) kind: AppliedKind,
-    pub(super) name: String,
-}
 
 /// The words of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,17 +28,6 @@ enum Subject {
     Names([String; 2]),
     /// A place or a target.
     Name(String),
-}
-
-impl Question {
-    pub(super) fn of_assignment(id: &AssignmentId) -> Self {
-        Self { place: Some(id.place.to_string()), target: Some(id.target.to_string()), ..Self::default() }
-    }
-
-    /// The assignment. None if the question is about one name only.
-    pub(super) fn assignment(&self) -> Option<AssignmentId> {
-        super::assignment_id(self.place.as_deref()?, self.target.as_deref()?)
-    }
 }
 
 /// Parses the words.
@@ -109,9 +81,9 @@ fn applied_object(word: &str) -> Option<AppliedObject> {
 }
 
 /// The questions that the words mean in an environment: more than one if a name has several meanings.
-pub(super) fn questions(words: &Words, prepared: &Prepared) -> Result<Vec<Question>, Failure> {
+pub(super) fn questions(words: &Words, prepared: &Prepared) -> Result<Vec<WhyNotQuestion>, Failure> {
     let Words { subject, object, key } = words;
-    let of = |place: Option<&str>, target: Option<&str>| Question {
+    let of = |place: Option<&str>, target: Option<&str>| WhyNotQuestion {
         place: place.map(str::to_owned),
         target: target.map(str::to_owned),
         object: object.clone(),

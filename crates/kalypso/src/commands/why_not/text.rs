@@ -4,8 +4,9 @@ use engine::answers::name_meaning::NameMeaning;
 use engine::answers::why_not::{CheckedRequirement, CheckedSide, NearPolicy, Obstacle, SourcedLabel, WhyNot};
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
+use workbench::answers::why_not::WhyNotAnswer;
 
-use super::{Answer, applied, change};
+use super::{applied, change};
 use crate::{places, terminal};
 
 /// The maximum number of policies that are shown.
@@ -16,7 +17,7 @@ const NEAR_MAX: usize = 2;
 const PROBLEMS_MAX: usize = 5;
 
 /// The answer for one environment.
-pub(super) fn text(answer: &Answer<'_>) -> String {
+pub(super) fn text(answer: &WhyNotAnswer<'_>) -> String {
     let mut locator = Locator::new(answer.fleet);
     let mut lines = Vec::new();
     if answer.found.is_unknown() {
@@ -44,7 +45,7 @@ pub(super) fn text(answer: &Answer<'_>) -> String {
 }
 
 /// The words of the question: `chicago-edge/checkout-us`, or one name.
-fn subject(answer: &Answer<'_>) -> String {
+fn subject(answer: &WhyNotAnswer<'_>) -> String {
     let names = [&answer.question.place, &answer.question.target];
     names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("/")
 }
@@ -53,7 +54,7 @@ fn policies(count: usize) -> String {
     if count == 1 { "1 policy".to_owned() } else { format!("{} policies", terminal::thousands(count)) }
 }
 
-fn assigned_lines(answer: &Answer<'_>) -> Vec<String> {
+fn assigned_lines(answer: &WhyNotAnswer<'_>) -> Vec<String> {
     let environment = &answer.fleet.environment;
     let names: Vec<_> = answer.found.policies.iter().map(ToString::to_string).collect();
     let by = format!("{} {}", if names.len() == 1 { "policy" } else { "policies" }, terminal::named(&names));
@@ -71,7 +72,7 @@ fn assigned_lines(answer: &Answer<'_>) -> Vec<String> {
 }
 
 /// The lines about a place or a target that has assignments.
-fn some_assigned_lines(answer: &Answer<'_>, by: &str) -> Vec<String> {
+fn some_assigned_lines(answer: &WhyNotAnswer<'_>, by: &str) -> Vec<String> {
     let environment = &answer.fleet.environment;
     let count = answer.found.assignments as usize;
     let name = subject(answer);
@@ -103,7 +104,7 @@ fn problem_lines(problems: &[Diagnostic]) -> Vec<String> {
 }
 
 /// The first line for an assignment that does not exist.
-fn missing_title(answer: &Answer<'_>) -> String {
+fn missing_title(answer: &WhyNotAnswer<'_>) -> String {
     let environment = &answer.fleet.environment;
     let what = match (&answer.question.place, &answer.question.target) {
         (Some(place), Some(target)) => format!("{target} is not on {place} in {environment}"),
@@ -128,7 +129,7 @@ fn missing_title(answer: &Answer<'_>) -> String {
 }
 
 /// The nearest policies. If none almost matches: only the first one.
-fn policy_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
+fn policy_lines(answer: &WhyNotAnswer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let WhyNot { near, nearest, .. } = &answer.found;
     let mut lines: Vec<_> = selection_line(answer).into_iter().collect();
     let is_near = near.first().is_some_and(|policy| policy.missing <= NEAR_MAX);
@@ -147,7 +148,7 @@ fn policy_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
 }
 
 /// How many policies select each side.
-fn selection_line(answer: &Answer<'_>) -> Option<String> {
+fn selection_line(answer: &WhyNotAnswer<'_>) -> Option<String> {
     let WhyNot { all_policies, selecting_target, selecting_place, .. } = answer.found;
     let environment = &answer.fleet.environment;
     if all_policies == 0 {
@@ -173,7 +174,7 @@ fn selection_line(answer: &Answer<'_>) -> Option<String> {
     Some(format!("  {text}"))
 }
 
-fn near_policy_lines(answer: &Answer<'_>, policy: &NearPolicy, locator: &mut Locator<'_>) -> Vec<String> {
+fn near_policy_lines(answer: &WhyNotAnswer<'_>, policy: &NearPolicy, locator: &mut Locator<'_>) -> Vec<String> {
     let place_name = answer.question.place.as_deref().unwrap_or("this place");
     let target_name = answer.question.target.as_deref().unwrap_or("this target");
     let mut lines = vec![format!("  {}   {}", policy.policy, places::shown(&policy.origin, locator))];
@@ -250,7 +251,7 @@ pub(super) fn label_text(name: &str, label: &SourcedLabel, locator: &mut Locator
     format!("  {name} has {}={}, from {}   {place}", label.key, label.value, label.object)
 }
 
-fn obstacle_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
+fn obstacle_lines(answer: &WhyNotAnswer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let environment = answer.fleet.environment.as_str();
     let mut lines: Vec<_> =
         answer.found.obstacles.iter().flat_map(|obstacle| obstacle_texts(obstacle, environment, locator)).collect();

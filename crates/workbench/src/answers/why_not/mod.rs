@@ -1,31 +1,78 @@
-//! The answer for programs.
+//! Why an assignment does not exist, or why an object does not apply to it.
 
+mod change;
+
+use delivery::reading::ReadAt;
+use delivery::sources::loaded::Loaded;
 use engine::answers::why_not::{
-    Applicability, AssignmentSide, CheckedCondition, CheckedRequirement, CheckedSide, Exclusion, NearPolicy, Obstacle,
-    SourcedLabel, Standing, ValueStanding, WhyNot,
+    Applicability, AppliedKind, AssignmentSide, CheckedCondition, CheckedRequirement, CheckedSide, Exclusion,
+    NearPolicy, Obstacle, SourcedLabel, Standing, ValueStanding, WhyNot,
 };
-use model::diagnostic::{Diagnostic, Origin};
+use engine::compile::Prepared;
+use model::diagnostic::{AssignmentId, Diagnostic, Origin};
+use model::fleet::Fleet;
 use model::kind::Kind;
 use model::locate::Locator;
+use model::name::{DeploymentTargetName, PlaceName};
 use model::object_key::ObjectKey;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workbench::listing::position::SourcePosition;
 
-use super::Answer;
-use super::change::ChangeFields;
+use self::change::ChangeFields;
+use crate::EnvironmentSource;
+use crate::listing::position::SourcePosition;
+
+/// A question about one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WhyNotQuestion {
+    /// The cluster type or cluster. None: all of them.
+    pub place: Option<String>,
+    /// The deployment target. None: all of them.
+    pub target: Option<String>,
+    /// The object that should apply.
+    pub object: Option<AppliedObject>,
+    /// A key of the `ConfigMap`.
+    pub key: Option<String>,
+}
+
+/// An object that applies to assignments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedObject {
+    /// Its kind.
+    pub kind: AppliedKind,
+    /// Its name.
+    pub name: String,
+}
+
+/// The answer for one environment.
+pub struct WhyNotAnswer<'l> {
+    /// The fleet of the environment.
+    pub fleet: &'l Fleet,
+    /// The question.
+    pub question: WhyNotQuestion,
+    /// The answer of the engine.
+    pub found: WhyNot,
+    /// The errors that stop the assignment, if it exists.
+    pub problems: Vec<Diagnostic>,
+    /// The object that the question is about, with its parts.
+    pub applied: Option<(AppliedObject, Vec<Applicability>)>,
+    /// What becomes of the key that the question is about.
+    pub standing: Option<ValueStanding>,
+    /// The environments that have a place of this name, if this one has none.
+    pub elsewhere: Vec<String>,
+}
 
 /// The answers.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct WhyNotFields {
-    pub(super) answers: Vec<AnswerFields>,
+pub struct WhyNotFields {
+    answers: Vec<AnswerFields>,
 }
 
 /// The answer for one environment.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct AnswerFields {
+struct AnswerFields {
     /// The environment; one answer for each environment, and for each meaning of a name.
     environment: String,
     /// The cluster type or cluster of the question; `null` if it is about all.
@@ -216,8 +263,82 @@ struct OverridingFields {
     replaces: bool,
 }
 
+impl WhyNotQuestion {
+    /// The question about an assignment.
+    pub fn of_assignment(id: &AssignmentId) -> Self {
+        Self { place: Some(id.place.to_string()), target: Some(id.target.to_string()), ..Self::default() }
+    }
+
+    /// The assignment. None if the question is about one name only.
+    pub fn assignment(&self) -> Option<AssignmentId> {
+        let place = PlaceName::new(self.place.as_deref()?).ok()?;
+        Some(AssignmentId { place, target: DeploymentTargetName::new(self.target.as_deref()?).ok()? })
+    }
+}
+
+impl<'l> WhyNotAnswer<'l> {
+    /// Answers a question.
+    pub fn new(loaded: &'l Loaded, prepared: &Prepared, question: WhyNotQuestion) -> Self {
+        let found = prepared.why_not(question.place.as_deref(), question.target.as_deref());
+        let mut problems = Vec::new();
+        let (mut applied, mut standing) = (None, None);
+        if let Some(id) = question.assignment() {
+            if found.assignments > 0 {
+                problems = prepared.problems(&id).into_iter().filter(Diagnostic::is_error).collect();
+            }
+            applied = question.object.clone().map(|object| {
+                let parts = prepared.why_not_applied(&id, (object.kind, &object.name));
+                (object, parts)
+            });
+            let key = question.key.as_deref().zip(question.object.as_ref());
+            let applies = applied.as_ref().is_some_and(|(_, parts)| parts.iter().any(Applicability::applies));
+            standing = key.filter(|_| applies).and_then(|(key, object)| prepared.why_not_set(&id, (&object.name, key)));
+        }
+        Self { fleet: &loaded.fleet, question, found, problems, applied, standing, elsewhere: Vec::new() }
+    }
+
+    /// Whether everything is as desired: the assignment exists without errors, and the object applies.
+    pub fn is_good(&self) -> bool {
+        let applies = self.applied.as_ref().is_none_or(|(_, parts)| parts.iter().any(Applicability::applies));
+        let sets =
+            self.standing.as_ref().is_none_or(|value| matches!(value.standing, Standing::Sets | Standing::SetsPart));
+        self.found.assignments > 0 && self.problems.is_empty() && !self.has_problem() && applies && sets
+    }
+
+    /// Whether a problem of the place or target stops everything.
+    pub fn has_problem(&self) -> bool {
+        let is_error = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Problem(problem) if problem.is_error());
+        self.found.obstacles.iter().any(is_error)
+    }
+
+    /// The unknown place of the question.
+    pub fn unknown_place(&self) -> Option<&str> {
+        self.found.obstacles.iter().find_map(|obstacle| match obstacle {
+            Obstacle::UnknownPlace { name, .. } => Some(&**name),
+            _ => None,
+        })
+    }
+
+    /// Finds the other environments that have the unknown place. The answer is useful without them, so errors of reading them are ignored.
+    pub fn find_elsewhere(&mut self, source: &EnvironmentSource) {
+        let Some(name) = self.unknown_place() else { return };
+        let Ok(others) = source.environments(None, ReadAt::Heads) else { return };
+        let others = others.iter().filter(|other| other.fleet.environment != self.fleet.environment);
+        let has_place = |fleet: &Fleet| fleet.cluster_types.contains_key(name) || fleet.clusters.contains_key(name);
+        self.elsewhere =
+            others.filter(|other| has_place(&other.fleet)).map(|other| other.fleet.environment.to_string()).collect();
+    }
+}
+
+impl WhyNotFields {
+    /// The answers, with positions in files.
+    pub fn new(answers: &[WhyNotAnswer<'_>]) -> Self {
+        Self { answers: answers.iter().map(AnswerFields::new).collect() }
+    }
+}
+
 impl AnswerFields {
-    pub(super) fn new(answer: &Answer<'_>) -> Self {
+    fn new(answer: &WhyNotAnswer<'_>) -> Self {
         let mut locator = Locator::new(answer.fleet);
         let locator = &mut locator;
         let found: &WhyNot = &answer.found;

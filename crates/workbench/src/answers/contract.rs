@@ -1,20 +1,47 @@
-//! Contracts for programs.
+//! The values that workloads ask for, and the values that the platform gives.
 
+use delivery::sources::loaded::Loaded;
 use engine::answers::contract::{
-    Advice, Ask, AskedValue, GivenValue, MissingValue, PlaceCount, UnassignedTarget, UnmetLabel, WorkloadContract,
-    WrongValue,
+    Advice, Ask, AskedValue, Contract, GivenValue, MissingValue, PlaceCount, UnassignedTarget, UnmetLabel,
+    WorkloadContract, WrongValue,
 };
 use model::diagnostic::AssignmentId;
 use model::locate::Locator;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workbench::listing::position::SourcePosition;
 
-use super::{Counts, Shown};
+use crate::listing::position::SourcePosition;
+
+/// The contract of an environment, with the places of its objects.
+pub struct EnvironmentContract<'a> {
+    /// The name of the environment.
+    pub environment: &'a str,
+    /// Its contract.
+    pub contract: &'a Contract,
+    /// Finds places in its files.
+    pub locator: Locator<'a>,
+    /// The place of the platform's values: a repository and a branch. None for a plain directory.
+    pub platform: Option<String>,
+}
+
+impl<'a> EnvironmentContract<'a> {
+    /// The contract of a loaded environment.
+    pub fn new(loaded: &'a Loaded, contract: &'a Contract) -> Self {
+        let fleet = &loaded.fleet;
+        let object = fleet.cluster_types.values().next().and_then(|object| fleet.address(&object.key()));
+        let source = object.map(|address| fleet.files.get(address.file).source.place_name());
+        Self {
+            environment: fleet.environment.as_str(),
+            contract,
+            locator: Locator::new(fleet),
+            platform: source.filter(|name| !name.is_empty()),
+        }
+    }
+}
 
 /// The contracts.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ContractFields {
+pub struct ContractFields {
     environments: Vec<EnvironmentFields>,
 }
 
@@ -49,7 +76,7 @@ struct WorkloadFields {
     /// How many assignments it has.
     assignments: u64,
     places: PlaceFields,
-    counts: Counts,
+    counts: ValueCounts,
     values: Vec<ValueFields>,
     /// Values that it gets although no schema of it lists them, as in `values[].givenBy[]`, one for each key.
     #[schema(value_type = Vec<Object>)]
@@ -60,6 +87,19 @@ struct WorkloadFields {
     unusable_schemas: Vec<SchemaPlace>,
     /// How many assignments have values that were not checked, because there are too many different ones.
     not_checked: u64,
+}
+
+/// The number of values of a workload in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ValueCounts {
+    /// How many values its schemas ask for.
+    pub asked: usize,
+    /// The number of values that all assignments get.
+    pub given: usize,
+    /// The number of required values that are missing in some assignments.
+    pub missing: usize,
+    /// The number of values that violate a schema in some assignments.
+    pub wrong: usize,
 }
 
 /// A number of places.
@@ -230,13 +270,14 @@ struct MissingKey {
 }
 
 impl ContractFields {
-    pub(super) fn new(shown: &mut [Shown<'_>]) -> Self {
+    /// The contracts of environments.
+    pub fn new(shown: &mut [EnvironmentContract<'_>]) -> Self {
         Self { environments: shown.iter_mut().map(EnvironmentFields::new).collect() }
     }
 }
 
 impl EnvironmentFields {
-    fn new(shown: &mut Shown<'_>) -> Self {
+    fn new(shown: &mut EnvironmentContract<'_>) -> Self {
         let (contract, locator) = (shown.contract, &mut shown.locator);
         let workloads = contract.workloads.iter().map(|workload| WorkloadFields::new(workload, locator)).collect();
         Self {
@@ -259,12 +300,36 @@ impl WorkloadFields {
             is_assigned: !workload.is_hypothetical,
             assignments: workload.assignments,
             places: workload.places.into(),
-            counts: Counts::new(workload),
+            counts: ValueCounts::new(workload),
             values: workload.values.iter().map(|asked| ValueFields::new(asked, locator)).collect(),
             not_asked_for: GivenFields::all(&workload.unasked, locator),
             unassigned: workload.unassigned.iter().map(UnassignedFields::new).collect(),
             unusable_schemas: unusable.map(|at| SchemaPlace { place: SourcePosition::find(at, locator) }).collect(),
             not_checked: workload.unchecked,
+        }
+    }
+}
+
+impl ValueCounts {
+    /// The counts of a workload.
+    pub fn new(workload: &WorkloadContract) -> Self {
+        let values = || workload.values.iter().filter(|value| !value.key.is_empty());
+        Self {
+            asked: values().count(),
+            given: values().filter(|value| value.given == value.asked).count(),
+            missing: values().filter(|value| value.missing.is_some()).count(),
+            wrong: workload.values.iter().filter(|value| !value.wrong.is_empty()).count(),
+        }
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            asked: self.asked + more.asked,
+            given: self.given + more.given,
+            missing: self.missing + more.missing,
+            wrong: self.wrong + more.wrong,
         }
     }
 }
