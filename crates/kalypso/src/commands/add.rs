@@ -16,7 +16,7 @@ use authoring::new_object::NewObject;
 use workbench::contained_files;
 
 pub(crate) use self::target::TargetEditFields;
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, labels, name, names};
 use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};
 use crate::exit::{Exit, Failure};
@@ -65,7 +65,7 @@ fn finish(open: OpenBranch, new: NewObjects<'_>, (place, edit): (&FileOptions, &
         Err(refusal) => return open.refuse(&refusal, edit.output),
     };
     let values = Vec::new();
-    let verb = Verb::Add;
+    let verb = EditVerb::Add;
     open.finish(
         &BranchEdit {
             verb,

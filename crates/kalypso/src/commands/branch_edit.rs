@@ -1,27 +1,22 @@
 //! Edits of one branch of the control plane: shows their plans, refuses new errors, then writes, commits or proposes them.
 
-mod answer;
 mod edit_text;
 pub(super) mod pair_changes;
-mod value_effect;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use authoring::additions::PlacedObject;
 use authoring::branch_files::{BranchFiles, EditRefusal};
-use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
 use delivery::access::RepositoryAccess;
 use git::Edits;
-use git::checkout::Committed;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::source::Source;
 use serde_json::json;
-use workbench::branch::{
-    BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal, ProposalResult,
-};
+pub(super) use workbench::answers::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
+use workbench::answers::branch_edit::{BranchEditFields, EditOutcome, EditResult, check_expected, refused_edit};
+use workbench::branch::{BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
@@ -31,50 +26,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
-pub(crate) use self::answer::BranchEditFields;
-pub(super) use self::answer::{EnvironmentPlan, FileFields, ProposalFields};
 pub(super) use self::edit_text::{ProposalBody, plan_text};
-pub(super) use self::value_effect::ExpectedValues;
-
-/// What is done with the objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Add,
-    Change,
-    Remove,
-    Rename,
-}
-
-impl Verb {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Change => "change",
-            Self::Remove => "remove",
-            Self::Rename => "rename",
-        }
-    }
-}
-
-/// An edit of a branch.
-pub(super) struct BranchEdit {
-    /// What is done.
-    pub(super) verb: Verb,
-    /// The objects that are added, changed or removed, with their files.
-    pub(super) objects: Vec<PlacedObject>,
-    /// The values that change.
-    pub(super) values: Vec<ConfigValueChange>,
-    /// The files.
-    pub(super) files: FileEdits,
-    /// Mistakes that do not stop the edit.
-    pub(super) warnings: Vec<String>,
-    /// Consequences, shown below the objects.
-    pub(super) notes: Vec<String>,
-    /// The words for the name of a proposal's branch: `cluster-type-large`.
-    pub(super) slug: String,
-    /// The values that must have an effect. None: the edit may have none.
-    pub(super) expected: Option<ExpectedValues>,
-}
 
 /// A branch that is open for an edit.
 pub(super) struct OpenBranch {
@@ -88,15 +40,6 @@ pub(super) struct OpenBranch {
 struct Request<'a> {
     edit: &'a BranchEdit,
     options: &'a EditOptions,
-}
-
-/// The state of the working tree or repository after the command.
-enum Done {
-    Nothing,
-    Shown,
-    Written,
-    Committed(Committed),
-    Proposed(ProposalResult),
 }
 
 impl OpenBranch {
@@ -158,7 +101,10 @@ impl OpenBranch {
         let edits = git_edits(&edit.files);
         if edits.is_empty() && edit.expected.is_none() {
             self.watch.end();
-            return self.show(request, &Outcome::new(Done::Nothing, &[], &Changes::default()));
+            return self.show(
+                request,
+                &EditOutcome { done: EditResult::Nothing, comparisons: &[], changes: &Changes::default() },
+            );
         }
         let changes = self.branch.changes(&edits);
         let comparisons = changes.changed.iter().map(|change| compiling::compare(change, &self.watch));
@@ -168,16 +114,19 @@ impl OpenBranch {
             && changes.pinned.is_empty()
             && !has_errors(&comparisons)
         {
-            value_effect::judge((expected, &container.name), &mut comparisons);
+            check_expected((expected, &container.name), &mut comparisons);
         }
         if has_errors(&comparisons) {
             return refuse_errors(&comparisons, options.output);
         }
         if edits.is_empty() {
-            return self.show(request, &Outcome::new(Done::Nothing, &comparisons, &changes));
+            return self.show(
+                request,
+                &EditOutcome { done: EditResult::Nothing, comparisons: &comparisons, changes: &changes },
+            );
         }
         let done = self.carry_out(request, &edits, &comparisons)?;
-        self.show(request, &Outcome::new(done, &comparisons, &changes))
+        self.show(request, &EditOutcome { done, comparisons: &comparisons, changes: &changes })
     }
 
     fn carry_out(
@@ -185,9 +134,9 @@ impl OpenBranch {
         Request { edit, options }: Request<'_>,
         edits: &Edits,
         comparisons: &[EditComparison<'_>],
-    ) -> anyhow::Result<Done> {
+    ) -> anyhow::Result<EditResult> {
         if options.dry_run {
-            return Ok(Done::Shown);
+            return Ok(EditResult::Shown);
         }
         let title = options.message.clone().unwrap_or_else(|| edit_text::title(edit));
         if options.propose {
@@ -198,10 +147,14 @@ impl OpenBranch {
             let body = |characters_max| body.text(characters_max);
             let text = NewProposal { edits, branch: &branch, title: &title, body: &body };
             let hosts = self.settings.hosts()?.for_deliveries();
-            return Ok(Done::Proposed(self.branch.propose(text, hosts.as_ref())?));
+            return Ok(EditResult::Proposed(self.branch.propose(text, hosts.as_ref())?));
         }
         self.branch.write(edits)?;
-        if options.commit { Ok(Done::Committed(self.branch.commit(edits, &title)?)) } else { Ok(Done::Written) }
+        if options.commit {
+            Ok(EditResult::Committed(self.branch.commit(edits, &title)?))
+        } else {
+            Ok(EditResult::Written)
+        }
     }
 
     /// The environment as a part of the name of a proposal's branch.
@@ -209,7 +162,7 @@ impl OpenBranch {
         self.branch.environment().map(|name| format!("{name}-")).unwrap_or_default()
     }
 
-    fn show(&self, Request { edit, options }: Request<'_>, outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
+    fn show(&self, Request { edit, options }: Request<'_>, outcome: &EditOutcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
             let mut report = DiagnosticReport::new();
             outcome.comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));
@@ -221,19 +174,6 @@ impl OpenBranch {
             terminal::answer(&terminal::structured(&json!(answer), options.output))?;
         }
         Ok(Exit::Good)
-    }
-}
-
-/// What an edit did.
-struct Outcome<'a> {
-    done: Done,
-    comparisons: &'a [EditComparison<'a>],
-    changes: &'a Changes,
-}
-
-impl<'a> Outcome<'a> {
-    fn new(done: Done, comparisons: &'a [EditComparison<'a>], changes: &'a Changes) -> Self {
-        Self { done, comparisons, changes }
     }
 }
 
@@ -288,7 +228,7 @@ fn refuse_report(report: &DiagnosticReport<'_>, format: Format) -> anyhow::Resul
         reporting::to_stderr(report)?;
         return Err(Failure::refused("nothing is written, because of these errors").into());
     }
-    terminal::answer(&terminal::structured(&answer::refused(report), format))?;
+    terminal::answer(&terminal::structured(&refused_edit(report), format))?;
     Ok(Exit::Problems)
 }
 

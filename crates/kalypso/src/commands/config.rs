@@ -12,7 +12,7 @@ use workbench::branch::ControlPlaneBranch;
 use workbench::change::{BranchHeads, EarlierState, EarlierStates, source_name};
 use workbench::{EnvironmentSource, FailureKind};
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch};
 use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -144,7 +144,7 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     };
     let short = commit.id.short();
     let edit = BranchEdit {
-        verb: Verb::Change,
+        verb: EditVerb::Change,
         objects: restored.objects,
         values: Vec::new(),
         files: restored.edits,

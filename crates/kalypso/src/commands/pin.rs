@@ -21,7 +21,7 @@ use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, name};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, name};
 use crate::arguments::{Pin, Unpin};
 use crate::exit::{Exit, Failure};
 use crate::loading::selector;
@@ -56,10 +56,10 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
     let warnings = label_advice::of_selector(&files, &places);
     let selection = PolicySelection { workspace: None, targets: of_workload(workload, &options.targets)?, places };
     let (changed, verb) = if let Some(changed) = change_release(&files, &pin_name, &release) {
-        (changed, Verb::Change)
+        (changed, EditVerb::Change)
     } else {
         let added = add(&files, &[release_pin(&pin_name, &selection, &release)], AddOptions::default());
-        (added.map(|added| ChangedPin { edits: added.edits, object: added.objects }), Verb::Add)
+        (added.map(|added| ChangedPin { edits: added.edits, object: added.objects }), EditVerb::Add)
     };
     drop(files);
     let ChangedPin { edits: files, object: objects } = match changed {
@@ -81,7 +81,7 @@ pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
         Err(refusal) => return open.refuse(&refusal, options.edit.output),
     };
     let edit = BranchEdit {
-        verb: Verb::Remove,
+        verb: EditVerb::Remove,
         objects: removed.objects,
         values: Vec::new(),
         files: removed.edits,

@@ -6,7 +6,7 @@ use authoring::config_values;
 use authoring::removals::{Removals, remove_named};
 use model::kind::Kind;
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, names};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, labels, names};
 use super::platform_edit;
 use crate::arguments::{EditOptions, Remove, RemoveConfig, RemoveKind};
 use crate::commands::add::{config_choice, config_finish, remove_target};
@@ -87,7 +87,7 @@ fn named_in(what: What, names: &[Arc<str>], open: OpenBranch, options: &EditOpti
     };
     open.finish(
         &BranchEdit {
-            verb: Verb::Remove,
+            verb: EditVerb::Remove,
             objects,
             values: Vec::new(),
             files,

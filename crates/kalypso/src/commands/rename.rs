@@ -11,7 +11,7 @@ use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
 
 pub(crate) use self::joint::RenameFields;
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, name, objects};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, name, objects};
 use crate::arguments::{Rename, RenameInEnvironment, RenameKind};
 use crate::exit::Exit;
 use crate::terminal::{count, named};
@@ -65,7 +65,7 @@ fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> 
     let slug = format!("{word}-{old}-to-{new}");
     open.finish(
         &BranchEdit {
-            verb: Verb::Rename,
+            verb: EditVerb::Rename,
             objects: object,
             values,
             files,

@@ -12,7 +12,7 @@ use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 
 use super::add;
 use super::branch_edit::pair_changes::{label_changes, notes, nothing};
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, names};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, names};
 use crate::arguments::{EditOptions, Set, SetCluster, SetClusterType, SetKind, SetPolicy};
 use crate::exit::{Exit, Failure};
 use crate::loading::selector;
@@ -135,7 +135,7 @@ impl Request {
         let slug = format!("{word}-{}{more}", names.first().map(|name| &**name).unwrap_or_default());
         let values = Vec::new();
         open.finish(
-            &BranchEdit { verb: Verb::Change, objects, values, files, warnings, notes, slug, expected: None },
+            &BranchEdit { verb: EditVerb::Change, objects, values, files, warnings, notes, slug, expected: None },
             edit,
         )
     }

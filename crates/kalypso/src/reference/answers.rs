@@ -4,6 +4,7 @@ mod edits;
 mod listing;
 mod schema;
 
+use workbench::answers::branch_edit::BranchEditFields;
 use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
@@ -11,7 +12,7 @@ use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
-use crate::commands::{BranchEditFields, RenameFields, TargetEditFields};
+use crate::commands::{RenameFields, TargetEditFields};
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);

@@ -1,6 +1,7 @@
 //! The answers to questions about environments, as the JSON that every program gives. [`serde::Serialize`] writes them, and their schemas describe each
 //! field.
 
+pub mod branch_edit;
 pub mod contract;
 pub mod describe;
 pub mod explain;

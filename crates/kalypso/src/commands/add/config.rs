@@ -10,7 +10,7 @@ use model::name::ConfigMapName;
 
 use super::{OpenBranch, labels, name, path_of};
 use crate::arguments::{AddConfig, EditOptions};
-use crate::commands::branch_edit::{BranchEdit, ExpectedValues, Verb};
+use crate::commands::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
 use crate::exit::{Exit, Failure};
 
 /// The maximum size of a file with a value, in bytes: the largest `ConfigMap` of Kubernetes.
@@ -45,9 +45,9 @@ pub(in crate::commands) fn finish(
         Err(error) => return Err(failure(&error).into()),
     };
     let verb = match (changes.is_new, changes.is_gone) {
-        (true, _) => Verb::Add,
-        (false, true) => Verb::Remove,
-        (false, false) => Verb::Change,
+        (true, _) => EditVerb::Add,
+        (false, true) => EditVerb::Remove,
+        (false, false) => EditVerb::Change,
     };
     let objects: Vec<_> = changes.container.into_iter().collect();
     let slug = objects.first().map_or_else(|| "config".to_owned(), |object| format!("config-{}", object.name));

@@ -10,6 +10,7 @@ use git::checkout::Committed;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
+use workbench::answers::branch_edit::{EditPlan, ProposalFields};
 use workbench::branch::{EditComparison, NewProposal, ProposalResult};
 use workbench::source::environment_name;
 
@@ -18,7 +19,7 @@ use super::labels;
 use super::registered_application::RegisteredApplication;
 use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
 use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
-use crate::commands::branch_edit::{self, EnvironmentPlan, ProposalBody, ProposalFields};
+use crate::commands::branch_edit::{self, ProposalBody};
 use crate::configuration;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -99,7 +100,7 @@ pub(crate) struct TargetEditFields {
     proposal: Option<ProposalFields>,
     /// The fields of `plans[]` of `plan`; `null` if the workload is not registered.
     #[schema(value_type = Option<Object>)]
-    plan: Option<EnvironmentPlan>,
+    plan: Option<EditPlan>,
 }
 
 /// The target on the command line.
@@ -284,7 +285,7 @@ impl Outcome<'_> {
                 is_written,
                 commit,
                 proposal,
-                plan: self.comparison.map(EnvironmentPlan::new).transpose()?,
+                plan: self.comparison.map(EditPlan::new).transpose()?,
             };
             terminal::answer(&terminal::structured(&json!(answer), options.output))?;
             return Ok(());

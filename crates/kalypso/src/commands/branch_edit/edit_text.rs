@@ -7,11 +7,10 @@ use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::FileEdits;
 use delivery::output::changes::markdown::{self, PlanText};
 use model::excerpt;
-use model::field_path::FieldPath;
 use model::kind::Kind;
+use workbench::answers::branch_edit::{BranchEdit, EditOutcome, EditResult, EditVerb, is_shown};
 use workbench::branch::{ControlPlaneBranch, EditComparison};
 
-use super::{BranchEdit, Done, Outcome, Verb};
 use crate::commands::plan::summary;
 use crate::terminal::{count, named};
 
@@ -25,10 +24,10 @@ const VALUE_CHARS_MAX: usize = 60;
 /// The first line of a commit message.
 pub(super) fn title(edit: &BranchEdit) -> String {
     let verb = match edit.verb {
-        Verb::Add => "Add",
-        Verb::Change => "Change",
-        Verb::Remove => "Remove",
-        Verb::Rename => return format!("Rename {}", objects(edit)),
+        EditVerb::Add => "Add",
+        EditVerb::Change => "Change",
+        EditVerb::Remove => "Remove",
+        EditVerb::Rename => return format!("Rename {}", objects(edit)),
     };
     if edit.values.is_empty() || edit.objects.len() != 1 {
         return format!("{verb} {}", objects(edit));
@@ -36,9 +35,9 @@ pub(super) fn title(edit: &BranchEdit) -> String {
     let keys: Vec<_> = edit.values.iter().map(|value| value.key.to_string()).collect();
     let all = |is: fn(&ConfigValueChange) -> bool| edit.values.iter().all(is);
     let verb = match edit.verb {
-        Verb::Change if all(|value| value.old.is_none()) => "Add",
-        Verb::Change if all(|value| value.new.is_none()) => "Remove",
-        Verb::Change => "Set",
+        EditVerb::Change if all(|value| value.old.is_none()) => "Add",
+        EditVerb::Change if all(|value| value.new.is_none()) => "Remove",
+        EditVerb::Change => "Set",
         _ => verb,
     };
     format!("{verb} {} in {}", named(&keys), objects(edit))
@@ -89,7 +88,7 @@ impl ProposalBody<'_> {
 
 /// The objects of an edit: `ClusterType large`, or `75 Clusters: store-001, store-002 and 73 more`.
 fn objects(edit: &BranchEdit) -> String {
-    if edit.verb == Verb::Rename {
+    if edit.verb == EditVerb::Rename {
         return renaming(edit);
     }
     let mut by_kind: BTreeMap<Kind, Vec<String>> = BTreeMap::new();
@@ -104,15 +103,15 @@ fn objects(edit: &BranchEdit) -> String {
 }
 
 /// The whole answer for people.
-pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> String {
-    if let Done::Nothing = outcome.done {
+pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcome<'_>) -> String {
+    if let EditResult::Nothing = outcome.done {
         return format!("Nothing to change: {} is so already\n", objects(edit));
     }
     let mut text = headline(branch, edit, outcome);
     for note in &edit.notes {
         let _ = writeln!(text, "  {note}");
     }
-    if edit.verb != Verb::Rename {
+    if edit.verb != EditVerb::Rename {
         text.push_str(&values(edit, outcome.comparisons));
     }
     outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
@@ -124,19 +123,19 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
     text
 }
 
-fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> String {
-    let is_only_shown = matches!(outcome.done, Done::Shown);
+fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcome<'_>) -> String {
+    let is_only_shown = matches!(outcome.done, EditResult::Shown);
     let verb = match (edit.verb, is_only_shown) {
-        (Verb::Add, false) => "Added",
-        (Verb::Add, true) => "Would add",
-        (Verb::Change, false) => "Changed",
-        (Verb::Change, true) => "Would change",
-        (Verb::Remove, false) => "Removed",
-        (Verb::Remove, true) => "Would remove",
-        (Verb::Rename, false) => "Renamed",
-        (Verb::Rename, true) => "Would rename",
+        (EditVerb::Add, false) => "Added",
+        (EditVerb::Add, true) => "Would add",
+        (EditVerb::Change, false) => "Changed",
+        (EditVerb::Change, true) => "Would change",
+        (EditVerb::Remove, false) => "Removed",
+        (EditVerb::Remove, true) => "Would remove",
+        (EditVerb::Rename, false) => "Renamed",
+        (EditVerb::Rename, true) => "Would rename",
     };
-    let place = if edit.verb == Verb::Remove { "from" } else { "in" };
+    let place = if edit.verb == EditVerb::Remove { "from" } else { "in" };
     let paths: BTreeSet<_> = edit.files.iter().map(|(path, _)| path).collect();
     let shown: Vec<_> = paths.iter().take(LISTED_MAX).map(|path| branch.shown(path)).collect();
     match shown.as_slice() {
@@ -170,16 +169,6 @@ fn values(edit: &BranchEdit, comparisons: &[EditComparison<'_>]) -> String {
     text
 }
 
-/// Whether a value may be shown.
-pub(super) fn is_shown(value: &ConfigValueChange, comparisons: &[EditComparison<'_>]) -> bool {
-    let path = FieldPath::default().key(value.key.clone());
-    let is_hidden = |comparison: &EditComparison<'_>| {
-        let sensitive = comparison.planned().sensitive();
-        sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path))
-    };
-    !comparisons.is_empty() && !comparisons.iter().any(is_hidden)
-}
-
 fn transition(value: &ConfigValueChange) -> String {
     let line = |text: &str| text.replace('\n', "⏎");
     let short = |text: &str| excerpt::first(&line(text), VALUE_CHARS_MAX);
@@ -195,7 +184,7 @@ fn transition(value: &ConfigValueChange) -> String {
 }
 
 /// The environments that use a fixed commit of the branch.
-fn pinned(branch: &ControlPlaneBranch, outcome: &Outcome<'_>) -> String {
+fn pinned(branch: &ControlPlaneBranch, outcome: &EditOutcome<'_>) -> String {
     let pinned = &outcome.changes.pinned;
     if pinned.is_empty() {
         return String::new();
@@ -209,15 +198,15 @@ fn pinned(branch: &ControlPlaneBranch, outcome: &Outcome<'_>) -> String {
     )
 }
 
-fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &Done) -> String {
+fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &EditResult) -> String {
     match done {
-        Done::Nothing => String::new(),
-        Done::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
-        Done::Proposed(proposed) => format!("\n{}", proposed.text()),
-        Done::Committed(committed) => {
+        EditResult::Nothing => String::new(),
+        EditResult::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
+        EditResult::Proposed(proposed) => format!("\n{}", proposed.text()),
+        EditResult::Committed(committed) => {
             format!("\nCommitted to {} as {}\n{}", branch.committed_to(), committed.id.short(), committed.messages)
         }
-        Done::Written => {
+        EditResult::Written => {
             let root = branch.shown_root();
             let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
             let paths: Vec<_> = edit.files.iter().map(|(path, _)| &**path).collect();

@@ -9,7 +9,7 @@ use workbench::source::environment_name;
 
 use super::declarations;
 use crate::arguments::{RemoveEnvironment, SourceOptions};
-use crate::commands::branch_edit::{BranchEdit, OpenBranch, Verb};
+use crate::commands::branch_edit::{BranchEdit, EditVerb, OpenBranch};
 use crate::exit::Exit;
 use crate::progress::Watch;
 use crate::terminal::count;
@@ -30,7 +30,7 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
     let notes = notes(options)?;
     let slug = format!("environment-{name}");
     let edit = BranchEdit {
-        verb: Verb::Remove,
+        verb: EditVerb::Remove,
         objects: vec![object],
         values: Vec::new(),
         files,

@@ -11,7 +11,7 @@ use model::name::TemplateName;
 use serde_json::json;
 
 use crate::arguments::{AddTemplate, Format};
-use crate::commands::branch_edit::{BranchEdit, OpenBranch, Verb, name};
+use crate::commands::branch_edit::{BranchEdit, EditVerb, OpenBranch, name};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -34,7 +34,7 @@ pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
     let notes = vec![format!("cluster types name it: {}: {template}", pack.role.field())];
     let slug = format!("template-{template}");
     let edit = BranchEdit {
-        verb: Verb::Add,
+        verb: EditVerb::Add,
         objects: vec![object],
         values: Vec::new(),
         files,

@@ -13,11 +13,12 @@ use model::kind::Kind;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use workbench::answers::branch_edit::{EditPlan, EditedFile, ProposalFields};
 use workbench::branch::{ControlPlaneBranch, EditComparison, NewProposal, ProposalResult};
 use workbench::diagnostics::DiagnosticReport;
 
 use crate::arguments::{EditOptions, Format};
-use crate::commands::branch_edit::{EnvironmentPlan, FileFields, ProposalFields, plan_text, refuse_errors};
+use crate::commands::branch_edit::{plan_text, refuse_errors};
 use crate::configuration::Settings;
 use crate::exit::Exit;
 use crate::progress::Watch;
@@ -241,7 +242,7 @@ impl JointEdit<'_> {
             branches: branches.collect(),
             referring: referring.collect(),
             is_written: !self.options.dry_run && !self.options.propose,
-            plans: comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?,
+            plans: comparisons.iter().map(EditPlan::new).collect::<Result<_, _>>()?,
             report: report.to_json(),
         })
     }
@@ -261,7 +262,7 @@ pub(crate) struct RenameFields {
     is_written: bool,
     /// For each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`.
     #[schema(value_type = Vec<Object>)]
-    plans: Vec<EnvironmentPlan>,
+    plans: Vec<EditPlan>,
     /// The new warnings, as in `check -o json`; the errors, if the rename is refused.
     #[schema(value_type = Object)]
     report: Value,
@@ -287,7 +288,7 @@ struct BranchFields {
     branch: String,
     /// The environment of the branch; `null` for other branches.
     environment: Option<String>,
-    files: Vec<FileFields>,
+    files: Vec<EditedFile>,
     /// The id of the commit, with `--commit`.
     commit: Option<String>,
     /// What is proposed, with `--propose`; else `null`. The fields of `proposal` of `add`.
@@ -307,7 +308,7 @@ struct ReferringFields {
 impl BranchFields {
     fn new(part: &Part, done: Option<&Done>) -> Self {
         let Part { branch, edits, .. } = part;
-        let file = |(path, edit): (&Arc<str>, &Edit)| FileFields::new(branch, path, matches!(edit, Edit::Removed));
+        let file = |(path, edit): (&Arc<str>, &Edit)| EditedFile::new(branch, path, matches!(edit, Edit::Removed));
         Self {
             repository: branch.url().as_str().to_owned(),
             branch: branch.name().to_string(),

@@ -12,22 +12,23 @@ use model::label::Labels;
 use model::name::ConfigMapName;
 use model::object::config_map::{IGNORED_LABELS, PLATFORM_CONFIG};
 use model::object_key::ObjectKey;
-use workbench::branch::EditComparison;
+
+use crate::branch::EditComparison;
 
 /// The maximum number of overriding values that a message shows.
 const OVERRIDING_MAX: usize = 3;
 
 /// Values of a `ConfigMap` that at least one assignment must use after an edit.
-pub(in crate::commands) struct ExpectedValues {
+pub struct ExpectedValues {
     /// Their keys.
-    pub(in crate::commands) keys: Vec<Arc<str>>,
+    pub keys: Vec<Arc<str>>,
     /// Whether they are written anyway, with a warning.
-    pub(in crate::commands) may_be_unused: bool,
+    pub may_be_unused: bool,
 }
 
 /// Adds an error for each value that no assignment uses. Nothing is added if that is not certain: if applications can't be read, or if there are no
 /// assignments yet.
-pub(super) fn judge((expected, name): (&ExpectedValues, &str), comparisons: &mut [EditComparison<'_>]) {
+pub fn check_expected((expected, name): (&ExpectedValues, &str), comparisons: &mut [EditComparison<'_>]) {
     let Ok(name) = ConfigMapName::new(name) else { return };
     let is_known = |comparison: &EditComparison<'_>| {
         let loaded = comparison.loaded();

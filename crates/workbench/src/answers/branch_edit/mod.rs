@@ -1,22 +1,96 @@
-//! Edits for programs.
+//! Edits of a branch of the control plane, and what they did.
 
+mod value_effect;
+
+use authoring::additions::PlacedObject;
 use authoring::config_values::ConfigValueChange;
-use authoring::file_edits::FileEdit;
+use authoring::file_edits::{FileEdit, FileEdits};
 use delivery::pull_requests::Proposal;
+use git::checkout::Committed;
+use model::field_path::FieldPath;
+use model::tree::OpenError;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use workbench::answers::plan::{PlanFields, PlanView};
-use workbench::branch::{ControlPlaneBranch, EditComparison, ProposalResult};
-use workbench::diagnostics::DiagnosticReport;
 
-use super::edit_text::is_shown;
-use super::{BranchEdit, Done, Outcome};
+pub use self::value_effect::{ExpectedValues, check_expected};
+use super::plan::{PlanFields, PlanView};
+use crate::branch::{Changes, ControlPlaneBranch, EditComparison, ProposalResult};
+use crate::diagnostics::DiagnosticReport;
+
+/// What is done with the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditVerb {
+    /// Objects are added.
+    Add,
+    /// Objects are changed.
+    Change,
+    /// Objects are removed.
+    Remove,
+    /// Objects get another name.
+    Rename,
+}
+
+impl EditVerb {
+    /// The word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Change => "change",
+            Self::Remove => "remove",
+            Self::Rename => "rename",
+        }
+    }
+}
 
 /// An edit of a branch.
+pub struct BranchEdit {
+    /// What is done.
+    pub verb: EditVerb,
+    /// The objects that are added, changed or removed, with their files.
+    pub objects: Vec<PlacedObject>,
+    /// The values that change.
+    pub values: Vec<ConfigValueChange>,
+    /// The files.
+    pub files: FileEdits,
+    /// Mistakes that do not stop the edit.
+    pub warnings: Vec<String>,
+    /// Consequences, shown below the objects.
+    pub notes: Vec<String>,
+    /// The words for the name of a proposal's branch: `cluster-type-large`.
+    pub slug: String,
+    /// The values that must have an effect. None: the edit may have none.
+    pub expected: Option<ExpectedValues>,
+}
+
+/// The state of the working tree or repository after an edit.
+pub enum EditResult {
+    /// There was nothing to do.
+    Nothing,
+    /// The edit was only shown.
+    Shown,
+    /// Files were written.
+    Written,
+    /// Files were written and committed.
+    Committed(Committed),
+    /// The edit is on a branch of its own.
+    Proposed(ProposalResult),
+}
+
+/// What an edit did.
+pub struct EditOutcome<'a> {
+    /// The state of the working tree or repository.
+    pub done: EditResult,
+    /// The environments that change, before and after.
+    pub comparisons: &'a [EditComparison<'a>],
+    /// What the edit does to the environments.
+    pub changes: &'a Changes,
+}
+
+/// What an edit of a branch did.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct BranchEditFields {
+pub struct BranchEditFields {
     /// `add`, `change`, `remove` or `rename`.
     action: &'static str,
     /// The branch that is edited.
@@ -25,7 +99,7 @@ pub(crate) struct BranchEditFields {
     environment: Option<String>,
     objects: Vec<ObjectFields>,
     values: Vec<ValueFields>,
-    files: Vec<FileFields>,
+    files: Vec<EditedFile>,
     /// Advice, in words.
     notes: Vec<String>,
     /// Whether files of the working tree are changed.
@@ -36,7 +110,7 @@ pub(crate) struct BranchEditFields {
     proposal: Option<ProposalFields>,
     /// For each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`.
     #[schema(value_type = Vec<Object>)]
-    plans: Vec<EnvironmentPlan>,
+    plans: Vec<EditPlan>,
     pinned: Vec<PinnedFields>,
     /// The new warnings, as in `check -o json`; the errors, if the edit is refused.
     #[schema(value_type = Object)]
@@ -70,7 +144,7 @@ struct ValueFields {
 
 /// A file that changes.
 #[derive(Serialize, ToSchema)]
-pub(in crate::commands) struct FileFields {
+pub struct EditedFile {
     /// The path of a file in the branch.
     path: String,
     /// `added`, `changed` or `removed`.
@@ -80,7 +154,7 @@ pub(in crate::commands) struct FileFields {
 /// What is proposed.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::commands) struct ProposalFields {
+pub struct ProposalFields {
     /// The new branch.
     branch: String,
     /// The branch to merge it into.
@@ -93,7 +167,7 @@ pub(in crate::commands) struct ProposalFields {
 
 /// The plan for one environment, with its name.
 #[derive(Serialize)]
-pub(in crate::commands) struct EnvironmentPlan {
+pub struct EditPlan {
     #[serde(flatten)]
     plan: PlanFields,
     environment: String,
@@ -109,25 +183,29 @@ struct PinnedFields {
 }
 
 impl BranchEditFields {
-    pub(super) fn new(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_>) -> anyhow::Result<Self> {
-        let Outcome { done, comparisons, changes } = outcome;
+    /// The answer of an edit.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn new(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcome<'_>) -> Result<Self, OpenError> {
+        let EditOutcome { done, comparisons, changes } = outcome;
         let mut report = DiagnosticReport::new();
         comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));
-        let plans = comparisons.iter().map(EnvironmentPlan::new).collect::<anyhow::Result<_>>()?;
+        let plans = comparisons.iter().map(EditPlan::new).collect::<Result<_, _>>()?;
         let objects = edit.objects.iter().map(|object| ObjectFields {
             kind: object.kind.name(),
             name: object.name.to_string(),
             file: object.path.to_string(),
         });
         let files = edit.files.iter();
-        let files = files.map(|(path, edit)| FileFields::new(branch, path, matches!(edit, FileEdit::Remove)));
+        let files = files.map(|(path, edit)| EditedFile::new(branch, path, matches!(edit, FileEdit::Remove)));
         let pinned = changes.pinned.iter();
         let pinned =
             pinned.map(|(name, commit)| PinnedFields { environment: name.to_string(), commit: commit.to_string() });
         let (commit, proposal) = match done {
-            Done::Committed(committed) => (Some(committed.id.to_string()), None),
-            Done::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
-            Done::Nothing | Done::Shown | Done::Written => (None, None),
+            EditResult::Committed(committed) => (Some(committed.id.to_string()), None),
+            EditResult::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
+            EditResult::Nothing | EditResult::Shown | EditResult::Written => (None, None),
         };
         Ok(Self {
             action: edit.verb.word(),
@@ -137,7 +215,7 @@ impl BranchEditFields {
             values: edit.values.iter().map(|value| ValueFields::new(value, comparisons)).collect(),
             files: files.collect(),
             notes: edit.warnings.iter().chain(&edit.notes).cloned().collect(),
-            is_written: matches!(done, Done::Written | Done::Committed(_)),
+            is_written: matches!(done, EditResult::Written | EditResult::Committed(_)),
             commit,
             proposal,
             plans,
@@ -156,9 +234,9 @@ impl ValueFields {
     }
 }
 
-impl FileFields {
+impl EditedFile {
     /// The change of a file of `branch`.
-    pub(in crate::commands) fn new(branch: &ControlPlaneBranch, path: &str, is_removed: bool) -> Self {
+    pub fn new(branch: &ControlPlaneBranch, path: &str, is_removed: bool) -> Self {
         let change = match (is_removed, branch.files().contains_key(path)) {
             (true, _) => "removed",
             (false, true) => "changed",
@@ -169,7 +247,8 @@ impl FileFields {
 }
 
 impl ProposalFields {
-    pub(in crate::commands) fn new(proposed: &ProposalResult) -> Self {
+    /// The branch of a proposal, and its pull request.
+    pub fn new(proposed: &ProposalResult) -> Self {
         let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
         Self {
             branch: proposed.branch.clone(),
@@ -180,8 +259,12 @@ impl ProposalFields {
     }
 }
 
-impl EnvironmentPlan {
-    pub(in crate::commands) fn new(comparison: &EditComparison<'_>) -> anyhow::Result<Self> {
+impl EditPlan {
+    /// The plan of an environment that changes.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn new(comparison: &EditComparison<'_>) -> Result<Self, OpenError> {
         let loaded = comparison.loaded();
         let plan = PlanFields::new(&PlanView::whole(comparison.planned()), loaded, None)?;
         Ok(Self { plan, environment: loaded.fleet.environment.to_string() })
@@ -189,6 +272,16 @@ impl EnvironmentPlan {
 }
 
 /// The answer of an edit that is refused.
-pub(super) fn refused(report: &DiagnosticReport<'_>) -> Value {
+pub fn refused_edit(report: &DiagnosticReport<'_>) -> Value {
     json!({"isWritten": false, "report": report.to_json()})
+}
+
+/// Whether a value may be shown.
+pub fn is_shown(value: &ConfigValueChange, comparisons: &[EditComparison<'_>]) -> bool {
+    let path = FieldPath::default().key(value.key.clone());
+    let is_hidden = |comparison: &EditComparison<'_>| {
+        let sensitive = comparison.planned().sensitive();
+        sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path))
+    };
+    !comparisons.is_empty() && !comparisons.iter().any(is_hidden)
 }
