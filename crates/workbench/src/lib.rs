@@ -1,4 +1,5 @@
-//! What programs for people share: reads a control plane in any of its states, edits its branches, and compares environments before and after.
+//! What programs for people share: reads a control plane in any of its states, answers questions about it, edits its branches, and compares environments
+//! before and after.
 //!
 //! Command line, pages and editors call this crate. It has no arguments and no screen: it returns values, and errors with advice. Its caller decides how
 //! they are shown, and where settings come from.

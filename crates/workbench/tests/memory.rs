@@ -1,20 +1,28 @@
-//! Lists objects, plans an edit and proposes it, through this crate alone, on repositories in memory.
+//! Asks questions about environments, plans an edit and proposes it, through this crate alone, on repositories in memory.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess, SharedRepositories, StateKeys};
-use delivery::output::compilation::KnownResults;
+use delivery::output::compilation::{CompiledEnvironment, KnownResults};
+use delivery::output::planned::{Planned, planned_targets};
 use delivery::reading::ReadAt;
-use engine::compile::Prepared;
+use engine::compile::{Compiled, Prepared};
+use engine::output::Adoption;
 use git::{Commit, Edits, MemoryRepositories, Person, Push, Repositories, RepositoryUrl, Revision};
-use model::name::EnvironmentName;
+use model::diagnostic::AssignmentId;
+use model::locate::Locator;
+use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 use model::tree::Tree;
 use serde_json::json;
+use workbench::answers::describe::{DescribedEnvironment, DescribedObject, DescriptionFields};
+use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
+use workbench::answers::plan::{EnvironmentPlans, PlanSelection, PlanView, PlannedEnvironment, plan_diagnostics};
 use workbench::branch::{BranchOf, ControlPlaneBranch, EditComparison, EditPlace, NewProposal};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 use workbench::listing::filter::{FilterOptions, ListConditions};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::objects;
@@ -24,6 +32,7 @@ use workbench::states::{self, ControlPlaneState};
 use workbench::{EnvironmentSource, Failure};
 
 const URL: &str = "https://git.example/acme/control-plane";
+const GITOPS_URL: &str = "https://git.example/acme/gitops";
 
 const ENVIRONMENT: &str = "
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -82,6 +91,7 @@ impl ControlPlane {
         let repositories = Arc::new(MemoryRepositories::default());
         let repo = RepositoryUrl::from_configuration(URL).unwrap();
         repositories.create(&repo);
+        repositories.create(&RepositoryUrl::from_configuration(GITOPS_URL).unwrap());
         push(&repositories, "main", (".environments/dev.yaml", ENVIRONMENT));
         push(&repositories, "dev", ("platform.yaml", PLATFORM));
         let settings = ControlPlaneSettings {
@@ -192,4 +202,84 @@ fn edits_with_errors_name_them_before_anything_is_pushed() {
     let comparison = EditComparison::new(&changes.changed[0], KnownResults::new(None), &Progress::default()).unwrap();
     let codes: Vec<_> = comparison.new_errors().iter().map(|error| error.code.id()).collect();
     assert_eq!(codes, ["K0101"]);
+}
+
+/// Everything can be read in these tests.
+fn no_warning(text: &str) {
+    assert_eq!(text, "");
+}
+
+#[test]
+fn a_plan_against_the_published_output_has_its_counts_and_its_report() {
+    let plane = ControlPlane::new();
+    let loaded = plane.source().for_publication("dev", None).unwrap();
+    let mut known = KnownResults::new(None);
+    let compiled = Arc::new(known.compile(&loaded, &Progress::default(), None));
+    let destination = planned_targets(&loaded, None, None).unwrap().remove(0);
+    let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
+    let planned = Planned::new(&loaded, environment, destination, &Adoption::Nothing).unwrap();
+    let diagnostics = plan_diagnostics(&loaded, &planned, &[]);
+    let mut report = DiagnosticReport::new();
+    let batch = DiagnosticBatch::of_compiled(&diagnostics, &compiled);
+    report.add_problems(&loaded, DiagnosticBatch { fallback: Fallback::of_plan(&planned), ..batch });
+    let selection = PlanSelection { limit: Some(0), ..PlanSelection::default() };
+    let of = PlannedEnvironment { loaded: &loaded, compiled: &compiled, change: None, not_admitted: &[] };
+    let plans = json!(EnvironmentPlans::new(of, &[selection.view(&planned)], false, &report).unwrap());
+    let plan = &plans["plans"][0];
+    assert_eq!((&plan["counts"]["added"], &plan["changes"]), (&json!(1), &json!([])));
+    assert_eq!((&plan["gitopsRepo"], &plan["truncated"]["changes"]), (&json!("gitops"), &json!(1)));
+    assert_eq!((&plans["stats"]["assignments"], &plans["report"]["summary"]["errors"]), (&json!(1), &json!(0)));
+}
+
+#[test]
+fn a_plan_of_an_edit_has_the_values_and_lines_that_change() {
+    let plane = ControlPlane::new();
+    let changes = plane.dev().changes(&config("common", "{COLOR: red}"));
+    let change = &changes.changed[0];
+    let comparison = EditComparison::new(change, KnownResults::new(None), &Progress::default()).unwrap();
+    let (loaded, compiled) = (comparison.loaded(), comparison.compiled());
+    let of = PlannedEnvironment { loaded, compiled, change: Some(change), not_admitted: &[] };
+    let view = PlanView::whole(comparison.planned());
+    let plans = json!(EnvironmentPlans::new(of, &[view], true, &DiagnosticReport::new()).unwrap());
+    assert_eq!(plans["change"]["files"], json!(["configs/new.yaml"]));
+    let changed = &plans["plans"][0]["changes"][0];
+    assert_eq!((&changed["assignment"], &changed["kind"]), (&json!("edge/shop-shop-web"), &json!("changed")));
+    let value = &changed["values"][0];
+    assert_eq!((&value["key"], &value["before"], &value["after"]), (&json!("COLOR"), &json!(null), &json!("\"red\"")));
+    let diff = changed["files"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("\n+COLOR: red\n"), "{diff}");
+}
+
+#[test]
+fn an_explanation_names_the_policy_and_the_source_of_each_value() {
+    let plane = ControlPlane::new();
+    let changes = plane.dev().changes(&config("common", "{COLOR: red}"));
+    let loaded = &*changes.changed[0].new;
+    let prepared = Prepared::new(&loaded.fleet);
+    let place = PlaceName::new("edge").unwrap();
+    let id = AssignmentId { place, target: DeploymentTargetName::new("shop-shop-web").unwrap() };
+    let facts = AssignmentFacts::find(loaded, &prepared, &id, &no_warning).unwrap();
+    let mut locator = Locator::new(&loaded.fleet);
+    let answer = json!(ExplainedAssignment::new(&facts, &mut locator));
+    assert_eq!((&answer["workload"], &answer["policies"][0]["policy"]), (&json!("shop"), &json!("all")));
+    let reason = prepared.explain_value(&id, "COLOR").unwrap();
+    let value = json!(ExplainedValue::new(&reason, &mut locator));
+    assert_eq!(value["setBy"], answer["values"][0]["setBy"]);
+    assert_eq!((&value["value"], &value["setBy"]["configMap"]), (&json!("\"red\""), &json!("common")));
+    assert_eq!(value["endsUpIn"][0]["file"], "platform-config.yaml");
+}
+
+#[test]
+fn a_description_says_what_an_object_reaches_and_what_reaches_it() {
+    let plane = ControlPlane::new();
+    let loaded = plane.source().environment("dev", ReadAt::Heads).unwrap();
+    let compiled = Compiled::new(&loaded.fleet);
+    let mut environment = DescribedEnvironment::new(&loaded, &compiled, &no_warning);
+    let (kind, listed) = (ListedKind::ClusterType, objects(ListedKind::ClusterType, compiled.prepared()).next());
+    let description = environment.describe(DescribedObject { kind, listed: listed.unwrap() });
+    let answer = json!(DescriptionFields::new(description, &mut environment.view));
+    assert_eq!((&answer["name"], &answer["fields"]["reconciler"]), (&json!("edge"), &json!("any")));
+    assert_eq!((&answer["reaches"]["assignments"], &answer["reachedBy"][0]["name"]), (&json!(1), &json!("all")));
+    assert_eq!((&answer["rollouts"], &answer["clusterNames"]), (&json!([]), &json!([])));
+    assert_eq!(answer["report"]["summary"]["errors"], 0);
 }
