@@ -45,7 +45,7 @@ impl ObjectReach {
     /// None if an object of this kind reaches no assignments.
     pub fn new(object: &DescribedObject, view: &View<'_>) -> Option<Self> {
         let inventory = &view.inventory;
-        let set = set(&object.listed, view)?;
+        let set = set(&object.listed, &view.inventory)?;
         let examples = inventory.assignments(&set, None).take(EXAMPLES_MAX).map(|one| one.id().to_string()).collect();
         Some(Self {
             counts: inventory.counts(&set),
@@ -64,8 +64,7 @@ fn largest(groups: BTreeMap<Arc<str>, usize>) -> Vec<(Arc<str>, usize)> {
 }
 
 /// The assignments that an object reaches.
-pub(super) fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
-    let inventory = &view.inventory;
+pub(super) fn set(listed: &Listed, inventory: &Inventory<'_>) -> Option<AssignmentSet> {
     let (object, key) = match listed {
         Listed::Target(target) => return Some(inventory.of_target(target.name.as_str())),
         Listed::Object(object, key) => (object, key),
@@ -87,14 +86,21 @@ pub(super) fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
         }
         AnyObject::Template(object) => {
             let name = object.name.as_arc();
-            let types = view.fleet().cluster_types.values();
+            let types = inventory.prepared().fleet().cluster_types.values();
             let users = types.filter(|object| {
                 let spec = &object.spec;
                 [&spec.reconciler, &spec.namespace_service, &spec.config_type].contains(&name)
             });
             inventory.on_cluster_types(users.map(|object| object.name.as_str()))
         }
-        _ => return None,
+        AnyObject::Promotion(_)
+        | AnyObject::BaseRepo(_)
+        | AnyObject::GitOpsRepo(_)
+        // These are not listed as objects.
+        | AnyObject::DeploymentTarget(_)
+        | AnyObject::DeploymentDescriptor(_)
+        | AnyObject::FluxGitRepository(_)
+        | AnyObject::FluxKustomization(_) => return None,
     })
 }
 
@@ -110,7 +116,7 @@ fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) 
     let mut found = Vec::new();
     for kind in kinds.iter().copied() {
         for listed in objects(kind, inventory.prepared()) {
-            let assignments = inventory.len(&set_of_rule(&listed, inventory).and(set));
+            let assignments = inventory.len(&self::set(&listed, inventory).unwrap_or_default().and(set));
             if assignments > 0 {
                 found.push(ReachingObject {
                     kind,
@@ -122,18 +128,4 @@ fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) 
         }
     }
     found
-}
-
-fn set_of_rule(listed: &Listed, inventory: &Inventory<'_>) -> AssignmentSet {
-    let Listed::Object(object, key) = listed else { return AssignmentSet::default() };
-    match object {
-        AnyObject::SchedulingPolicy(object) => inventory.of_policy(&object.spec),
-        AnyObject::ReleasePin(object) => inventory.of_policy(&object.spec.selection),
-        AnyObject::ConfigMap(object) => inventory.of_config_map(&object.name).unwrap_or_default(),
-        AnyObject::ConfigSchema(_) => inventory.of_schema(key),
-        AnyObject::LabelMapping(object) => {
-            inventory.of_targets(|target| target.mapped.values().any(|mapping| *mapping == object.name))
-        }
-        _ => AssignmentSet::default(),
-    }
 }
