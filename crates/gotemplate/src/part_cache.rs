@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::budget::{Budget, Exhausted};
 use crate::compiled_regex::CompiledRegex;
-use crate::taint::Taint;
+use crate::taint::{CachedText, Taint};
 use crate::value::{Key, ListKind, Map, Value};
 
 /// The results of the parts of templates that read only one field of the data, for all renderings whose data have the same map in this field.
@@ -61,7 +61,7 @@ pub(crate) struct CachedResult {
 #[derive(Debug)]
 pub(crate) enum PartResult {
     /// The bytes that it writes.
-    Text(Arc<[u8]>),
+    Text(CachedText),
     /// The value of a pipeline's beginning.
     Value(Value),
 }
@@ -165,10 +165,10 @@ impl Slot {
     }
 
     /// The stored text, if it is long enough for its users to gain from knowing that it is the same.
-    pub(crate) fn long_text(&self) -> Option<&Arc<[u8]>> {
+    pub(crate) fn long_text(&self) -> Option<&CachedText> {
         match self.look_up() {
             Lookup::Found(CachedResult { result: PartResult::Text(text), .. }) => {
-                Some(text).filter(|text| text.len() >= BYTES_MIN)
+                Some(text).filter(|text| text.bytes.len() >= BYTES_MIN)
             }
             _ => None,
         }
@@ -177,7 +177,7 @@ impl Slot {
     /// The number of bytes of the stored result, if it is a text.
     pub(crate) fn cached_bytes(&self) -> usize {
         match self.look_up() {
-            Lookup::Found(CachedResult { result: PartResult::Text(text), .. }) => text.len(),
+            Lookup::Found(CachedResult { result: PartResult::Text(text), .. }) => text.bytes.len(),
             Lookup::Found(CachedResult { result: PartResult::Value(Value::Text(text)), .. }) => text.len(),
             _ => 0,
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::budget::{Budget, Exhausted};
 use crate::format;
-use crate::taint::{Output, Taint, TaintedRange, overlaps};
+use crate::taint::{Output, Taint, TaintedRange, find_action, overlaps};
 use crate::value::Value;
 
 const OPEN: &[u8] = b"{{";
@@ -28,13 +28,17 @@ pub(crate) enum Refusal {
 /// Finds the first `{{` that must be handled: an action of the template's author, or text in tainted text that must be replaced or refused.
 /// A `{{` of which only one brace is tainted is plain text.
 pub(crate) fn find(output: &Output) -> Option<usize> {
+    let end = output.bytes.len();
     let mut from = 0;
-    while let Some(at) = memchr::memmem::find(output.bytes.get(from..)?, OPEN) {
-        let at = from + at;
-        if is_uniform(&output.tainted_ranges, at) {
-            return Some(at);
+    for known in output.free_of_actions.iter().chain([&(end..end)]) {
+        while let Some(at) = find_action(output.bytes.get(from..known.start)?) {
+            let at = from + at;
+            if is_uniform(&output.tainted_ranges, at) {
+                return Some(at);
+            }
+            from = at + 1;
         }
-        from = at + 1;
+        from = known.end;
     }
     None
 }
@@ -47,7 +51,7 @@ fn is_uniform(tainted_ranges: &[TaintedRange], at: usize) -> bool {
 /// Returns the output with the plain references in its tainted parts replaced by their values. Each value gets the taint of the text around it.
 pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], budget: &mut Budget) -> Result<Output, Refusal> {
     let has_text = |(part, _): &(Range<usize>, Taint)| {
-        output.bytes.get(part.clone()).is_some_and(|text| memchr::memmem::find(text, OPEN).is_some())
+        output.bytes.get(part.clone()).is_some_and(|text| find_action(text).is_some())
     };
     let parts: Vec<_> = tainted_parts(&output.tainted_ranges).filter(has_text).collect();
     if parts.is_empty() {
@@ -92,7 +96,7 @@ impl Replacer<'_> {
     fn part(&mut self, text: &[u8], start: usize) -> Vec<u8> {
         let mut replaced = Vec::with_capacity(text.len());
         let mut rest = text;
-        while let Some(open) = memchr::memmem::find(rest, OPEN) {
+        while let Some(open) = find_action(rest) {
             let (before, action) = rest.split_at(open);
             replaced.extend_from_slice(before);
             let found = Reference::read(action).and_then(|found| Some((self.value(found.name)?, found)));

@@ -5,7 +5,9 @@
 //! taint the result.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use memchr::memmem::Finder;
 
 /// The source of a text. If several texts are combined, the highest taint applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +35,27 @@ pub struct TaintedRange {
 /// A part of an output that other outputs share: the byte where it begins, and its bytes, which the cache keeps.
 pub type SharedPart = (usize, Arc<[u8]>);
 
+/// A text that the cache keeps.
+#[derive(Debug)]
+pub(crate) struct CachedText {
+    pub(crate) bytes: Arc<[u8]>,
+    /// Whether no `{{` contains a byte of the text, whatever is before and behind it.
+    is_free_of_actions: bool,
+}
+
+impl CachedText {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let touches_other_brace = bytes.starts_with(b"{") || bytes.ends_with(b"{");
+        Self { bytes: bytes.into(), is_free_of_actions: !touches_other_brace && find_action(bytes).is_none() }
+    }
+}
+
+/// Finds the first `{{`.
+pub(crate) fn find_action(text: &[u8]) -> Option<usize> {
+    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"{{"));
+    FINDER.find(text)
+}
+
 /// An output, with the ranges that come from tainted texts, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Output {
@@ -40,6 +63,8 @@ pub(crate) struct Output {
     pub(crate) tainted_ranges: Vec<TaintedRange>,
     /// The long parts that come from the cache, in order.
     pub(crate) shared_parts: Vec<SharedPart>,
+    /// The ranges of those parts of which no `{{` contains a byte.
+    pub(crate) free_of_actions: Vec<Range<usize>>,
 }
 
 impl Output {
@@ -56,8 +81,12 @@ impl Output {
     }
 
     /// Notes that the output from the byte `start` on is this text of the cache.
-    pub(crate) fn note_shared(&mut self, start: usize, text: Option<&Arc<[u8]>>) {
-        self.shared_parts.extend(text.map(|text| (start, Arc::clone(text))));
+    pub(crate) fn note_shared(&mut self, start: usize, text: Option<&CachedText>) {
+        let Some(text) = text else { return };
+        self.shared_parts.push((start, Arc::clone(&text.bytes)));
+        if text.is_free_of_actions {
+            self.free_of_actions.push(start..start + text.bytes.len());
+        }
     }
 
     /// Taints the output from the byte `start` on.

@@ -163,7 +163,7 @@ impl Template {
             output = execute(&self.name, &program, &mut rendering)?;
         }
         let Rendering { pass, missing, .. } = rendering;
-        let Output { bytes, tainted_ranges, shared_parts } = output;
+        let Output { bytes, tainted_ranges, shared_parts, .. } = output;
         Ok(Rendered { bytes, passes: pass + 1, tainted_ranges, shared_parts, missing })
     }
 

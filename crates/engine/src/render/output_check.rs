@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use model::diagnostic::{Code, Diagnostic};
 use model::digest::Digest;
@@ -67,7 +67,11 @@ impl CheckedOutlines {
 /// Files with their warnings, the last one of each template and set of values. Files of the same template and values differ only in a few lines. Only these
 /// lines are compared. The warnings are about the values, which such files have in common.
 #[derive(Debug, Default)]
-pub(crate) struct RecentFiles(RefCell<BTreeMap<MadeBy, RecentFile>>);
+pub(crate) struct RecentFiles {
+    yaml: RefCell<BTreeMap<MadeBy, RecentFile>>,
+    /// The shared parts of shell files without findings.
+    shell_parts: RefCell<BTreeMap<MadeBy, Vec<Arc<[u8]>>>>,
+}
 
 /// What files have in common that differ only in a few lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +91,7 @@ struct RecentFile {
 impl RecentFiles {
     /// The warnings about a known file with the same outline. None if no such file is known.
     fn warnings(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>]) -> Option<FileWarnings> {
-        let files = self.0.borrow();
+        let files = self.yaml.borrow();
         let known = files.get(&file.made_by())?;
         let made = file.made;
         let is_same = known.text.has_outline_of((&made.text, &made.shared_parts), application_texts);
@@ -96,7 +100,7 @@ impl RecentFiles {
 
     fn insert(&self, file: &OutputFile<'_>, application_texts: &[Range<usize>], warnings: FileWarnings) {
         let text = OutlinedText::new((&file.made.text, &file.made.shared_parts), application_texts);
-        self.0.borrow_mut().insert(file.made_by(), RecentFile { text, warnings });
+        self.yaml.borrow_mut().insert(file.made_by(), RecentFile { text, warnings });
     }
 }
 
@@ -108,7 +112,7 @@ impl OutputFile<'_> {
     pub(super) fn check(&self, format: Format, known: &CheckedOutlines) -> Result<FileWarnings, Vec<Diagnostic>> {
         match format {
             Format::Yaml => self.check_yaml(known),
-            Format::Shell => self.described(shell::review(&self.made.text)),
+            Format::Shell => self.check_shell(),
             Format::Unchecked => Ok(FileWarnings::default()),
         }
     }
@@ -149,6 +153,25 @@ impl OutputFile<'_> {
             remember(&warnings);
         }
         Ok(warnings)
+    }
+
+    fn check_shell(&self) -> Result<FileWarnings, Vec<Diagnostic>> {
+        let parts = &self.made.shared_parts;
+        if parts.is_empty() {
+            return self.described(shell::review(&self.made.text, &[]));
+        }
+        let findings = {
+            let mut all_known = self.context.recent_files.shell_parts.borrow_mut();
+            let known = all_known.entry(self.made_by()).or_default();
+            let reviewed = parts.iter().filter(|(_, part)| known.iter().any(|known| Arc::ptr_eq(known, part)));
+            let reviewed: Vec<_> = reviewed.map(|(start, part)| shell::whole_lines(*start, part)).collect();
+            let findings = shell::review(&self.made.text, &reviewed);
+            if findings.is_empty() && reviewed.len() < parts.len() {
+                *known = parts.iter().map(|(_, part)| Arc::clone(part)).collect();
+            }
+            findings
+        };
+        self.described(findings)
     }
 
     fn made_by(&self) -> MadeBy {

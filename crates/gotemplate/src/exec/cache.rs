@@ -3,7 +3,7 @@
 use super::{CacheAccess, Eval, Flow, Run};
 use crate::parse::tree::{Command, Node, Part};
 use crate::part_cache::{CachedResult, Lookup, PartResult, Slot, can_be_shared};
-use crate::taint::Taint;
+use crate::taint::{CachedText, Taint};
 use crate::value::{Key, Value};
 
 /// The state of a rendering before a part is computed.
@@ -28,7 +28,7 @@ impl<'a> Run<'a> {
                 if let PartResult::Text(text) = &cached.result {
                     self.charge(cached);
                     let start = self.output.bytes.len();
-                    self.output.write(text, Taint::None);
+                    self.output.write(&text.bytes, Taint::None);
                     self.output.note_shared(start, slot.long_text());
                     return Ok(Flow::Next);
                 }
@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
                     && self.output.tainted_ranges.len() == checkpoint.tainted_ranges
                     && self.can_store(&checkpoint)
                 {
-                    self.store(&checkpoint, || PartResult::Text(written.into()), written.len());
+                    self.store(&checkpoint, || PartResult::Text(CachedText::new(written)), written.len());
                     self.output.note_shared(checkpoint.bytes, slot.long_text());
                 }
                 return Ok(flow);

@@ -62,11 +62,18 @@ fn is_marked(text: &str, marks: &[Range<usize>]) -> impl FnMut(Range<usize>) -> 
         if marks.peek().is_none_or(|mark| mark.start > line.end) {
             return false;
         }
-        let key = text.get(line.clone()).and_then(|line| line.find(": ")).map_or(0, |colon| colon + ": ".len());
+        let key = text.get(line.clone()).and_then(key_length).unwrap_or_default();
         let line = line.start + key..line.end;
         while marks.next_if(|mark| mark.end <= line.start).is_some() {}
         marks.peek().is_some_and(|mark| mark.start <= line.end)
     }
+}
+
+/// The bytes of the key of a line, with the `: ` behind it.
+fn key_length(line: &str) -> Option<usize> {
+    let line = line.as_bytes();
+    let colon = memchr_iter(b':', line).find(|colon| line.get(colon + 1) == Some(&b' '))?;
+    Some(colon + ": ".len())
 }
 
 /// A text whose outline is [complete](Outline::is_complete), to compare other texts with it.
@@ -114,9 +121,9 @@ impl OutlinedText {
 
 /// The numbers of the lines with marked values.
 fn marked_lines(text: &str, marks: &[Range<usize>]) -> Vec<usize> {
-    if marks.is_empty() {
-        return Vec::new();
-    }
+    let Some(last) = marks.last() else { return Vec::new() };
+    let end = text.as_bytes().get(last.end..).and_then(|behind| memchr(b'\n', behind)).map(|length| last.end + length);
+    let text = text.get(..end.unwrap_or(text.len())).unwrap_or(text);
     let (mut begin, mut is_marked) = (0, is_marked(text, marks));
     let lines = memchr_iter(b'\n', text.as_bytes()).chain(iter::once(text.len()));
     let found = lines.map(|end| is_marked(std::mem::replace(&mut begin, end + 1)..end));
@@ -198,13 +205,24 @@ fn common_beginning(mut one: Rest<'_>, mut other: Rest<'_>) -> usize {
 
 /// The number of bytes that two texts have in common at their beginnings. Compares large pieces first, then smaller ones where these differ.
 fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    [equal_pieces::<1_024>, equal_pieces::<64>, equal_pieces::<8>, equal_pieces::<1>].iter().fold(0, |equal, pieces| {
-        equal + pieces(one.get(equal..).unwrap_or_default(), other.get(equal..).unwrap_or_default())
-    })
+    let behind = |equal: usize| (one.get(equal..).unwrap_or_default(), other.get(equal..).unwrap_or_default());
+    let mut equal = equal_pieces::<1_024>((one, other));
+    equal += equal_pieces::<64>(behind(equal));
+    let (one, other) = behind(equal);
+    let ((words, _), (other_words, _)) = (one.as_chunks(), other.as_chunks());
+    for (word, other_word) in words.iter().zip(other_words) {
+        let difference = u64::from_le_bytes(*word) ^ u64::from_le_bytes(*other_word);
+        if difference != 0 {
+            return equal + difference.trailing_zeros() as usize / 8;
+        }
+        equal += size_of::<u64>();
+    }
+    let compared = words.len().min(other_words.len()) * size_of::<u64>();
+    equal + one.iter().zip(other).skip(compared).take_while(|(one, other)| one == other).count()
 }
 
 /// The number of bytes in the equal pieces of `N` bytes at the beginnings of two texts.
-fn equal_pieces<const N: usize>(one: &[u8], other: &[u8]) -> usize {
+fn equal_pieces<const N: usize>((one, other): (&[u8], &[u8])) -> usize {
     let ((one, _), (other, _)) = (one.as_chunks::<N>(), other.as_chunks::<N>());
     one.iter().zip(other).take_while(|(one, other)| one == other).count() * N
 }
