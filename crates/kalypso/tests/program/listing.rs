@@ -127,6 +127,9 @@ fn a_long_list_has_pages() {
     first.says(&["… and 2 more, 6 in all: -e dev --after store-042/shop-test shows the next"]);
     assert_eq!(names(&company, "assignments -e dev --after store-042/shop-test"), ["west/bank-test", "west/shop-test"]);
     assert_eq!(names(&company, "cluster-types --limit 1"), ["cluster-type/east", "cluster-type/north"]);
+    let named = company.kalypso("get west/shop-test east/shop-test -e dev --limit 1").ends(0);
+    named.says(&["… and 1 more, 2 in all: -e dev --after east/shop-test shows the next"]);
+    company.kalypso("get west/shop-test east/shop-test -e dev --after east/shop-test").ends(0);
     let json = company.kalypso("get cluster-types -e dev --limit 1 -o json").ends(0).json();
     assert_eq!((&json["more"], &json["total"]), (&Json::Bool(true), &Json::from(2)));
     let last = company.kalypso("get cluster-types -e dev --limit 1 --after east -o json").ends(0).json();

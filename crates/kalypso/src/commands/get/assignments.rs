@@ -32,11 +32,17 @@ pub(super) fn list(request: &Request<'_>, views: &mut [View<'_>]) -> anyhow::Res
         if !names.is_empty() {
             set = set.and(&inventory.these(names.iter()));
         }
-        let is_listed = |id: &AssignmentId| names.is_empty() || names.contains(id);
-        let mut all = inventory.assignments(&set, after.as_ref()).filter(|assigned| is_listed(&assigned.id()));
+        let is_listed = |assigned: &Assigned<'_>| names.is_empty() || names.contains(&assigned.id());
         let mut page = Page::new(request.options);
+        page.total = inventory.len(&set);
+        if !names.is_empty() {
+            // Also those that the list leaves out: they exist.
+            let found: Vec<_> = inventory.assignments(&set, None).filter(is_listed).map(|one| one.id()).collect();
+            found.iter().for_each(|id| list.add_found(&id.to_string()));
+            page.total = found.len();
+        }
+        let mut all = inventory.assignments(&set, after.as_ref()).filter(is_listed);
         write(&mut list, view, &mut all, &mut page)?;
-        page.total = if names.is_empty() { inventory.len(&set) } else { page.listed };
         if names.is_empty() {
             let environment = request.options.environment.is_none().then(|| format!("{}: ", view.environment()));
             let counts = counts_text(inventory.counts(&set));
@@ -68,7 +74,6 @@ fn write<'p>(
         let found = held.as_mut().map(|held| held.find(&ids, desired)).unwrap_or_default();
         for (assigned, id) in part.iter().zip(&ids) {
             let name = id.to_string();
-            list.add_found(&name);
             let held = found.get(id).map(|held| (held, held_content::since(held, now)));
             let row = AssignmentRow::new(assigned, view.environment(), held);
             list.writer.add(ListRow::new(&row), view.environment(), &name)?;
