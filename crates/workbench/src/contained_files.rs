@@ -20,7 +20,7 @@ const UNFINISHED: &str = ".kalypso-new-";
 /// If a folder on the path is a symbolic link or a file, or if an operation of the file system fails.
 pub fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     let place = Place::create(folder, path)?;
-    if place.holds(bytes)? {
+    if place.holds(bytes) {
         return Ok(());
     }
     place.write(bytes)
@@ -201,16 +201,11 @@ impl<'p> Place<'p> {
         Ok(Some(content))
     }
 
-    /// Whether there is a regular file with this content.
-    fn holds(&self, bytes: &[u8]) -> io::Result<bool> {
-        match self.parent.symlink_metadata(self.name) {
-            Ok(metadata) if metadata.is_file() && metadata.len() == bytes.len() as u64 => {
-                Ok(self.read()?.is_some_and(|content| content == bytes))
-            }
-            Ok(_) => Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+    /// Whether there is a regular file with this content. False if it can't be read.
+    fn holds(&self, bytes: &[u8]) -> bool {
+        let metadata = self.parent.symlink_metadata(self.name);
+        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes.len() as u64)
+            && self.read().is_ok_and(|content| content.is_some_and(|content| content == bytes))
     }
 
     /// Writes the file completely or not at all. A symbolic link is replaced.
