@@ -5,9 +5,7 @@
 //! The crate does not depend on Kalypso's kinds.
 //!
 //! ```
-//! use gotemplate::template::Template;
-//! use gotemplate::value::Value;
-//! use gotemplate::RenderLimits;
+//! use gotemplate::{RenderLimits, Template, Value};
 //!
 //! let template = Template::parse("greeting", "Hello, {{ .name }}!")?;
 //! let output = template.render(&Value::dict([("name", Value::text("world"))]), &RenderLimits::default())?;

@@ -78,6 +78,18 @@ fn parts_that_read_only_the_field_are_rendered_once() {
     check("{{ define \"c\" }}{{ toYaml .data }}{{ end }}{{ template \"c\" . }}{{ template \"c\" $ }}", 1);
 }
 
+/// The output is rendered again, although one brace of its action is in a cached part, or the whole action.
+#[test]
+fn actions_that_touch_a_cached_part_are_found() {
+    check(r#"{{ with .data }}{{ repeat 2 .l }}{{ print "{" }}{{ end }}{ .number }}"#, 1);
+    check(r#"{{ print "{" }}{{ with .data }}{{ print "{ .number }}" }}{{ repeat 2 .l }}{{ end }}"#, 1);
+    check(r#"{{ with .data }}{{ repeat 2 .l }}{{ print "{" "{ .number }}" }}{{ .a }}{{ end }}"#, 1);
+    check(
+        r#"{{ with .data }}{{ repeat 2 .l }}{{ print "{ .number }}" }}{{ .a }}{{ end }}{{ print "{" "{ .number }}" }}"#,
+        1,
+    );
+}
+
 #[test]
 fn parts_that_read_more_are_not_cached() {
     check("{{ range .data }}{{ $.number }}{{ . }}{{ end }}", 0);
