@@ -51,7 +51,7 @@ enum Command {
     /// Run the tests that kill runs, let runs compete, and break their git servers, in rounds that depend on a seed. Exit with 1 if a run hangs, or if
     /// output is lost or duplicated.
     Faults(faults::Options),
-    /// Run the benchmarks, as the program is shipped: all, or those that are named. `functions` measures single functions.
+    /// Run the named benchmarks, or all, in a build with the profile `dist`. `functions` measures single functions.
     Bench {
         /// Arguments for the benchmark program; after `functions`, parts of the names of functions.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -11,7 +11,7 @@ pub(crate) struct MergePosition {
     specificity: Specificity,
 }
 
-/// The position of a container by what people write beside its conditions.
+/// What decides the position of a container, apart from its conditions and its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
     /// A `ConfigMap` of the platform, by its priority.

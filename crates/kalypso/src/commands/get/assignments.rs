@@ -36,7 +36,7 @@ pub(super) fn list(request: &Request<'_>, views: &mut [View<'_>]) -> anyhow::Res
         let mut page = Page::new(request.options);
         page.total = inventory.len(&set);
         if !names.is_empty() {
-            // Also those that the list leaves out: they exist.
+            // A name that the limit leaves out of the list is found, too.
             let found: Vec<_> = inventory.assignments(&set, None).filter(is_listed).map(|one| one.id()).collect();
             found.iter().for_each(|id| list.add_found(&id.to_string()));
             page.total = found.len();

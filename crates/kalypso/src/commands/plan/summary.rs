@@ -10,7 +10,7 @@ use delivery::output::changes::{
 };
 use delivery::output::planned::Planned;
 use delivery::sources::loaded::Loaded;
-use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
+use engine::plan::{ChangeKind, FileChange, PlannedId};
 use model::excerpt;
 use workbench::answers::plan::PlanView;
 
@@ -36,8 +36,7 @@ pub(in crate::commands) fn whole(planned: &Planned, loaded: &Loaded) -> String {
 
 /// A plan as text. `filters` are the options that select changes; empty if all are selected.
 pub(super) fn text(view: &PlanView<'_>, loaded: &Loaded, filters: &str) -> String {
-    let PlanView { planned, ref changes, limit } = *view;
-    Summary { planned, changes, limit, filters }.text(loaded)
+    Summary { view, filters }.text(loaded)
 }
 
 /// Whether a plan is so long that showing a part of it helps.
@@ -45,17 +44,15 @@ pub(super) fn is_long(view: &PlanView<'_>) -> bool {
     view.changes.len() > GROUPS_MAX
 }
 
-/// The changes of a plan that are shown.
+/// The changes of a plan that are shown, and the options that select them.
 struct Summary<'a> {
-    planned: &'a Planned,
-    changes: &'a [(&'a PlannedId, &'a AssignmentChange)],
-    limit: Option<usize>,
+    view: &'a PlanView<'a>,
     filters: &'a str,
 }
 
 impl Summary<'_> {
     fn text(&self, loaded: &Loaded) -> String {
-        let plan = &self.planned.plan;
+        let plan = &self.view.planned.plan;
         if plan.is_empty() {
             let unchanged = count(plan.unchanged, "assignment");
             let stay = match (plan.unchanged, plan.is_failing()) {
@@ -72,25 +69,25 @@ impl Summary<'_> {
         text.push_str(&self.failing());
         text.push_str(&self.unassigned());
         if plan.needs_confirmation() {
-            let word = self.planned.confirmation_word().map_or_else(String::new, |word| format!(" {word}"));
-            let removed = removed_text(self.planned);
+            let word = self.view.planned.confirmation_word().map_or_else(String::new, |word| format!(" {word}"));
+            let removed = removed_text(self.view.planned);
             let _ = writeln!(text, "\n  this removes {removed}");
-            if let Some(note) = renaming_note(self.planned) {
+            if let Some(note) = renaming_note(self.view.planned) {
                 let _ = writeln!(text, "  {note}");
             }
             let _ = writeln!(text, "  publishing it directly needs --confirm{word}");
         }
         if !self.filters.is_empty() {
-            let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
+            let (shown, all) = (thousands(self.view.changes.len()), count(plan.changes.len(), "change"));
             let _ = writeln!(text, "\n  {shown} of {all} selected by {}", self.filters);
         }
-        let groups = groups(self.changes);
+        let groups = groups(&self.view.changes);
         if !groups.is_empty() {
             text.push('\n');
             text.push_str(&groups_text(
                 &groups,
-                self.limit.unwrap_or(GROUPS_MAX),
-                &mut Places::new(self.planned, loaded),
+                self.view.limit.unwrap_or(GROUPS_MAX),
+                &mut Places::new(self.view.planned, loaded),
             ));
             text.push_str(&self.most(&groups));
         }
@@ -104,7 +101,7 @@ impl Summary<'_> {
 
     /// How far each rollout is.
     fn rings(&self) -> String {
-        let lines = self.planned.rollout_lines().into_iter().flatten();
+        let lines = self.view.planned.rollout_lines().into_iter().flatten();
         lines.map(|line| format!("    {line}\n")).collect()
     }
 
@@ -117,32 +114,32 @@ impl Summary<'_> {
             (ChangeKind::Removed, "is removed", "are removed"),
         ];
         for (kind, one, many) in kinds {
-            let changes = || self.planned.plan.changes.iter().filter(|(_, change)| change.kind == kind);
+            let changes = || self.view.planned.plan.changes.iter().filter(|(_, change)| change.kind == kind);
             let number = changes().count();
             if number == 0 {
                 continue;
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
             let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
-            let (of, on) = (owners_text(changes()), places_text(self.planned, places));
+            let (of, on) = (owners_text(changes()), places_text(self.view.planned, places));
             let _ = writeln!(text, "  {} {what:<32} {of} · {on}", sign(kind));
         }
-        if self.planned.plan.moved > 0 {
-            let verb = if self.planned.plan.moved == 1 { "moves" } else { "move" };
-            let _ = writeln!(text, "  > {} {verb} to another path", count(self.planned.plan.moved, "folder"));
+        if self.view.planned.plan.moved > 0 {
+            let verb = if self.view.planned.plan.moved == 1 { "moves" } else { "move" };
+            let _ = writeln!(text, "  > {} {verb} to another path", count(self.view.planned.plan.moved, "folder"));
         }
-        if let Some(relocation) = &self.planned.plan.relocation {
-            let _ = writeln!(text, "  > {}", relocation_text(self.planned, relocation));
+        if let Some(relocation) = &self.view.planned.plan.relocation {
+            let _ = writeln!(text, "  > {}", relocation_text(self.view.planned, relocation));
         }
-        if self.planned.plan.unchanged > 0 {
-            let stay = if self.planned.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
-            let _ = writeln!(text, "    {} {stay}", count(self.planned.plan.unchanged, "assignment"));
+        if self.view.planned.plan.unchanged > 0 {
+            let stay = if self.view.planned.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
+            let _ = writeln!(text, "    {} {stay}", count(self.view.planned.plan.unchanged, "assignment"));
         }
         text
     }
 
     fn failing(&self) -> String {
-        let plan = &self.planned.plan;
+        let plan = &self.view.planned.plan;
         let (kept, missing, still_failing) = (plan.kept.len(), plan.missing.len(), plan.still_failing.len());
         let mut text = String::new();
         if kept > 0 {
@@ -165,7 +162,7 @@ impl Summary<'_> {
     /// The failing assignments that are held, with their publication and their pins.
     fn held(&self) -> String {
         let mut counts: BTreeMap<(String, Vec<&str>), usize> = BTreeMap::new();
-        for held in self.planned.plan.held.values() {
+        for held in self.view.planned.plan.held.values() {
             let pins = held.pins.iter().map(|pin| pin.name.as_str()).collect();
             *counts.entry((held.from.short(), pins)).or_default() += 1;
         }
@@ -181,7 +178,7 @@ impl Summary<'_> {
     }
 
     fn unassigned(&self) -> String {
-        let names: Vec<_> = self.planned.plan.unassigned.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<_> = self.view.planned.plan.unassigned.iter().map(|name| format!("`{name}`")).collect();
         let (what, is) = if names.len() == 1 {
             ("1 new deployment target".to_owned(), "is")
         } else {
@@ -196,7 +193,7 @@ impl Summary<'_> {
     /// The folders that are taken over, with the files that they lose.
     fn adopted(&self) -> String {
         let mut text = String::new();
-        for (place, files) in &self.planned.plan.adopted {
+        for (place, files) in &self.view.planned.plan.adopted {
             let of = |kind| files.iter().filter(move |file| file.kind == kind);
             let counts = [(ChangeKind::Removed, "removed"), (ChangeKind::Changed, "replaced")];
             let counts =
@@ -219,10 +216,10 @@ impl Summary<'_> {
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
         if groups.iter().any(|(group, ids)| group.are_many() && ids.len() > NAMES_MAX) {
-            text.push_str(&most("of", &counted(self.changes, |(id, change)| &**owner(id, change))));
+            text.push_str(&most("of", &counted(&self.view.changes, |(id, change)| &**owner(id, change))));
         }
         if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
-            text.push_str(&most("on", &counted(self.changes, |(id, _)| &*id.place)));
+            text.push_str(&most("on", &counted(&self.view.changes, |(id, _)| &*id.place)));
         }
         if text.is_empty() { text } else { format!("\n{text}") }
     }
@@ -231,20 +228,20 @@ impl Summary<'_> {
     fn others(&self) -> String {
         let mut text = self.adopted();
         let is_adopted = |change: &&FileChange| {
-            let mut files = self.planned.plan.adopted.values().flatten();
+            let mut files = self.view.planned.plan.adopted.values().flatten();
             change.kind != ChangeKind::Added && files.any(|file| file.path == change.path)
         };
-        let others = self.planned.plan.other_files.iter().filter(|change| !is_adopted(change));
+        let others = self.view.planned.plan.other_files.iter().filter(|change| !is_adopted(change));
         let (markers, others): (Vec<_>, Vec<_>) = others.partition(|change| is_marker(change));
-        text.extend(renamed_places_text(self.planned).map(|renamed| format!("  > {renamed}\n")));
-        let is_renamed = |change: &&&FileChange| self.planned.plan.is_renamed_place(&folder(change));
+        text.extend(renamed_places_text(self.view.planned).map(|renamed| format!("  > {renamed}\n")));
+        let is_renamed = |change: &&&FileChange| self.view.planned.plan.is_renamed_place(&folder(change));
         let markers: Vec<_> = markers.iter().filter(|change| !is_renamed(change)).collect();
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
             let mut names: Vec<_> =
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
             names.sort_unstable();
             if !names.is_empty() {
-                let places = places_text(self.planned, names.iter().map(String::as_str));
+                let places = places_text(self.view.planned, names.iter().map(String::as_str));
                 let _ = writeln!(text, "  {} {places}: {}", sign(kind), named(&names));
             }
         }

@@ -172,7 +172,7 @@ impl<'a> DescribedEnvironment<'a> {
     /// Describes an object.
     pub fn describe(&mut self, object: DescribedObject) -> Description<'a> {
         let Self { view, compiled, diagnostics, held } = self;
-        let published = reach::set(&object.listed, &view.inventory).map(|set| {
+        let published = reach::reached_assignments(&object.listed, &view.inventory).map(|set| {
             let ids: Vec<_> = view.inventory.assignments(&set, None).map(|assigned| assigned.id()).collect();
             let folder = |id: &AssignmentId| compiled.get(id).as_ref().and_then(Assignment::folder);
             held.find(&ids, |ids| ids.iter().map(folder).collect())

@@ -45,7 +45,7 @@ impl ObjectReach {
     /// None if an object of this kind reaches no assignments.
     pub fn new(object: &DescribedObject, view: &View<'_>) -> Option<Self> {
         let inventory = &view.inventory;
-        let set = set(&object.listed, &view.inventory)?;
+        let set = reached_assignments(&object.listed, inventory)?;
         let examples = inventory.assignments(&set, None).take(EXAMPLES_MAX).map(|one| one.id().to_string()).collect();
         Some(Self {
             counts: inventory.counts(&set),
@@ -64,7 +64,7 @@ fn largest(groups: BTreeMap<Arc<str>, usize>) -> Vec<(Arc<str>, usize)> {
 }
 
 /// The assignments that an object reaches.
-pub(super) fn set(listed: &Listed, inventory: &Inventory<'_>) -> Option<AssignmentSet> {
+pub(super) fn reached_assignments(listed: &Listed, inventory: &Inventory<'_>) -> Option<AssignmentSet> {
     let (object, key) = match listed {
         Listed::Target(target) => return Some(inventory.of_target(target.name.as_str())),
         Listed::Object(object, key) => (object, key),
@@ -116,7 +116,7 @@ fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) 
     let mut found = Vec::new();
     for kind in kinds.iter().copied() {
         for listed in objects(kind, inventory.prepared()) {
-            let assignments = inventory.len(&self::set(&listed, inventory).unwrap_or_default().and(set));
+            let assignments = inventory.len(&reached_assignments(&listed, inventory).unwrap_or_default().and(set));
             if assignments > 0 {
                 found.push(ReachingObject {
                     kind,

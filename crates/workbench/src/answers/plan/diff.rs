@@ -34,7 +34,7 @@ pub struct FileDiffs<'a> {
 }
 
 impl<'a> FileDiffs<'a> {
-    /// Of the files of a plan.
+    /// The differences of the files of a plan.
     pub fn new(planned: &'a Planned) -> Self {
         Self { planned }
     }
