@@ -5,6 +5,7 @@ mod listing;
 mod schema;
 
 use workbench::answers::branch_edit::BranchEditFields;
+use workbench::answers::config_history::ConfigHistoryFields;
 use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
@@ -43,6 +44,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("why-not", of_answer::<WhyNotFields>()),
         ("add, remove, rename, pin, unpin, config rollback", of_answer::<BranchEditFields>()),
         ("add target, set target, remove target", of_answer::<TargetEditFields>()),
+        ("config history", of_answer::<ConfigHistoryFields>()),
         ("rename workload", of_answer::<RenameFields>()),
         ("rename target", of_answer::<RenameFields>()),
     ];
@@ -62,7 +64,6 @@ fn owned(fields: &[(&str, &str)]) -> Vec<AnswerField> {
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("publish", PUBLISH),
-    ("config history", edits::CONFIG_HISTORY),
     ("releases create, releases show", edits::RELEASE),
     ("releases list", edits::RELEASES),
     ("releases diff", edits::RELEASES_DIFF),

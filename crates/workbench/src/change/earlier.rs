@@ -9,7 +9,7 @@ use git::load::{Read, ReadRole};
 use git::publications::SourceBranch;
 use git::{Commit, CommitInfo, RepositoryUrl, Revision};
 use model::git_id::GitId;
-use model::name::BaseRepoName;
+use model::name::{BaseRepoName, EnvironmentName};
 
 use super::Now;
 use crate::{EnvironmentSource, Error, Failure};
@@ -99,6 +99,11 @@ impl EarlierStates {
         let mut pins = self.now.pins();
         pins.extend(heads.iter().map(|(name, id)| (name.clone(), *id)));
         self.now.load(&PinnedRepositories::new(&*self.now.access.repositories, pins), None)
+    }
+
+    /// The name of the environment.
+    pub fn environment(&self) -> &EnvironmentName {
+        &self.now.loaded.fleet.environment
     }
 
     /// The environment's own branch.

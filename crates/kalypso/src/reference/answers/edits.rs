@@ -33,14 +33,6 @@ pub(super) const PACKS: &[Described] = &[
     ("packs[].summary", "what it generates"),
 ];
 
-/// The fields of `config history`.
-pub(super) const CONFIG_HISTORY: &[Described] = &[
-    ("items[].version", "the version of the configuration; null if the assignment did not exist"),
-    ("items[].commit", "the commit of the environment's branch that brought it"),
-    ("items[].committedOn", "the time of the commit"),
-    ("items[].subject", "the first line of its message"),
-];
-
 /// The fields of a release.
 pub(super) const RELEASE: &[Described] = &[
     ("name", "the name"),
