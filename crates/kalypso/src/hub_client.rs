@@ -14,6 +14,7 @@ use hub_api::promotions::PromotionEvent;
 use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
+pub(crate) use model::excerpt::plain;
 use model::object::release;
 use model::secret::{Secret, SecretSource};
 
@@ -256,12 +257,6 @@ pub(crate) fn short(commit: Option<&str>) -> String {
 /// A version on one line, for people: a commit, or a tag at a commit, with the first digits of the commit.
 pub(crate) fn version(text: &str) -> String {
     plain(release::shown(text))
-}
-
-/// External text on one line, without terminal control sequences.
-pub(crate) fn plain(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    line.chars().filter(|character| !character.is_control()).collect()
 }
 
 /// The failure for a publication that is not in the hub.

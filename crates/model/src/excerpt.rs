@@ -11,6 +11,12 @@ pub fn first(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// External text on one line, without terminal control sequences.
+pub fn plain(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().filter(|character| !character.is_control()).collect()
+}
+
 /// Two versions of a text, each of at most `chars_max` characters. If one is longer, both are the part around the first difference, with an ellipsis for what is
 /// left out on each side: two long texts never look the same.
 pub fn differing(before: &str, after: &str, chars_max: usize) -> (String, String) {

@@ -19,6 +19,7 @@ pub mod listing;
 mod patch;
 pub mod platform;
 pub mod process_lock;
+pub mod releases;
 pub mod source;
 pub mod states;
 pub mod working_trees;

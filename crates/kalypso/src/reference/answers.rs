@@ -10,6 +10,7 @@ use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
 use workbench::answers::plan::EnvironmentPlans;
+use workbench::answers::releases::{ReleaseDifferences, ReleaseFields, ReleaseList};
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
@@ -45,6 +46,9 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("add, remove, rename, pin, unpin, config rollback", of_answer::<BranchEditFields>()),
         ("add target, set target, remove target", of_answer::<TargetEditFields>()),
         ("config history", of_answer::<ConfigHistoryFields>()),
+        ("releases create, releases show", of_answer::<ReleaseFields>()),
+        ("releases list", of_answer::<ReleaseList>()),
+        ("releases diff", of_answer::<ReleaseDifferences>()),
         ("rename workload", of_answer::<RenameFields>()),
         ("rename target", of_answer::<RenameFields>()),
     ];
@@ -64,9 +68,6 @@ fn owned(fields: &[(&str, &str)]) -> Vec<AnswerField> {
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("publish", PUBLISH),
-    ("releases create, releases show", edits::RELEASE),
-    ("releases list", edits::RELEASES),
-    ("releases diff", edits::RELEASES_DIFF),
     ("add environment", edits::ENVIRONMENT),
     ("add template --list", edits::PACKS),
     ("codeowners", CODEOWNERS),

@@ -7,4 +7,5 @@ pub mod contract;
 pub mod describe;
 pub mod explain;
 pub mod plan;
+pub mod releases;
 pub mod why_not;
