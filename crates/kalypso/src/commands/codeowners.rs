@@ -1,24 +1,19 @@
 //! `kalypso codeowners`: the CODEOWNERS file of a repository.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use delivery::access::ControlPlaneSettings;
-use delivery::codeowners::{self, CodeOwners, OwnersQuestion, OwnersRule};
-use delivery::sources::loaded::Loaded;
+use delivery::codeowners::{self, FilePattern};
 use model::owners::is_owner;
-use serde_json::{Value as Json, json};
-use workbench::source::{complete, unknown_environment};
+use serde_json::json;
+use workbench::answers::codeowners::OwnedBranch;
+use workbench::source::complete;
 
 use crate::arguments::{Codeowners, Format, Notation};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{loading, terminal};
-
-/// The first line of the file.
-const HEADER: &str = "# Written by `kalypso codeowners`. Change the annotations `access.kalypso.io/owners` instead.";
 
 pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     let main_owners = options.owners.iter().map(|owner| known(owner)).collect::<Result<Vec<_>, _>>()?;
@@ -29,28 +24,24 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
         // Without a part of the hierarchy, folders would have the wrong owners.
         environments.push(complete(loaded)?);
     }
-    let (repository, branch) = asked(options, &environments, &access.settings)?;
-    let ControlPlaneSettings { repo, branch: main, git, .. } = &access.settings;
-    let question = OwnersQuestion {
-        repository: &repository,
-        branch: &branch,
-        main: (repo.as_str(), main),
-        main_owners: &main_owners,
-        rewrite: &git.rewrite,
+    let asked = OwnedBranch {
+        environment: options.environment.as_deref(),
+        repository: options.repository.as_deref(),
+        branch: options.branch.as_deref(),
     };
-    let found = codeowners::code_owners(environments.iter().map(|loaded| &*loaded.fleet), question);
+    let pattern = match options.format {
+        Notation::Github => FilePattern::as_glob,
+        Notation::Gitea => FilePattern::as_regex,
+    };
+    let found = asked.owners(&environments, (&access.settings, &main_owners), pattern)?;
     watch.end();
     found.warnings.iter().for_each(|warning| terminal::warn(warning));
-    let text = text(&found, options.format);
     if let Some(path) = &options.check {
-        return check(path, &text);
+        return check(path, &found.file());
     }
     match options.output {
-        Format::Human => terminal::answer(&text)?,
-        format => {
-            let answer = answer(&found, (&repository, &branch), options.format);
-            terminal::answer(&terminal::structured(&answer, format))?;
-        }
+        Format::Human => terminal::answer(&found.file())?,
+        format => terminal::answer(&terminal::structured(&json!(found), format))?,
     }
     Ok(Exit::Good)
 }
@@ -61,68 +52,6 @@ fn known(owner: &str) -> Result<Arc<str>, Failure> {
     }
     let help = "write `@user`, `@organization/team` or an e-mail address; repeat the option for several";
     Err(Failure::usage(format!("{owner:?} is not an owner")).help(help))
-}
-
-/// The repository and branch that the options name.
-fn asked(
-    options: &Codeowners,
-    environments: &[Loaded],
-    control_plane: &ControlPlaneSettings,
-) -> Result<(String, String), Failure> {
-    if let Some(name) = &options.environment {
-        let named = environments.iter().find(|loaded| loaded.fleet.environment.as_str() == name);
-        let declared = named.and_then(|loaded| loaded.fleet.declaration.as_ref());
-        let place = declared.map(|object| &object.spec.control_plane).ok_or_else(|| {
-            let known: Vec<_> = environments.iter().map(|loaded| loaded.fleet.environment.clone()).collect();
-            unknown_environment(name, &known)
-        })?;
-        return Ok((place.repo.to_string(), place.branch.to_string()));
-    }
-    let Some(repository) = &options.repository else {
-        return Ok((control_plane.repo.as_str().to_owned(), control_plane.branch.clone()));
-    };
-    if let Some(branch) = &options.branch {
-        return Ok((repository.clone(), branch.clone()));
-    }
-    let fleets = environments.iter().map(|loaded| &*loaded.fleet);
-    let branches = codeowners::branches(fleets, (repository, &control_plane.git.rewrite));
-    let mut names = branches.iter();
-    match (names.next(), names.next()) {
-        (Some(branch), None) => Ok((repository.clone(), branch.clone())),
-        (None, _) => {
-            Err(Failure::refused(format!("no object names the repository {}", git::without_credential(repository)))
-                .help("write the URL as in the `BaseRepo`, `Environment` or `WorkloadRegistration`"))
-        }
-        _ => {
-            let names: Vec<_> = branches.into_iter().collect();
-            Err(Failure::usage("objects name several branches of this repository")
-                .help(format!("name one with `--branch`: {}", names.join(", "))))
-        }
-    }
-}
-
-fn text(found: &CodeOwners, notation: Notation) -> String {
-    let mut text = format!("{HEADER}\n");
-    for rule in &found.rules {
-        let reasons = rule.reasons.iter().map(|reason| reason.replace(['\n', '\r'], " "));
-        let _ = write!(text, "\n# {}\n", reasons.collect::<Vec<_>>().join("; "));
-        let _ = writeln!(text, "{} {}", pattern(rule, notation), rule.owners.join(" "));
-    }
-    text
-}
-
-fn pattern(rule: &OwnersRule, notation: Notation) -> String {
-    match notation {
-        Notation::Github => rule.files.as_glob(),
-        Notation::Gitea => rule.files.as_regex(),
-    }
-}
-
-fn answer(found: &CodeOwners, (repository, branch): (&str, &str), notation: Notation) -> Json {
-    let owners = |rule: &OwnersRule| rule.owners.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let rule = |rule: &OwnersRule| json!({ "pattern": pattern(rule, notation), "owners": owners(rule), "reasons": rule.reasons });
-    let rules: Vec<_> = found.rules.iter().map(rule).collect();
-    json!({ "repository": git::without_credential(repository), "branch": branch, "rules": rules, "warnings": found.warnings })
 }
 
 /// Compares a file with the text. The notation of line ends does not matter.

@@ -5,6 +5,7 @@ mod listing;
 mod schema;
 
 use workbench::answers::branch_edit::BranchEditFields;
+use workbench::answers::codeowners::CodeOwnersFields;
 use workbench::answers::config_history::ConfigHistoryFields;
 use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
@@ -49,6 +50,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("releases create, releases show", of_answer::<ReleaseFields>()),
         ("releases list", of_answer::<ReleaseList>()),
         ("releases diff", of_answer::<ReleaseDifferences>()),
+        ("codeowners", of_answer::<CodeOwnersFields>()),
         ("rename workload", of_answer::<RenameFields>()),
         ("rename target", of_answer::<RenameFields>()),
     ];
@@ -70,7 +72,6 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("publish", PUBLISH),
     ("add environment", edits::ENVIRONMENT),
     ("add template --list", edits::PACKS),
-    ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status WORKLOAD --status STATUS", LISTED),
@@ -224,15 +225,6 @@ const PUBLISH: &[Described] = &[
     ),
     ("published[].counts.kept", "assignments that fail, and keep their last good output"),
     ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
-];
-
-const CODEOWNERS: &[Described] = &[
-    ("repository", "the repository"),
-    ("branch", "its branch"),
-    ("rules[].pattern", "the files, in the notation of the git host; later rules override earlier ones"),
-    ("rules[].owners[]", "their owners"),
-    ("rules[].reasons[]", "the objects that name the owners, with their files"),
-    ("warnings[]", "owners without effect, and limits that the limited team can change"),
 ];
 
 const HUB_IMPORT: &[Described] = &[

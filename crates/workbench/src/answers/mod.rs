@@ -2,6 +2,7 @@
 //! field.
 
 pub mod branch_edit;
+pub mod codeowners;
 pub mod config_history;
 pub mod contract;
 pub mod describe;
