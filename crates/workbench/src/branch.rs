@@ -6,6 +6,7 @@
 
 mod changes;
 mod comparison;
+mod declarations;
 mod proposal;
 mod source;
 mod writing;
@@ -15,14 +16,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use authoring::file_edits::FileEdits;
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::reading;
 use git::load::{DeclaredEnvironments, Snapshot};
-use git::{Commit, RepositoryError, RepositoryUrl, Revision};
+use git::{Commit, Edits, RepositoryError, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
 
 pub use self::changes::Changes;
 pub use self::comparison::EditComparison;
+pub(crate) use self::comparison::diagnostics;
 pub use self::proposal::{NewProposal, ProposalResult, author, decider, propose};
 pub use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::commit_range::Branches;
@@ -239,6 +242,11 @@ impl ControlPlaneBranch {
     fn working(&self) -> Option<&WorkingBranch> {
         self.trees.branch(&self.head.url, &self.name()).filter(|_| self.is_in_working_tree)
     }
+}
+
+/// Edits of files as edits of a commit.
+pub fn git_edits(files: &FileEdits) -> Edits {
+    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }
 
 /// The repository, branch and folder of what is edited.

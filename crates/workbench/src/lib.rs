@@ -13,6 +13,7 @@ pub mod config_versions;
 pub mod contained_files;
 pub mod diagnostics;
 pub mod edited_repositories;
+pub mod environment_addition;
 mod error;
 pub mod held_assignments;
 pub mod listing;

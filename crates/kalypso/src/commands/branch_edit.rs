@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use authoring::branch_files::{BranchFiles, EditRefusal};
-use authoring::file_edits::FileEdits;
 use delivery::access::RepositoryAccess;
 use git::Edits;
 use model::locate::Locator;
@@ -16,7 +15,7 @@ use model::source::Source;
 use serde_json::json;
 pub(super) use workbench::answers::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
 use workbench::answers::branch_edit::{BranchEditFields, EditOutcome, EditResult, check_expected, refused_edit};
-use workbench::branch::{BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal};
+use workbench::branch::{BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal, git_edits};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
@@ -200,11 +199,6 @@ pub(super) fn objects<'f>(
 
 fn has_errors(comparisons: &[EditComparison<'_>]) -> bool {
     comparisons.iter().any(|comparison| !comparison.new_errors().is_empty())
-}
-
-/// Edits of files as edits of a commit.
-pub(super) fn git_edits(files: &FileEdits) -> Edits {
-    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
 }
 
 /// Shows the errors that an edit would add. Nothing is written.

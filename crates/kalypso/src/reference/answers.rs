@@ -1,6 +1,5 @@
 //! The fields of the structured output of commands.
 
-mod edits;
 mod listing;
 mod schema;
 
@@ -10,8 +9,10 @@ use workbench::answers::config_history::ConfigHistoryFields;
 use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
 use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
+use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::releases::{ReleaseDifferences, ReleaseFields, ReleaseList};
+use workbench::answers::template_packs::TemplatePacks;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
@@ -51,6 +52,8 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("releases list", of_answer::<ReleaseList>()),
         ("releases diff", of_answer::<ReleaseDifferences>()),
         ("codeowners", of_answer::<CodeOwnersFields>()),
+        ("add environment", of_answer::<NewEnvironmentFields>()),
+        ("add template --list", of_answer::<TemplatePacks>()),
         ("rename workload", of_answer::<RenameFields>()),
         ("rename target", of_answer::<RenameFields>()),
     ];
@@ -70,8 +73,6 @@ fn owned(fields: &[(&str, &str)]) -> Vec<AnswerField> {
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("publish", PUBLISH),
-    ("add environment", edits::ENVIRONMENT),
-    ("add template --list", edits::PACKS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status WORKLOAD --status STATUS", LISTED),

@@ -7,6 +7,8 @@ pub mod config_history;
 pub mod contract;
 pub mod describe;
 pub mod explain;
+pub mod new_environment;
 pub mod plan;
 pub mod releases;
+pub mod template_packs;
 pub mod why_not;

@@ -79,7 +79,8 @@ impl<'a> EditComparison<'a> {
     }
 }
 
-fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
+/// All diagnostics of an environment.
+pub(crate) fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     let all = loaded.diagnostics.iter().cloned().chain(compiled.diagnostics());
     merged(all.chain(destination_problems(&loaded.fleet)).collect())
 }

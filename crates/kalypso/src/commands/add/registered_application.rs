@@ -14,12 +14,11 @@ use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
 use model::similar;
 use model::source::Source;
-use workbench::branch::{NewProposal, ProposalResult, propose};
+use workbench::branch::{NewProposal, ProposalResult, git_edits, propose};
 use workbench::change::{EditedStates, EnvironmentChange};
 use workbench::edited_repositories::{EditedRepositories, Next};
 use workbench::source::{environment_name, unknown_environment};
 
-use crate::commands::branch_edit::git_edits;
 use crate::configuration::Settings;
 use crate::exit::Failure;
 use crate::progress::Watch;

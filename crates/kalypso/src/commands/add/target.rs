@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 use workbench::answers::branch_edit::{EditPlan, ProposalFields};
-use workbench::branch::{EditComparison, NewProposal, ProposalResult};
+use workbench::branch::{EditComparison, NewProposal, ProposalResult, git_edits};
 use workbench::source::environment_name;
 
 use super::application::Application;
@@ -246,7 +246,7 @@ impl Outcome<'_> {
                 let title_of_body = what.title();
                 let body = ProposalBody { title: &title_of_body, of: &of, files: self.edits, comparisons: plans };
                 let body = |characters_max| body.text(characters_max);
-                let edits = branch_edit::git_edits(self.edits);
+                let edits = git_edits(self.edits);
                 let text = NewProposal { edits: &edits, branch: &branch, title: &title, body: &body };
                 return Ok(Done::Proposed(registered.propose(text)?));
             }

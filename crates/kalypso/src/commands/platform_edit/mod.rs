@@ -1,6 +1,5 @@
 //! Edits of a whole platform: environments and template packs.
 
-mod declarations;
 pub(super) mod environment;
 pub(super) mod removal;
 pub(super) mod template;

@@ -7,7 +7,6 @@ use delivery::reading::ReadAt;
 use model::kind::Kind;
 use workbench::source::environment_name;
 
-use super::declarations;
 use crate::arguments::{RemoveEnvironment, SourceOptions};
 use crate::commands::branch_edit::{BranchEdit, EditVerb, OpenBranch};
 use crate::exit::Exit;
@@ -18,7 +17,7 @@ use crate::{compiling, loading};
 pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result<Exit> {
     let name = environment_name(&options.name)?;
     let open = OpenBranch::new(&options.edit, None)?;
-    let contents = declarations::read(&open.branch)?;
+    let contents = open.branch.declarations()?;
     let files = match EnvironmentDeclarations(&contents).without(&name) {
         Ok(files) => files,
         Err(refusal) => return open.refuse(&refusal, options.edit.output),

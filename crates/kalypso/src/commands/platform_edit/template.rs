@@ -9,6 +9,7 @@ use authoring::scaffold::packs::ALL;
 use model::kind::Kind;
 use model::name::TemplateName;
 use serde_json::json;
+use workbench::answers::template_packs::TemplatePacks;
 
 use crate::arguments::{AddTemplate, Format};
 use crate::commands::branch_edit::{BranchEdit, EditVerb, OpenBranch, name};
@@ -56,20 +57,16 @@ fn unknown(text: &str) -> Failure {
 }
 
 fn list(format: Format) -> anyhow::Result<Exit> {
+    let answer = TemplatePacks::all();
     if format == Format::Human {
-        let width = ALL.iter().map(|pack| pack.name.len()).max().unwrap_or_default();
+        let width = answer.packs.iter().map(|pack| pack.name.len()).max().unwrap_or_default();
         let mut text = String::new();
-        for pack in ALL {
-            let _ = writeln!(text, "{:width$}  {:<16}  {}", pack.name, pack.role.field(), pack.summary);
+        for pack in answer.packs {
+            let _ = writeln!(text, "{:width$}  {:<16}  {}", pack.name, pack.field, pack.summary);
         }
         terminal::answer(&text)?;
     } else {
-        let pack = |pack: &Pack| {
-            let (field, summary) = (pack.role.field(), pack.summary);
-            json!({ "name": pack.name, "template": pack.template, "field": field, "summary": summary })
-        };
-        let answer = json!({ "packs": ALL.iter().map(pack).collect::<Vec<_>>() });
-        terminal::answer(&terminal::structured(&answer, format))?;
+        terminal::answer(&terminal::structured(&json!(answer), format))?;
     }
     Ok(Exit::Good)
 }

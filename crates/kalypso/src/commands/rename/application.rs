@@ -14,11 +14,11 @@ use model::label;
 use model::name::WorkloadName;
 use model::object::environment::RepositoryPlace;
 use model::similar;
-use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace};
+use workbench::branch::{BranchOf, ControlPlaneBranch, EditPlace, git_edits};
 
 use super::joint::{JointEdit, Part};
 use crate::arguments::{EditOptions, RenameTarget, RenameWorkload};
-use crate::commands::branch_edit::{git_edits, name, objects, open, refuse};
+use crate::commands::branch_edit::{name, objects, open, refuse};
 use crate::configuration::Settings;
 use crate::exit::{Exit, Failure};
 use crate::loading;
