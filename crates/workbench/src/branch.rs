@@ -8,6 +8,7 @@ mod changes;
 mod comparison;
 mod declarations;
 mod proposal;
+mod result;
 mod source;
 mod writing;
 
@@ -16,17 +17,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use authoring::branch_files::BranchFiles;
 use authoring::file_edits::FileEdits;
 use delivery::access::{RepositoryAccess, destination_url};
 use delivery::reading;
 use git::load::{DeclaredEnvironments, Snapshot};
 use git::{Commit, Edits, RepositoryError, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
+use model::source::Source;
 
 pub use self::changes::Changes;
 pub use self::comparison::EditComparison;
 pub(crate) use self::comparison::diagnostics;
 pub use self::proposal::{NewProposal, ProposalResult, author, decider, propose};
+pub use self::result::EditResult;
 pub use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::commit_range::Branches;
 use crate::edited_repositories::EditedRepositories;
@@ -175,6 +179,13 @@ impl ControlPlaneBranch {
     /// files do not. For an environment's branch, these are the files below the path of its `Environment` object.
     pub fn files(&self) -> &BTreeMap<Arc<str>, Arc<[u8]>> {
         &self.files
+    }
+
+    /// Files of a commit of the branch with their objects.
+    pub fn objects<'f>(&'f self, contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'f> {
+        let (label, url) = (self.url().label(), self.url().as_str().into());
+        let source = Source { label, url, revision: self.name(), commit: None, is_pinned: false };
+        BranchFiles::new(source, contents, self.folder())
     }
 
     /// The folder that the environment is read from, relative to the root of the repository. Empty for the root. New files belong below it.

@@ -16,6 +16,7 @@ pub mod edited_repositories;
 pub mod environment_addition;
 mod error;
 pub mod held_assignments;
+pub mod joint_rename;
 pub mod listing;
 mod patch;
 pub mod platform;

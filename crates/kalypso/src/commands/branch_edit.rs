@@ -11,11 +11,12 @@ use delivery::access::RepositoryAccess;
 use git::Edits;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::source::Source;
 use serde_json::json;
 pub(super) use workbench::answers::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
-use workbench::answers::branch_edit::{BranchEditFields, EditOutcome, EditResult, check_expected, refused_edit};
-use workbench::branch::{BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, NewProposal, git_edits};
+use workbench::answers::branch_edit::{BranchEditFields, EditOutcome, check_expected, refused_edit};
+use workbench::branch::{
+    BranchOf, Changes, ControlPlaneBranch, EditComparison, EditPlace, EditResult, NewProposal, git_edits,
+};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
@@ -83,7 +84,7 @@ impl OpenBranch {
 
     /// Files of another commit of the branch, with their objects.
     pub(super) fn files_of<'f>(&'f self, contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'f> {
-        objects(&self.branch, contents)
+        self.branch.objects(contents)
     }
 
     /// Shows a refusal.
@@ -185,16 +186,6 @@ pub(super) fn open(
     let branch = ControlPlaneBranch::open(access, of, place)?;
     branch.topic_note().iter().for_each(|note| terminal::note(note));
     Ok(branch)
-}
-
-/// Files of a branch with their objects.
-pub(super) fn objects<'f>(
-    branch: &'f ControlPlaneBranch,
-    contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>,
-) -> BranchFiles<'f> {
-    let (label, url) = (branch.url().label(), branch.url().as_str().into());
-    let source = Source { label, url, revision: branch.name(), commit: None, is_pinned: false };
-    BranchFiles::new(source, contents, branch.folder())
 }
 
 fn has_errors(comparisons: &[EditComparison<'_>]) -> bool {

@@ -42,7 +42,6 @@ mod status;
 mod why_not;
 
 pub(crate) use self::add::TargetEditFields;
-pub(crate) use self::rename::RenameFields;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::unread_changes::noted;

@@ -1,6 +1,5 @@
 //! `kalypso rename`: gives an object another name, with everything that names it.
 
-mod application;
 mod joint;
 
 use std::sync::Arc;
@@ -10,8 +9,7 @@ use authoring::renames::{NamedKind, NewName, Renaming, follow, rename};
 use model::kind::Kind;
 use model::name::{ClusterName, ClusterTypeName};
 
-pub(crate) use self::joint::RenameFields;
-use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, name, objects};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, name};
 use crate::arguments::{Rename, RenameInEnvironment, RenameKind};
 use crate::exit::Exit;
 use crate::terminal::{count, named};
@@ -26,15 +24,15 @@ pub(super) fn run(options: &Rename) -> anyhow::Result<Exit> {
             name::<ClusterName>(&options.new_name, "cluster")?;
             in_environment((Kind::Cluster, "cluster"), options)
         }
-        RenameKind::Workload(options) => application::workload(options),
-        RenameKind::Target(options) => application::target(options),
+        RenameKind::Workload(options) => joint::workload(options),
+        RenameKind::Target(options) => joint::target(options),
     }
 }
 
 /// The note about objects of the main branch that name it. They are for all environments, and stay.
 fn of_main(open: &OpenBranch, name: NewName) -> Option<String> {
     let main = open.branch.main().ok()?;
-    let referring = follow(&objects(&main, main.files()), std::slice::from_ref(&name)).ok()?.referring;
+    let referring = follow(&main.objects(main.files()), std::slice::from_ref(&name)).ok()?.referring;
     let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
     (!names.is_empty()).then(|| {
         let number = count(names.len(), "object");

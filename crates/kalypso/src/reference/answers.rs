@@ -12,11 +12,12 @@ use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverv
 use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::releases::{ReleaseDifferences, ReleaseFields, ReleaseList};
+use workbench::answers::rename::RenameFields;
 use workbench::answers::template_packs::TemplatePacks;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
-use crate::commands::{RenameFields, TargetEditFields};
+use crate::commands::TargetEditFields;
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);

@@ -10,5 +10,6 @@ pub mod explain;
 pub mod new_environment;
 pub mod plan;
 pub mod releases;
+pub mod rename;
 pub mod template_packs;
 pub mod why_not;

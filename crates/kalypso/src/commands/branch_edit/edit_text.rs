@@ -8,8 +8,8 @@ use authoring::file_edits::FileEdits;
 use delivery::output::changes::markdown::{self, PlanText};
 use model::excerpt;
 use model::kind::Kind;
-use workbench::answers::branch_edit::{BranchEdit, EditOutcome, EditResult, EditVerb, is_shown};
-use workbench::branch::{ControlPlaneBranch, EditComparison};
+use workbench::answers::branch_edit::{BranchEdit, EditOutcome, EditVerb, is_shown};
+use workbench::branch::{ControlPlaneBranch, EditComparison, EditResult};
 
 use crate::commands::plan::summary;
 use crate::terminal::{count, named};

@@ -6,7 +6,6 @@ use authoring::additions::PlacedObject;
 use authoring::config_values::ConfigValueChange;
 use authoring::file_edits::{FileEdit, FileEdits};
 use delivery::pull_requests::Proposal;
-use git::checkout::Committed;
 use model::field_path::FieldPath;
 use model::tree::OpenError;
 use serde::Serialize;
@@ -15,7 +14,7 @@ use utoipa::ToSchema;
 
 pub use self::value_effect::{ExpectedValues, check_expected};
 use super::plan::{PlanFields, PlanView};
-use crate::branch::{Changes, ControlPlaneBranch, EditComparison, ProposalResult};
+use crate::branch::{Changes, ControlPlaneBranch, EditComparison, EditResult, ProposalResult};
 use crate::diagnostics::DiagnosticReport;
 
 /// What is done with the objects.
@@ -61,20 +60,6 @@ pub struct BranchEdit {
     pub slug: String,
     /// The values that must have an effect. None: the edit may have none.
     pub expected: Option<ExpectedValues>,
-}
-
-/// The state of the working tree or repository after an edit.
-pub enum EditResult {
-    /// There was nothing to do.
-    Nothing,
-    /// The edit was only shown.
-    Shown,
-    /// Files were written.
-    Written,
-    /// Files were written and committed.
-    Committed(Committed),
-    /// The edit is on a branch of its own.
-    Proposed(ProposalResult),
 }
 
 /// What an edit did.
@@ -202,11 +187,6 @@ impl BranchEditFields {
         let pinned = changes.pinned.iter();
         let pinned =
             pinned.map(|(name, commit)| PinnedFields { environment: name.to_string(), commit: commit.to_string() });
-        let (commit, proposal) = match done {
-            EditResult::Committed(committed) => (Some(committed.id.to_string()), None),
-            EditResult::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
-            EditResult::Nothing | EditResult::Shown | EditResult::Written => (None, None),
-        };
         Ok(Self {
             action: edit.verb.word(),
             branch: branch.name().to_string(),
@@ -215,9 +195,9 @@ impl BranchEditFields {
             values: edit.values.iter().map(|value| ValueFields::new(value, comparisons)).collect(),
             files: files.collect(),
             notes: edit.warnings.iter().chain(&edit.notes).cloned().collect(),
-            is_written: matches!(done, EditResult::Written | EditResult::Committed(_)),
-            commit,
-            proposal,
+            is_written: done.is_written(),
+            commit: done.commit(),
+            proposal: ProposalFields::of_result(done),
             plans,
             pinned: pinned.collect(),
             report: report.to_json(),
@@ -247,6 +227,11 @@ impl EditedFile {
 }
 
 impl ProposalFields {
+    /// The proposal of an edit. None: it was not proposed.
+    pub fn of_result(done: &EditResult) -> Option<Self> {
+        if let EditResult::Proposed(proposed) = done { Some(Self::new(proposed)) } else { None }
+    }
+
     /// The branch of a proposal, and its pull request.
     pub fn new(proposed: &ProposalResult) -> Self {
         let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
