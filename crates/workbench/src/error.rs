@@ -5,6 +5,7 @@ use std::sync::Arc;
 use delivery::error::{AdmissionError, DestinationError, ReadError};
 use delivery::sources::loaded::Loaded;
 use model::diagnostic::Diagnostic;
+use model::similar;
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +68,20 @@ impl Failure {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// Adds the most similar one of the known names as advice, or other advice if none is similar.
+    #[must_use]
+    pub fn did_you_mean<'k>(
+        self,
+        name: &str,
+        known: impl IntoIterator<Item = &'k str>,
+        other: impl Into<String>,
+    ) -> Self {
+        match similar::nearest(name, known) {
+            Some(nearest) => self.help(format!("did you mean `{nearest}`?")),
+            None => self.help(other),
+        }
     }
 
     /// A failure with the advice of a diagnostic.

@@ -17,7 +17,7 @@ use model::fleet::{Author, RegisteredWorkload};
 use model::kind::Kind;
 use model::name::WorkloadName;
 use model::object::environment::RepositoryPlace;
-use model::{excerpt, label, similar};
+use model::{excerpt, label};
 
 use crate::branch::{BranchOf, ControlPlaneBranch, EditPlace, EditResult, NewProposal, git_edits};
 use crate::change::EnvironmentChange;
@@ -247,10 +247,8 @@ impl RenameRequest<'_> {
         let names = environments.iter().flat_map(|loaded| loaded.fleet.workloads.keys());
         let known: BTreeSet<_> = names.map(WorkloadName::as_str).collect();
         let failure = Failure::refused(format!("there is no workload `{}`", self.workload));
-        match similar::nearest(self.workload, known.iter().copied()) {
-            Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-            None => failure.help("`kalypso get workloads -e ENV` lists the workloads of an environment"),
-        }
+        let help = "`kalypso get workloads -e ENV` lists the workloads of an environment";
+        failure.did_you_mean(self.workload, known, help)
     }
 
     /// Refuses the name of another workload, and a name that is registered for another application.

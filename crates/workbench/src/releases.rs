@@ -16,7 +16,6 @@ use model::excerpt::plain;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::release;
-use model::similar;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -90,12 +89,9 @@ pub fn find(access: &RepositoryAccess, name: &str) -> Result<NamedRelease, Failu
     if let Some((_, read)) = named_releases::find(access, name).map_err(failure)? {
         return read.map_err(|error| Failure::refused(format!("{}: {error}", named_releases::BRANCH)));
     }
-    let known: Vec<_> = named_releases::list(access).map_err(failure)?.into_iter().map(|(name, _)| name).collect();
+    let known = named_releases::list(access).map_err(failure)?;
     let failure = Failure::refused(format!("there is no release `{name}`"));
-    Err(match similar::nearest(name, known.iter().map(|name| &**name)) {
-        Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-        None => failure.help("`kalypso releases list` lists them"),
-    })
+    Err(failure.did_you_mean(name, known.iter().map(|(name, _)| &**name), "`kalypso releases list` lists them"))
 }
 
 /// The differences between two releases: the main branch first, then the workloads by name.

@@ -11,7 +11,6 @@ mod target;
 mod workload;
 
 use authoring::additions::{AddOptions, Additions, add};
-use authoring::branch_files::EditRefusal;
 use authoring::new_object::NewObject;
 use workbench::contained_files;
 
@@ -59,26 +58,11 @@ impl NewObjects<'_> {
 fn finish(open: OpenBranch, new: NewObjects<'_>, (place, edit): (&FileOptions, &EditOptions)) -> anyhow::Result<Exit> {
     let file = place.file.as_deref().map(|file| path_of(&open, file)).transpose()?;
     let options = AddOptions { file: file.as_deref(), shared_name: new.shared_name };
-    let added: Result<Additions, EditRefusal> = add(&open.files(), &new.objects, options);
-    let Additions { edits: files, objects } = match added {
-        Ok(added) => added,
-        Err(refusal) => return open.refuse(&refusal, edit.output),
-    };
-    let values = Vec::new();
-    let verb = EditVerb::Add;
-    open.finish(
-        &BranchEdit {
-            verb,
-            objects,
-            values,
-            files,
-            warnings: new.warnings,
-            notes: Vec::new(),
-            slug: new.slug,
-            expected: None,
-        },
-        edit,
-    )
+    let added = add(&open.files(), &new.objects, options).map(|Additions { edits, objects }| {
+        let edit = BranchEdit::new(EditVerb::Add, objects, edits, new.slug);
+        BranchEdit { warnings: new.warnings, ..edit }
+    });
+    open.finish(added, edit)
 }
 
 /// The path of a file that the command line names, from the root of the branch.

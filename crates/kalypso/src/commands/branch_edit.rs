@@ -87,17 +87,20 @@ impl OpenBranch {
         self.branch.objects(contents)
     }
 
-    /// Shows a refusal.
-    pub(super) fn refuse(self, refusal: &EditRefusal, format: Format) -> anyhow::Result<Exit> {
-        refuse(self.watch, refusal, format)
-    }
-
-    /// Shows the plans of an edit, and carries it out if it adds no errors.
-    pub(super) fn finish(mut self, edit: &BranchEdit, options: &EditOptions) -> anyhow::Result<Exit> {
+    /// Shows the plans of an edit, and carries it out if it adds no errors. Or shows why it is refused.
+    pub(super) fn finish(
+        mut self,
+        edit: Result<BranchEdit, EditRefusal>,
+        options: &EditOptions,
+    ) -> anyhow::Result<Exit> {
+        let edit = match edit {
+            Ok(edit) => edit,
+            Err(refusal) => return refuse(self.watch, &refusal, options.output),
+        };
         if options.output == Format::Human {
             edit.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
-        let request = Request { edit, options };
+        let request = Request { edit: &edit, options };
         let edits = git_edits(&edit.files);
         if edits.is_empty() && edit.expected.is_none() {
             self.watch.end();

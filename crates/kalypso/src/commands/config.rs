@@ -1,6 +1,6 @@
 //! `kalypso config`: earlier versions of the configuration.
 
-use authoring::config_restoration::restore;
+use authoring::config_restoration::{ConfigRestoration, restore};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 use workbench::answers::config_history::ConfigHistoryFields;
@@ -64,20 +64,10 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     };
     let contents = open.branch.files_at(&commit)?;
     let restored = restore(&open.files(), &open.files_of(&contents));
-    let restored = match restored {
-        Ok(restored) => restored,
-        Err(refusal) => return open.refuse(&refusal, options.edit.output),
-    };
     let short = commit.id.short();
-    let edit = BranchEdit {
-        verb: EditVerb::Change,
-        objects: restored.objects,
-        values: Vec::new(),
-        files: restored.edits,
-        warnings: Vec::new(),
+    let edit = restored.map(|ConfigRestoration { edits, objects }| BranchEdit {
         notes: vec![format!("the values of commit {short} are restored")],
-        slug: format!("config-{short}"),
-        expected: None,
-    };
-    open.finish(&edit, &options.edit)
+        ..BranchEdit::new(EditVerb::Change, objects, edits, format!("config-{short}"))
+    });
+    open.finish(edit, &options.edit)
 }

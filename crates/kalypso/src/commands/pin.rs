@@ -8,7 +8,7 @@ use authoring::branch_files::{BranchFiles, FoundObject};
 use authoring::label_advice;
 use authoring::objects::PolicySelection;
 use authoring::pins::{ChangedPin, PinnedRelease, change_release, release_pin};
-use authoring::removals::remove_named;
+use authoring::removals::{Removals, remove_named};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::schedule::pin::Manifests;
@@ -62,12 +62,10 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
         (added.map(|added| ChangedPin { edits: added.edits, object: added.objects }), EditVerb::Add)
     };
     drop(files);
-    let ChangedPin { edits: files, object: objects } = match changed {
-        Ok(changed) => changed,
-        Err(refusal) => return open.refuse(&refusal, options.edit.output),
-    };
-    let (values, notes, slug) = (Vec::new(), Vec::new(), format!("pin-{pin_name}"));
-    open.finish(&BranchEdit { verb, objects, values, files, warnings, notes, slug, expected: None }, &options.edit)
+    let slug = format!("pin-{pin_name}");
+    let edit = changed
+        .map(|ChangedPin { edits, object }| BranchEdit { warnings, ..BranchEdit::new(verb, object, edits, slug) });
+    open.finish(edit, &options.edit)
 }
 
 pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
@@ -76,21 +74,9 @@ pub(super) fn unpin(options: &Unpin) -> anyhow::Result<Exit> {
     let names = pins_to_remove(&files, options)?;
     let removed = remove_named(&files, Kind::ReleasePin, &names, false);
     drop(files);
-    let removed = match removed {
-        Ok(removed) => removed,
-        Err(refusal) => return open.refuse(&refusal, options.edit.output),
-    };
-    let edit = BranchEdit {
-        verb: EditVerb::Remove,
-        objects: removed.objects,
-        values: Vec::new(),
-        files: removed.edits,
-        warnings: Vec::new(),
-        notes: Vec::new(),
-        slug: format!("pin-{}", options.name),
-        expected: None,
-    };
-    open.finish(&edit, &options.edit)
+    let slug = format!("pin-{}", options.name);
+    let edit = removed.map(|Removals { edits, objects }| BranchEdit::new(EditVerb::Remove, objects, edits, slug));
+    open.finish(edit, &options.edit)
 }
 
 /// The pins that are removed: the one of this name, or the pins of this workload.

@@ -72,10 +72,6 @@ fn different_names(texts: &[String]) -> anyhow::Result<Vec<Arc<str>>> {
 
 fn named_in(what: What, names: &[Arc<str>], open: OpenBranch, options: &EditOptions) -> anyhow::Result<Exit> {
     let removed = remove_named(&open.files(), what.kind, names, what.is_cascading);
-    let Removals { edits: files, objects } = match removed {
-        Ok(removed) => removed,
-        Err(refusal) => return open.refuse(&refusal, options.output),
-    };
     let slug = match names {
         [name] => format!("{}-{name}", what.word),
         names => format!(
@@ -85,19 +81,8 @@ fn named_in(what: What, names: &[Arc<str>], open: OpenBranch, options: &EditOpti
             names.len().saturating_sub(1)
         ),
     };
-    open.finish(
-        &BranchEdit {
-            verb: EditVerb::Remove,
-            objects,
-            values: Vec::new(),
-            files,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            slug,
-            expected: None,
-        },
-        options,
-    )
+    let edit = removed.map(|Removals { edits, objects }| BranchEdit::new(EditVerb::Remove, objects, edits, slug));
+    open.finish(edit, options)
 }
 
 /// Values of a container, or the whole container.

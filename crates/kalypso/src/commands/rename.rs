@@ -42,36 +42,23 @@ fn of_main(open: &OpenBranch, name: NewName) -> Option<String> {
 
 /// Renames an object in the branch of an environment. `word` is the kind on the command line.
 fn in_environment((kind, word): (Kind, &str), options: &RenameInEnvironment) -> anyhow::Result<Exit> {
-    let RenameInEnvironment { name: old, new_name: new, environment, edit } = options;
-    let open = OpenBranch::new(edit, Some(environment))?;
+    let RenameInEnvironment { name: old, new_name: new, environment, edit: options } = options;
+    let open = OpenBranch::new(options, Some(environment))?;
     let what = if kind == Kind::ClusterType { NamedKind::ClusterType } else { NamedKind::Cluster };
-    let Renaming { edits: files, object, referring } = match rename(&open.files(), kind, (old, new)) {
-        Ok(renaming) => renaming,
-        Err(refusal) => return open.refuse(&refusal, edit.output),
-    };
-    let mut notes = Vec::new();
-    if !referring.is_empty() {
-        let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
-        notes.push(format!("{} that named it: {}", count(names.len(), "object"), named(&names)));
-    }
-    notes.extend(of_main(&open, NewName { named: what, old: old.as_str().into(), new: new.as_str().into() }));
-    notes.push(format!(
-        "reconcilers that pull its folder must pull the new one: kalypso bootstrap {new} -e {environment}"
-    ));
-    let value = |text: &str| Some(Arc::from(text));
-    let values = vec![ConfigValueChange { key: "name".into(), old: value(old), new: value(new) }];
-    let slug = format!("{word}-{old}-to-{new}");
-    open.finish(
-        &BranchEdit {
-            verb: EditVerb::Rename,
-            objects: object,
-            values,
-            files,
-            warnings: Vec::new(),
-            notes,
-            slug,
-            expected: None,
-        },
-        edit,
-    )
+    let edit = rename(&open.files(), kind, (old, new)).map(|Renaming { edits, object, referring }| {
+        let mut notes = Vec::new();
+        if !referring.is_empty() {
+            let names: Vec<_> = referring.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
+            notes.push(format!("{} that named it: {}", count(names.len(), "object"), named(&names)));
+        }
+        notes.extend(of_main(&open, NewName { named: what, old: old.as_str().into(), new: new.as_str().into() }));
+        notes.push(format!(
+            "reconcilers that pull its folder must pull the new one: kalypso bootstrap {new} -e {environment}"
+        ));
+        let value = |text: &str| Some(Arc::from(text));
+        let values = vec![ConfigValueChange { key: "name".into(), old: value(old), new: value(new) }];
+        let edit = BranchEdit::new(EditVerb::Rename, object, edits, format!("{word}-{old}-to-{new}"));
+        BranchEdit { values, notes, ..edit }
+    });
+    open.finish(edit, options)
 }

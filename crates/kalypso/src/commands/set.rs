@@ -116,27 +116,24 @@ impl Request {
 
     fn finish(
         self,
-        (environment, edit): (&str, &EditOptions),
+        (environment, options): (&str, &EditOptions),
         advice: impl FnOnce(&OpenBranch) -> Vec<String>,
     ) -> anyhow::Result<Exit> {
         let Self { kind, word, names, labels, changes, notes } = self;
         if changes.pairs.is_empty() && changes.fields.is_empty() {
             return Err(nothing().into());
         }
-        let open = OpenBranch::new(edit, Some(environment))?;
+        let open = OpenBranch::new(options, Some(environment))?;
         let mut warnings = label_advice::of_places(&open.files(), &labels.set);
         warnings.extend(advice(&open));
         let changed = change(&open.files(), (kind, &names), &changes);
-        let ChangedObjects { edits: files, objects } = match changed {
-            Ok(changed) => changed,
-            Err(refusal) => return open.refuse(&refusal, edit.output),
-        };
         let more = if names.len() > 1 { format!("-and-{}-more", names.len() - 1) } else { String::new() };
         let slug = format!("{word}-{}{more}", names.first().map(|name| &**name).unwrap_or_default());
-        let values = Vec::new();
-        open.finish(
-            &BranchEdit { verb: EditVerb::Change, objects, values, files, warnings, notes, slug, expected: None },
-            edit,
-        )
+        let edit = changed.map(|ChangedObjects { edits, objects }| BranchEdit {
+            warnings,
+            notes,
+            ..BranchEdit::new(EditVerb::Change, objects, edits, slug)
+        });
+        open.finish(edit, options)
     }
 }

@@ -7,7 +7,6 @@ use git::load::Snapshot;
 use model::fleet::Fleet;
 use model::name::EnvironmentName;
 use model::object::{BaseRepo, Object};
-use model::similar;
 
 use super::plain_folder;
 use crate::working_trees::RemoteBranch;
@@ -47,12 +46,8 @@ pub(super) fn place(
         }
         [] => {
             let failure = Failure::refused(format!("{environment} reads no BaseRepo `{text}`"));
-            let nearest = similar::nearest(text, fleet.base_repos.values().map(|object| object.name.as_str()));
-            Err(match nearest {
-                Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-                None => failure.help(format!("it reads {}", names(&mut all()))),
-            }
-            .into())
+            let known = fleet.base_repos.values().map(|object| object.name.as_str());
+            Err(failure.did_you_mean(text, known, format!("it reads {}", names(&mut all()))).into())
         }
         several => {
             let message = format!("{} BaseRepos of {environment} read `{text}`", several.len());

@@ -41,7 +41,7 @@ pub(in crate::commands) fn finish(
 ) -> anyhow::Result<Exit> {
     let changes = match changes {
         Ok(changes) => changes,
-        Err(ConfigError::Refused(refusal)) => return open.refuse(&refusal, options.output),
+        Err(ConfigError::Refused(refusal)) => return open.finish(Err(refusal), options),
         Err(error) => return Err(failure(&error).into()),
     };
     let verb = match (changes.is_new, changes.is_gone) {
@@ -51,17 +51,9 @@ pub(in crate::commands) fn finish(
     };
     let objects: Vec<_> = changes.container.into_iter().collect();
     let slug = objects.first().map_or_else(|| "config".to_owned(), |object| format!("config-{}", object.name));
-    let edit = BranchEdit {
-        verb,
-        objects,
-        values: changes.values,
-        files: changes.edits,
-        warnings: Vec::new(),
-        notes: changes.priority.map(|priority| format!("priority {priority}")).into_iter().collect(),
-        slug,
-        expected,
-    };
-    open.finish(&edit, options)
+    let notes = changes.priority.map(|priority| format!("priority {priority}")).into_iter().collect();
+    let edit = BranchEdit::new(verb, objects, changes.edits, slug);
+    open.finish(Ok(BranchEdit { values: changes.values, notes, expected, ..edit }), options)
 }
 
 /// The container that the command line names.

@@ -12,7 +12,6 @@ use delivery::sources::loaded::Loaded;
 use git::load::{ReadRole, Snapshot};
 use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
-use model::similar;
 use model::source::Source;
 use workbench::branch::{NewProposal, ProposalResult, git_edits, propose};
 use workbench::change::{EditedStates, EnvironmentChange};
@@ -132,13 +131,10 @@ fn registration_of(loaded: &Loaded, workload: &str) -> Option<RegistrationName> 
 /// The commit from which a workload was read.
 fn head_of(loaded: &Loaded, workload: &str) -> Result<Commit, Failure> {
     let environment: &EnvironmentName = &loaded.fleet.environment;
-    let known = || loaded.fleet.workloads.keys().map(WorkloadName::as_str);
     if !loaded.fleet.workloads.contains_key(workload) {
         let failure = Failure::refused(format!("{environment} reads no workload `{workload}`"));
-        return Err(match similar::nearest(workload, known()) {
-            Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-            None => failure.help(format!("`kalypso get workloads -e {environment}` lists them")),
-        });
+        let help = format!("`kalypso get workloads -e {environment}` lists them");
+        return Err(failure.did_you_mean(workload, loaded.fleet.workloads.keys().map(WorkloadName::as_str), help));
     }
     let Some(registration) = registration_of(loaded, workload) else {
         let failure = Failure::refused(format!("workload `{workload}` is not in the repository of an application"));

@@ -20,25 +20,15 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
     let contents = open.branch.declarations()?;
     let files = match EnvironmentDeclarations(&contents).without(&name) {
         Ok(files) => files,
-        Err(refusal) => return open.refuse(&refusal, options.edit.output),
+        Err(refusal) => return open.finish(Err(refusal), &options.edit),
     };
     let path =
         files.iter().map(|(path, _)| path.clone()).find(|path| **path == *NewEnvironment::declaration_path(&name));
     let path = path.or_else(|| files.iter().next().map(|(path, _)| path.clone())).unwrap_or_default();
     let object = PlacedObject { kind: Kind::Environment, name: name.as_arc().clone(), path };
     let notes = notes(options)?;
-    let slug = format!("environment-{name}");
-    let edit = BranchEdit {
-        verb: EditVerb::Remove,
-        objects: vec![object],
-        values: Vec::new(),
-        files,
-        warnings: Vec::new(),
-        notes,
-        slug,
-        expected: None,
-    };
-    open.finish(&edit, &options.edit)
+    let edit = BranchEdit::new(EditVerb::Remove, vec![object], files, format!("environment-{name}"));
+    open.finish(Ok(BranchEdit { notes, ..edit }), &options.edit)
 }
 
 /// What is no longer published, and what stays.

@@ -33,27 +33,14 @@ pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
     let object = PlacedObject { kind: Kind::Template, name: template.into(), path: file.path.as_str().into() };
     files.write(file.path, file.text.into_bytes());
     let notes = vec![format!("cluster types name it: {}: {template}", pack.role.field())];
-    let slug = format!("template-{template}");
-    let edit = BranchEdit {
-        verb: EditVerb::Add,
-        objects: vec![object],
-        values: Vec::new(),
-        files,
-        warnings: Vec::new(),
-        notes,
-        slug,
-        expected: None,
-    };
-    open.finish(&edit, &options.edit)
+    let edit = BranchEdit::new(EditVerb::Add, vec![object], files, format!("template-{template}"));
+    open.finish(Ok(BranchEdit { notes, ..edit }), &options.edit)
 }
 
 fn unknown(text: &str) -> Failure {
-    let names = || ALL.iter().map(|pack| pack.name);
-    let help = match model::similar::nearest(text, names()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("the packs are {}", names().collect::<Vec<_>>().join(", ")),
-    };
-    Failure::usage(format!("there is no template pack `{text}`")).help(help)
+    let names: Vec<_> = ALL.iter().map(|pack| pack.name).collect();
+    let packs = format!("the packs are {}", names.join(", "));
+    Failure::usage(format!("there is no template pack `{text}`")).did_you_mean(text, names, packs)
 }
 
 fn list(format: Format) -> anyhow::Result<Exit> {

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus, SubjectStatus};
 use hub_api::timestamp::Timestamp;
-use model::similar;
 use serde_json::json;
 
 use self::failed_hosts::FailedHosts;
@@ -211,10 +210,8 @@ fn named(found: Vec<PromotionStatus>, environment: Option<&str>) -> Result<Vec<P
     let found: Vec<_> = found.into_iter().filter(|one| one.environment == name).collect();
     if found.is_empty() {
         let unknown = Failure::refused(format!("the service has no promotion into `{name}`"));
-        return Err(unknown.help(match similar::nearest(name, known.iter().map(String::as_str)) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("it has promotions into {}", terminal::named(&known)),
-        }));
+        let help = format!("it has promotions into {}", terminal::named(&known));
+        return Err(unknown.did_you_mean(name, known.iter().map(String::as_str), help));
     }
     Ok(found)
 }

@@ -62,6 +62,14 @@ pub struct BranchEdit {
     pub expected: Option<ExpectedValues>,
 }
 
+impl BranchEdit {
+    /// An edit without values, warnings and notes. `slug`: the words for the name of a proposal's branch.
+    pub fn new(verb: EditVerb, objects: Vec<PlacedObject>, files: FileEdits, slug: String) -> Self {
+        let (values, warnings, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { verb, objects, values, files, warnings, notes, slug, expected: None }
+    }
+}
+
 /// What an edit did.
 pub struct EditOutcome<'a> {
     /// The state of the working tree or repository.
