@@ -14,7 +14,6 @@ use authoring::additions::{AddOptions, Additions, add};
 use authoring::new_object::NewObject;
 use workbench::contained_files;
 
-pub(crate) use self::target::TargetEditFields;
 use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, labels, name, names};
 use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};

@@ -3,7 +3,7 @@
 mod edit_text;
 pub(super) mod pair_changes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use authoring::branch_files::{BranchFiles, EditRefusal};
@@ -26,7 +26,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
-pub(super) use self::edit_text::{ProposalBody, plan_text};
+pub(super) use self::edit_text::{ProposalBody, past, plan_text};
 
 /// A branch that is open for an edit.
 pub(super) struct OpenBranch {
@@ -102,14 +102,8 @@ impl OpenBranch {
         }
         let request = Request { edit: &edit, options };
         let edits = git_edits(&edit.files);
-        if edits.is_empty() && edit.expected.is_none() {
-            self.watch.end();
-            return self.show(
-                request,
-                &EditOutcome { done: EditResult::Nothing, comparisons: &[], changes: &Changes::default() },
-            );
-        }
-        let changes = self.branch.changes(&edits);
+        let is_nothing = edits.is_empty() && edit.expected.is_none();
+        let changes = if is_nothing { Changes::default() } else { self.branch.changes(&edits) };
         let comparisons = changes.changed.iter().map(|change| compiling::compare(change, &self.watch));
         let mut comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
         self.watch.end();
@@ -122,12 +116,6 @@ impl OpenBranch {
         if has_errors(&comparisons) {
             return refuse_errors(&comparisons, options.output);
         }
-        if edits.is_empty() {
-            return self.show(
-                request,
-                &EditOutcome { done: EditResult::Nothing, comparisons: &comparisons, changes: &changes },
-            );
-        }
         let done = self.carry_out(request, &edits, &comparisons)?;
         self.show(request, &EditOutcome { done, comparisons: &comparisons, changes: &changes })
     }
@@ -138,6 +126,9 @@ impl OpenBranch {
         edits: &Edits,
         comparisons: &[EditComparison<'_>],
     ) -> anyhow::Result<EditResult> {
+        if edits.is_empty() {
+            return Ok(EditResult::Nothing);
+        }
         if options.dry_run {
             return Ok(EditResult::Shown);
         }
@@ -248,6 +239,20 @@ pub(super) fn names(texts: &[String]) -> Result<Vec<Arc<str>>, Failure> {
         names.extend(expanded.into_iter().map(Arc::from));
     }
     Ok(names)
+}
+
+/// The same, each name once.
+pub(super) fn different_names(texts: &[String]) -> Result<Vec<Arc<str>>, Failure> {
+    let mut names = names(texts)?;
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(Arc::clone(name)));
+    Ok(names)
+}
+
+/// The words for objects in the name of a proposal's branch.
+pub(super) fn slug(word: &str, names: &[Arc<str>]) -> String {
+    let more = if names.len() > 1 { format!("-and-{}-more", names.len() - 1) } else { String::new() };
+    format!("{word}-{}{more}", names.first().map(|name| &**name).unwrap_or_default())
 }
 
 /// A name on a command line.

@@ -41,7 +41,6 @@ mod simulate;
 mod status;
 mod why_not;
 
-pub(crate) use self::add::TargetEditFields;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::unread_changes::noted;

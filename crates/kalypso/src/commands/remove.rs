@@ -6,7 +6,7 @@ use authoring::config_values;
 use authoring::removals::{Removals, remove_named};
 use model::kind::Kind;
 
-use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, labels, names};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, different_names, labels, slug};
 use super::platform_edit;
 use crate::arguments::{EditOptions, Remove, RemoveConfig, RemoveKind};
 use crate::commands::add::{config_choice, config_finish, remove_target};
@@ -63,24 +63,9 @@ fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &
     named_in(what, &names, OpenBranch::new(options, environment)?, options)
 }
 
-fn different_names(texts: &[String]) -> anyhow::Result<Vec<Arc<str>>> {
-    let mut names = names(texts)?;
-    let mut seen = std::collections::BTreeSet::new();
-    names.retain(|name| seen.insert(Arc::clone(name)));
-    Ok(names)
-}
-
 fn named_in(what: What, names: &[Arc<str>], open: OpenBranch, options: &EditOptions) -> anyhow::Result<Exit> {
     let removed = remove_named(&open.files(), what.kind, names, what.is_cascading);
-    let slug = match names {
-        [name] => format!("{}-{name}", what.word),
-        names => format!(
-            "{}-{}-and-{}-more",
-            what.word,
-            names.first().map(|name| &**name).unwrap_or_default(),
-            names.len().saturating_sub(1)
-        ),
-    };
+    let slug = slug(what.word, names);
     let edit = removed.map(|Removals { edits, objects }| BranchEdit::new(EditVerb::Remove, objects, edits, slug));
     open.finish(edit, options)
 }

@@ -12,7 +12,7 @@ use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 
 use super::add;
 use super::branch_edit::pair_changes::{label_changes, notes, nothing};
-use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, names};
+use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, different_names, slug};
 use crate::arguments::{EditOptions, Set, SetCluster, SetClusterType, SetKind, SetPolicy};
 use crate::exit::{Exit, Failure};
 use crate::loading::selector;
@@ -85,9 +85,7 @@ struct Request {
 
 impl Request {
     fn new((kind, word): (Kind, &'static str), texts: &[String]) -> Result<Self, Failure> {
-        let mut names = names(texts)?;
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|name| seen.insert(Arc::clone(name)));
+        let names = different_names(texts)?;
         Ok(Self {
             kind,
             word,
@@ -127,8 +125,7 @@ impl Request {
         let mut warnings = label_advice::of_places(&open.files(), &labels.set);
         warnings.extend(advice(&open));
         let changed = change(&open.files(), (kind, &names), &changes);
-        let more = if names.len() > 1 { format!("-and-{}-more", names.len() - 1) } else { String::new() };
-        let slug = format!("{word}-{}{more}", names.first().map(|name| &**name).unwrap_or_default());
+        let slug = slug(word, &names);
         let edit = changed.map(|ChangedObjects { edits, objects }| BranchEdit {
             warnings,
             notes,

@@ -13,11 +13,11 @@ use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::releases::{ReleaseDifferences, ReleaseFields, ReleaseList};
 use workbench::answers::rename::RenameFields;
+use workbench::answers::target_edit::{NewWorkloadFields, TargetEditFields};
 use workbench::answers::template_packs::TemplatePacks;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
-use crate::commands::TargetEditFields;
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);
@@ -47,6 +47,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("contract", of_answer::<ContractFields>()),
         ("why-not", of_answer::<WhyNotFields>()),
         ("add, remove, rename, pin, unpin, config rollback", of_answer::<BranchEditFields>()),
+        ("add workload --checkout", of_answer::<NewWorkloadFields>()),
         ("add target, set target, remove target", of_answer::<TargetEditFields>()),
         ("config history", of_answer::<ConfigHistoryFields>()),
         ("releases create, releases show", of_answer::<ReleaseFields>()),

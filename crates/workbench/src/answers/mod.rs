@@ -11,5 +11,6 @@ pub mod new_environment;
 pub mod plan;
 pub mod releases;
 pub mod rename;
+pub mod target_edit;
 pub mod template_packs;
 pub mod why_not;

@@ -7,11 +7,9 @@ use authoring::branch_files::{BranchFiles, EditRefusal};
 use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange, TargetKey};
 use git::checkout::Committed;
-use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
-use workbench::answers::branch_edit::{EditPlan, ProposalFields};
-use workbench::branch::{EditComparison, NewProposal, ProposalResult, git_edits};
+use workbench::answers::target_edit::{TargetEdit, TargetEditFields};
+use workbench::branch::{EditComparison, EditResult, NewProposal, git_edits};
 use workbench::source::environment_name;
 
 use super::application::Application;
@@ -19,7 +17,7 @@ use super::labels;
 use super::registered_application::RegisteredApplication;
 use crate::arguments::{AddTarget, ApplicationOptions, Format, RemoveTarget, SetTarget};
 use crate::commands::branch_edit::pair_changes::{label_changes, notes, nothing, pair_changes};
-use crate::commands::branch_edit::{self, ProposalBody};
+use crate::commands::branch_edit::{self, EditVerb, ProposalBody};
 use crate::configuration;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -34,7 +32,7 @@ pub(super) fn run(options: &AddTarget) -> anyhow::Result<Exit> {
         manifests: some(manifests(&options.manifests)?),
     };
     let AddTarget { workload, name, environment, .. } = options;
-    let what = What { verb: Verb::Add, workload, name, environment, notes: Vec::new() };
+    let what = TargetEdit { verb: EditVerb::Add, workload, target: name, environment, notes: Vec::new() };
     edit(&options.application, &what, |files| targets::add(files, workload, &target))
 }
 
@@ -47,7 +45,7 @@ pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
         return Err(nothing().into());
     }
     let changes = notes(&manifests).chain(notes(&labels)).collect();
-    let what = What { verb: Verb::Set, workload, name, environment, notes: changes };
+    let what = TargetEdit { verb: EditVerb::Change, workload, target: name, environment, notes: changes };
     let key = TargetKey { workload, target: name, environment: &of };
     edit(&options.application, &what, |files| targets::set(files, key, labels, manifests))
 }
@@ -55,87 +53,9 @@ pub(in crate::commands) fn set(options: &SetTarget) -> anyhow::Result<Exit> {
 pub(in crate::commands) fn remove(options: &RemoveTarget) -> anyhow::Result<Exit> {
     let RemoveTarget { workload, name, environment, .. } = options;
     let of = environment_name(environment)?;
-    let what = What { verb: Verb::Remove, workload, name, environment, notes: Vec::new() };
+    let what = TargetEdit { verb: EditVerb::Remove, workload, target: name, environment, notes: Vec::new() };
     let key = TargetKey { workload, target: name, environment: &of };
     edit(&options.application, &what, |files| targets::remove(files, key))
-}
-
-/// What is done with the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Add,
-    Set,
-    Remove,
-}
-
-impl Verb {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Set => "set",
-            Self::Remove => "remove",
-        }
-    }
-}
-
-/// An edit of a target for programs.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TargetEditFields {
-    /// `add`, `set` or `remove`.
-    action: &'static str,
-    /// The workload.
-    workload: String,
-    /// The deployment target.
-    target: String,
-    /// The environment.
-    environment: String,
-    /// The path of each changed file.
-    files: Vec<String>,
-    /// Whether the files of the checkout are changed.
-    is_written: bool,
-    /// The id of the commit, with `--commit`.
-    commit: Option<String>,
-    /// What is proposed in the application's repository, with `--propose`; else `null`.
-    proposal: Option<ProposalFields>,
-    /// The fields of `plans[]` of `plan`; `null` if the workload is not registered.
-    #[schema(value_type = Option<Object>)]
-    plan: Option<EditPlan>,
-}
-
-/// The target on the command line.
-struct What<'a> {
-    verb: Verb,
-    workload: &'a str,
-    name: &'a str,
-    environment: &'a str,
-    /// The labels and keys that change.
-    notes: Vec<String>,
-}
-
-impl What<'_> {
-    /// The first line of a commit message: `Change target api of checkout for dev: tag=2.4.0`.
-    fn title(&self) -> String {
-        let Self { verb, workload, name, environment, notes } = self;
-        let verb = match verb {
-            Verb::Add => "Add",
-            Verb::Set => "Change",
-            Verb::Remove => "Remove",
-        };
-        let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
-        format!("{verb} target {name} of {workload} for {environment}{notes}")
-    }
-
-    /// The name of the branch of a proposal.
-    fn branch(&self) -> String {
-        let Self { verb, workload, name, environment, .. } = self;
-        let verb = match verb {
-            Verb::Add => "add",
-            Verb::Set => "change",
-            Verb::Remove => "remove",
-        };
-        format!("{verb}/{environment}-target-{workload}-{name}")
-    }
 }
 
 /// The files of an application that are edited.
@@ -146,16 +66,8 @@ enum Place {
     Head(RegisteredApplication),
 }
 
-/// What was done with the edits.
-enum Done {
-    Shown,
-    Written,
-    Committed(Committed, Option<Arc<str>>),
-    Proposed(ProposalResult),
-}
-
 impl Place {
-    fn open(options: &ApplicationOptions, what: &What<'_>, watch: &Watch) -> anyhow::Result<Self> {
+    fn open(options: &ApplicationOptions, what: &TargetEdit<'_>, watch: &Watch) -> anyhow::Result<Self> {
         if options.propose {
             return Ok(Self::Head(find(options, what, watch)??.with_files(what.workload)?));
         }
@@ -180,7 +92,7 @@ impl Place {
 
 fn find(
     options: &ApplicationOptions,
-    what: &What<'_>,
+    what: &TargetEdit<'_>,
     watch: &Watch,
 ) -> anyhow::Result<Result<RegisteredApplication, Failure>> {
     RegisteredApplication::find((what.environment, what.workload), (options.config.as_deref(), watch))
@@ -188,7 +100,7 @@ fn find(
 
 fn edit(
     options: &ApplicationOptions,
-    what: &What<'_>,
+    what: &TargetEdit<'_>,
     change: impl FnOnce(&BranchFiles<'_>) -> Result<TargetChange, EditRefusal>,
 ) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -199,7 +111,7 @@ fn edit(
     };
     if edits.is_empty() && options.output == Format::Human {
         watch.end();
-        let What { workload, name, environment, .. } = what;
+        let TargetEdit { workload, target: name, environment, .. } = what;
         terminal::answer(&format!("Nothing to change: target {name} of {workload} for {environment} is so already\n"))?;
         return Ok(Exit::Good);
     }
@@ -233,9 +145,14 @@ struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    fn carry_out(&self, options: &ApplicationOptions, what: &What<'_>) -> anyhow::Result<Done> {
+    /// Carries the edits out, and gives the branch of the commit.
+    fn carry_out(
+        &self,
+        options: &ApplicationOptions,
+        what: &TargetEdit<'_>,
+    ) -> anyhow::Result<(EditResult, Option<Arc<str>>)> {
         if options.dry_run || self.edits.is_empty() {
-            return Ok(Done::Shown);
+            return Ok((EditResult::Shown, None));
         }
         let title = options.message.clone().unwrap_or_else(|| what.title());
         let application = match self.place {
@@ -248,84 +165,70 @@ impl Outcome<'_> {
                 let body = |characters_max| body.text(characters_max);
                 let edits = git_edits(self.edits);
                 let text = NewProposal { edits: &edits, branch: &branch, title: &title, body: &body };
-                return Ok(Done::Proposed(registered.propose(text)?));
+                return Ok((EditResult::Proposed(registered.propose(text)?), None));
             }
         };
         let checkout = options.commit.then(|| application.committable()).transpose()?;
         application.write(self.edits)?;
-        let Some(checkout) = checkout else { return Ok(Done::Written) };
+        let Some(checkout) = checkout else { return Ok((EditResult::Written, None)) };
         let own = configuration::settings_of_git();
         let settings = self.registered.map_or(&own, RegisteredApplication::settings);
         let paths: Vec<_> = self.edits.iter().map(|(path, _)| &**path).collect();
         // With the user's identity, settings and hooks. Other staged changes stay staged.
         let committed = git::checkout::commit(settings, &checkout, &paths, &title);
         let committed = committed.map_err(|error| application.not_committed(&error))?;
-        Ok(Done::Committed(committed, checkout.branch().map(Arc::from)))
+        Ok((EditResult::Committed(committed), checkout.branch().map(Arc::from)))
     }
 
-    fn show(&self, options: &ApplicationOptions, what: &What<'_>, done: &Done) -> anyhow::Result<()> {
-        let What { verb, workload, name, environment, .. } = what;
-        let is_written = matches!(done, Done::Written | Done::Committed(..));
+    fn show(
+        &self,
+        options: &ApplicationOptions,
+        what: &TargetEdit<'_>,
+        (done, branch): &(EditResult, Option<Arc<str>>),
+    ) -> anyhow::Result<()> {
         if options.output != Format::Human {
             let paths = self.edits.iter().map(|(path, _)| match self.place {
                 Place::Checkout(application) => application.shown(path),
                 Place::Head(_) => path.to_string(),
             });
-            let (commit, proposal) = match done {
-                Done::Committed(committed, _) => (Some(committed.id.to_string()), None),
-                Done::Proposed(proposed) => (None, Some(ProposalFields::new(proposed))),
-                Done::Shown | Done::Written => (None, None),
-            };
-            let answer = TargetEditFields {
-                action: verb.word(),
-                workload: (*workload).to_owned(),
-                target: (*name).to_owned(),
-                environment: (*environment).to_owned(),
-                files: paths.collect(),
-                is_written,
-                commit,
-                proposal,
-                plan: self.comparison.map(EditPlan::new).transpose()?,
-            };
-            terminal::answer(&terminal::structured(&json!(answer), options.output))?;
+            let answer = json!(TargetEditFields::new(what, paths.collect(), done, self.comparison)?);
+            terminal::answer(&terminal::structured(&answer, options.output))?;
             return Ok(());
         }
-        let (verb, place) = match (verb, matches!(done, Done::Shown)) {
-            (Verb::Add, false) => ("Added", "to"),
-            (Verb::Add, true) => ("Would add", "to"),
-            (Verb::Set, false) => ("Changed", "in"),
-            (Verb::Set, true) => ("Would change", "in"),
-            (Verb::Remove, false) => ("Removed", "from"),
-            (Verb::Remove, true) => ("Would remove", "from"),
+        let TargetEdit { verb, workload, target: name, environment, .. } = what;
+        let place = match verb {
+            EditVerb::Add => "to",
+            EditVerb::Remove => "from",
+            EditVerb::Change | EditVerb::Rename => "in",
         };
+        let verb = branch_edit::past(*verb, done);
         let paths: Vec<_> = self.edits.iter().map(|(path, _)| self.place.shown(path)).collect();
         let mut text = format!("{verb} target {name} of {workload} for {environment} {place} {}\n", paths.join(", "));
         match self.comparison {
             Some(comparison) => text.push_str(&branch_edit::plan_text(comparison)),
             None => text.push_str("\nno plan: no control plane with this workload is configured here\n"),
         }
-        text.push_str(&self.next(done));
+        text.push_str(&self.next(done, branch.as_deref()));
         terminal::answer_fitted(&text, crate::paint::plan)?;
         Ok(())
     }
 
     /// What was done, and what to do next.
-    fn next(&self, done: &Done) -> String {
+    fn next(&self, done: &EditResult, branch: Option<&str>) -> String {
         match done {
-            Done::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
-            Done::Written => {
+            EditResult::Nothing | EditResult::Shown => "\nNothing is written: this was a dry run\n".to_owned(),
+            EditResult::Written => {
                 "\nIt takes effect when it is committed and pushed to the branch that is registered\n".to_owned()
             }
-            Done::Proposed(proposed) => format!("\n{}", proposed.text()),
-            Done::Committed(committed, branch) => {
-                let on = branch.as_ref().map_or_else(String::new, |branch| format!(" to {branch}"));
+            EditResult::Proposed(proposed) => format!("\n{}", proposed.text()),
+            EditResult::Committed(Committed { id, messages }) => {
+                let on = branch.map_or_else(String::new, |branch| format!(" to {branch}"));
                 let registered = self.registered.map(RegisteredApplication::branch);
-                let until = match &registered {
-                    Some(registered) if Some(registered) == branch.as_ref() => "pushed".to_owned(),
+                let until = match registered.as_deref() {
+                    Some(registered) if Some(registered) == branch => "pushed".to_owned(),
                     Some(registered) => format!("merged into {registered}, the branch that is registered, and pushed"),
                     None => "pushed to the branch that is registered".to_owned(),
                 };
-                let Committed { id, messages } = committed;
                 format!("\nCommitted{on} as {}: it takes effect when it is {until}\n{messages}", id.short())
             }
         }

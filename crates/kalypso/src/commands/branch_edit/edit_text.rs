@@ -23,13 +23,8 @@ const VALUE_CHARS_MAX: usize = 60;
 
 /// The first line of a commit message.
 pub(super) fn title(edit: &BranchEdit) -> String {
-    let verb = match edit.verb {
-        EditVerb::Add => "Add",
-        EditVerb::Change => "Change",
-        EditVerb::Remove => "Remove",
-        EditVerb::Rename => return format!("Rename {}", objects(edit)),
-    };
-    if edit.values.is_empty() || edit.objects.len() != 1 {
+    let verb = edit.verb.imperative();
+    if edit.verb == EditVerb::Rename || edit.values.is_empty() || edit.objects.len() != 1 {
         return format!("{verb} {}", objects(edit));
     }
     let keys: Vec<_> = edit.values.iter().map(|value| value.key.to_string()).collect();
@@ -124,17 +119,7 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Edi
 }
 
 fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcome<'_>) -> String {
-    let is_only_shown = matches!(outcome.done, EditResult::Shown);
-    let verb = match (edit.verb, is_only_shown) {
-        (EditVerb::Add, false) => "Added",
-        (EditVerb::Add, true) => "Would add",
-        (EditVerb::Change, false) => "Changed",
-        (EditVerb::Change, true) => "Would change",
-        (EditVerb::Remove, false) => "Removed",
-        (EditVerb::Remove, true) => "Would remove",
-        (EditVerb::Rename, false) => "Renamed",
-        (EditVerb::Rename, true) => "Would rename",
-    };
+    let verb = past(edit.verb, &outcome.done);
     let place = if edit.verb == EditVerb::Remove { "from" } else { "in" };
     let paths: BTreeSet<_> = edit.files.iter().map(|(path, _)| path).collect();
     let shown: Vec<_> = paths.iter().take(LISTED_MAX).map(|path| branch.shown(path)).collect();
@@ -146,6 +131,15 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcom
             let lines = paths_shown.iter().map(|path| format!("  {path}\n")).collect::<String>();
             format!("{verb} {} {place} {}\n{lines}{more}", objects(edit), count(paths.len(), "file"))
         }
+    }
+}
+
+/// What was done, or what would be: `Added`, `Would add`.
+pub(in crate::commands) fn past(verb: EditVerb, done: &EditResult) -> String {
+    match (verb, done) {
+        (_, EditResult::Shown) => format!("Would {}", verb.word()),
+        (EditVerb::Add, _) => "Added".to_owned(),
+        _ => format!("{}d", verb.imperative()),
     }
 }
 

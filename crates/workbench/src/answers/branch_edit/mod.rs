@@ -40,6 +40,16 @@ impl EditVerb {
             Self::Rename => "rename",
         }
     }
+
+    /// The first word of a commit message.
+    pub fn imperative(self) -> &'static str {
+        match self {
+            Self::Add => "Add",
+            Self::Change => "Change",
+            Self::Remove => "Remove",
+            Self::Rename => "Rename",
+        }
+    }
 }
 
 /// An edit of a branch.
