@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use model::count::{count, named, thousands};
 
+use serde::Serialize;
+
 use crate::arguments::Format;
 use crate::table;
 use crate::visible::{escaped_json, message, visible};
@@ -96,7 +98,8 @@ pub(crate) fn answer_part(text: &str) -> std::io::Result<()> {
 }
 
 /// Formats output as JSON or YAML.
-pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
+pub(crate) fn structured(answer: &impl Serialize, format: Format) -> String {
+    let json = &serde_json::json!(answer);
     match format {
         // JSON is valid YAML, but block style is easier to read.
         Format::Yaml => crate::diagnostics::to_yaml(json),

@@ -11,7 +11,6 @@ use delivery::access::RepositoryAccess;
 use git::Edits;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use serde_json::json;
 pub(super) use workbench::answers::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
 use workbench::answers::branch_edit::{BranchEditFields, EditOutcome, check_expected, refused_edit};
 use workbench::branch::{
@@ -165,7 +164,7 @@ impl OpenBranch {
             terminal::answer_fitted(&text, crate::paint::plan)?;
         } else {
             let answer = BranchEditFields::new(&self.branch, edit, outcome)?;
-            terminal::answer(&terminal::structured(&json!(answer), options.output))?;
+            terminal::answer(&terminal::structured(&answer, options.output))?;
         }
         Ok(Exit::Good)
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use delivery::codeowners::{self, FilePattern};
 use model::owners::is_owner;
-use serde_json::json;
 use workbench::answers::codeowners::OwnedBranch;
 use workbench::source::complete;
 
@@ -19,11 +18,8 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     let main_owners = options.owners.iter().map(|owner| known(owner)).collect::<Result<Vec<_>, _>>()?;
     let mut watch = Watch::start();
     let access = loading::access(options.config.as_deref(), watch.progress())?;
-    let mut environments = Vec::new();
-    for loaded in codeowners::hierarchy(&access)? {
-        // Without a part of the hierarchy, folders would have the wrong owners.
-        environments.push(complete(loaded)?);
-    }
+    // Without a part of the hierarchy, folders would have the wrong owners.
+    let environments = codeowners::hierarchy(&access)?.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
     let asked = OwnedBranch {
         environment: options.environment.as_deref(),
         repository: options.repository.as_deref(),
@@ -41,7 +37,7 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
     }
     match options.output {
         Format::Human => terminal::answer(&found.file())?,
-        format => terminal::answer(&terminal::structured(&json!(found), format))?,
+        format => terminal::answer(&terminal::structured(&found, format))?,
     }
     Ok(Exit::Good)
 }

@@ -2,7 +2,6 @@
 
 use authoring::config_restoration::{ConfigRestoration, restore};
 use hub_api::timestamp::Timestamp;
-use serde_json::json;
 use workbench::answers::config_history::ConfigHistoryFields;
 use workbench::change::EarlierStates;
 use workbench::config_versions::{self, ConfigVersion};
@@ -39,8 +38,7 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
         };
         terminal::answer(&table::table(std::iter::once(heading).chain(versions.iter().map(row))))?;
     } else {
-        let answer = json!(ConfigHistoryFields::new(&versions));
-        terminal::answer(&terminal::structured(&answer, options.output))?;
+        terminal::answer(&terminal::structured(&ConfigHistoryFields::new(&versions), options.output))?;
     }
     Ok(Exit::Good)
 }

@@ -1,7 +1,6 @@
 //! `kalypso confirm`: confirms the removals of an environment.
 
 use hub_api::syncs::Confirmation;
-use serde_json::json;
 
 use crate::arguments::{Confirm, Format};
 use crate::exit::Exit;
@@ -19,7 +18,7 @@ pub(super) fn run(options: &Confirm) -> anyhow::Result<Exit> {
                 options.environment
             ))?;
         }
-        format => terminal::answer(&terminal::structured(&json!(receipt), format))?,
+        format => terminal::answer(&terminal::structured(&receipt, format))?,
     }
     Ok(Exit::Good)
 }

@@ -11,7 +11,6 @@ use delivery::sources::loaded::Loaded;
 use engine::answers::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use engine::compile::Prepared;
 use model::name::{ClusterName, ClusterTypeName};
-use serde_json::json;
 use workbench::answers::contract::{ContractFields, EnvironmentContract};
 use workbench::source::complete;
 
@@ -48,12 +47,11 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
         shown.retain(|shown| !shown.contract.workloads.is_empty());
     }
     let view = View { workload: scope.workload, place: scope.place };
-    let structured = |shown: &mut [EnvironmentContract<'_>]| json!(ContractFields::new(shown));
     match options.output {
         PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
         PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
-        PlanFormat::Json => terminal::answer(&terminal::structured(&structured(&mut shown), Format::Json))?,
-        PlanFormat::Yaml => terminal::answer(&terminal::structured(&structured(&mut shown), Format::Yaml))?,
+        PlanFormat::Json => terminal::answer(&terminal::structured(&ContractFields::new(&mut shown), Format::Json))?,
+        PlanFormat::Yaml => terminal::answer(&terminal::structured(&ContractFields::new(&mut shown), Format::Yaml))?,
     }
     let has_problems = contracts.iter().flat_map(|contract| &contract.workloads).any(WorkloadContract::has_problems);
     Ok(Exit::Good.unless(has_problems))

@@ -6,7 +6,6 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::compile::Prepared;
-use serde_json::json;
 use workbench::answers::describe::{DescribedEnvironment, DescribedObject, DescriptionFields, Descriptions};
 use workbench::listing::filter::nearest;
 use workbench::listing::kind::ListedKind;
@@ -69,7 +68,7 @@ impl Answer {
     fn write(self) -> std::io::Result<()> {
         match self.format {
             Format::Human => terminal::answer_styled(&self.text),
-            format => terminal::answer(&terminal::structured(&json!(Descriptions::from(self.items)), format)),
+            format => terminal::answer(&terminal::structured(&Descriptions::from(self.items), format)),
         }
     }
 }

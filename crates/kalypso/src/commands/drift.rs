@@ -6,7 +6,6 @@ use hub_api::client::Client;
 use hub_api::drift::{Drift, DriftKind, Drifting};
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use serde_json::json;
 
 use super::deployments;
 use super::status::{others, succeeded};
@@ -28,7 +27,7 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let drift = hub.ask(hub.client.drift(&filter, &page))?;
     match options.connection.output {
         Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::states)?,
-        format => terminal::answer(&terminal::structured(&json!(drift), format))?,
+        format => terminal::answer(&terminal::structured(&drift, format))?,
     }
     Ok(Exit::Good)
 }

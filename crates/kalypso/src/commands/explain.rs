@@ -14,7 +14,6 @@ use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
-use serde_json::json;
 use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
 
 use self::context::ExplanationContext;
@@ -76,7 +75,7 @@ fn printed(answer: &str, format: Format, exit: Exit) -> anyhow::Result<Exit> {
 fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reason: &ValueReason) -> String {
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        return terminal::structured(&json!(ExplainedValue::new(reason, &mut locator)), options.output);
+        return terminal::structured(&ExplainedValue::new(reason, &mut locator), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
@@ -90,7 +89,7 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
         let answer = ExplainedAssignment::new(&facts, &mut locator);
-        return Some(terminal::structured(&json!(answer), options.output));
+        return Some(terminal::structured(&answer, options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =

@@ -19,7 +19,6 @@ use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::release::RELEASE_KEYS;
 use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
-use model::similar;
 
 use super::branch_edit::{BranchEdit, EditVerb, OpenBranch, name};
 use crate::arguments::{Pin, Unpin};
@@ -112,13 +111,12 @@ fn pins_to_remove(files: &BranchFiles<'_>, options: &Unpin) -> Result<Vec<Arc<st
         "environment `{}` has no pin `{}`, and no pin of a workload of this name",
         options.environment, options.name
     ));
-    Err(match similar::nearest(&options.name, known.iter().map(String::as_str)) {
-        _ if known.contains(&promoted) => failure
-            .help(format!("`{promoted}` is the release that a promotion wrote: `kalypso unpin {promoted}` removes it")),
-        Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
-        None if known.is_empty() => failure.help("it has no pins on its branch"),
-        None => failure.help(format!("it has {}", named(&known))),
-    })
+    if known.contains(&promoted) {
+        let help = format!("`{promoted}` is the release that a promotion wrote: `kalypso unpin {promoted}` removes it");
+        return Err(failure.help(help));
+    }
+    let has = format!("it has {}", if known.is_empty() { "no pins on its branch".to_owned() } else { named(&known) });
+    Err(failure.did_you_mean(&options.name, known.iter().map(String::as_str), has))
 }
 
 /// Selects the targets of a workload, with more labels.
@@ -178,12 +176,11 @@ fn manifests(loaded: &Loaded, workload: &str) -> Result<Vec<Manifests>, Failure>
     let workloads: BTreeSet<_> = prepared.targets().iter().map(|target| target.workload().to_owned()).collect();
     let failure =
         Failure::refused(format!("workload `{workload}` has no deployment target in environment `{environment}`"));
-    let nearest = similar::nearest(workload, workloads.iter().map(String::as_str));
-    Err(match (prepared.meaning(workload), nearest) {
-        (Some(meaning), _) => failure.help(format!("`{workload}` is {meaning}")),
-        (None, Some(nearest)) => failure.help(format!("did you mean `{nearest}`?")),
-        (None, None) => failure.help(format!("`kalypso get workloads -e {environment}` lists the workloads")),
-    })
+    if let Some(meaning) = prepared.meaning(workload) {
+        return Err(failure.help(format!("`{workload}` is {meaning}")));
+    }
+    let help = format!("`kalypso get workloads -e {environment}` lists the workloads");
+    Err(failure.did_you_mean(workload, workloads.iter().map(String::as_str), help))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use delivery::reading::ReadAt;
 use delivery::states::named_releases::NamedRelease;
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
-use serde_json::json;
 use workbench::answers::releases::{ReleaseDifferences, ReleaseFields, ReleaseList};
 use workbench::releases;
 use workbench::source::environment_name;
@@ -38,8 +37,7 @@ fn create(options: &CreateRelease) -> anyhow::Result<Exit> {
         let again = if is_new { "" } else { " exists already, with the same versions" };
         terminal::answer(&format!("Release {}{again}\n{}", release.name, text(&release)))?;
     } else {
-        let answer = json!(ReleaseFields::new(&release, Some(is_new)));
-        terminal::answer(&terminal::structured(&answer, options.common.output))?;
+        terminal::answer(&terminal::structured(&ReleaseFields::new(&release, Some(is_new)), options.common.output))?;
     }
     Ok(Exit::Good)
 }
@@ -66,8 +64,7 @@ fn list(options: &ReleaseOptions) -> anyhow::Result<Exit> {
     let access = access(options)?;
     let releases = releases::list(&access, &terminal::warn)?;
     if options.output != Format::Human {
-        let answer = json!(ReleaseList::new(&releases));
-        terminal::answer(&terminal::structured(&answer, options.output))?;
+        terminal::answer(&terminal::structured(&ReleaseList::new(&releases), options.output))?;
         return Ok(Exit::Good);
     }
     if releases.is_empty() {
@@ -95,7 +92,7 @@ fn show(options: &ShowRelease) -> anyhow::Result<Exit> {
     let release = releases::find(&access, &options.name)?;
     match options.common.output {
         Format::Human => terminal::answer(&format!("Release {}\n{}", release.name, text(&release)))?,
-        format => terminal::answer(&terminal::structured(&json!(ReleaseFields::new(&release, None)), format))?,
+        format => terminal::answer(&terminal::structured(&ReleaseFields::new(&release, None), format))?,
     }
     Ok(Exit::Good)
 }
@@ -110,7 +107,7 @@ fn diff(options: &DiffReleases) -> anyhow::Result<Exit> {
     };
     let found = ReleaseDifferences::new(&from, &to);
     if options.common.output != Format::Human {
-        terminal::answer(&terminal::structured(&json!(found), options.common.output))?;
+        terminal::answer(&terminal::structured(&found, options.common.output))?;
         return Ok(Exit::Good);
     }
     if found.items.is_empty() {

@@ -7,7 +7,6 @@ use authoring::branch_files::{BranchFiles, EditRefusal};
 use authoring::file_edits::FileEdits;
 use authoring::targets::{self, NewTarget, TargetChange, TargetKey};
 use git::checkout::Committed;
-use serde_json::json;
 use workbench::answers::target_edit::{TargetEdit, TargetEditFields};
 use workbench::branch::{EditComparison, EditResult, NewProposal, git_edits};
 use workbench::source::environment_name;
@@ -191,7 +190,7 @@ impl Outcome<'_> {
                 Place::Checkout(application) => application.shown(path),
                 Place::Head(_) => path.to_string(),
             });
-            let answer = json!(TargetEditFields::new(what, paths.collect(), done, self.comparison)?);
+            let answer = TargetEditFields::new(what, paths.collect(), done, self.comparison)?;
             terminal::answer(&terminal::structured(&answer, options.output))?;
             return Ok(());
         }

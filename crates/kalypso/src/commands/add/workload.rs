@@ -10,7 +10,6 @@ use authoring::style::Style;
 use authoring::targets::{self, NewTarget};
 use git::{RepositoryUrl, UrlError};
 use model::kind::Kind;
-use serde_json::json;
 use workbench::answers::target_edit::NewWorkloadFields;
 use workbench::source::environment_name;
 
@@ -78,7 +77,7 @@ fn make(options: &AddWorkload, folder: &Path) -> anyhow::Result<Exit> {
 fn show(options: &AddWorkload, workload: &NewObject, path: &str) -> anyhow::Result<()> {
     let is_written = !options.edit.dry_run;
     if options.edit.output != Format::Human {
-        let answer = json!(NewWorkloadFields::new(&workload.name, path, is_written));
+        let answer = NewWorkloadFields::new(&workload.name, path, is_written);
         terminal::answer(&terminal::structured(&answer, options.edit.output))?;
         return Ok(());
     }

@@ -8,7 +8,6 @@ use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, WorkloadName};
-use serde_json::json;
 use workbench::answers::explain::{NameOverviews, Overviews};
 use workbench::listing::filter::advice;
 
@@ -64,7 +63,7 @@ pub(super) fn answer((prepared, name, meanings): (&Prepared, &str, Meanings), op
     let environment = options.environment.as_str();
     if options.output != Format::Human {
         let answer = NameOverviews::new((environment, name), &overviews, &mut locator);
-        return terminal::structured(&json!(answer), options.output);
+        return terminal::structured(&answer, options.output);
     }
     let Overviews { place, target, workload } = overviews;
     let texts = [

@@ -9,7 +9,6 @@ use authoring::scaffold::platform::check_environment;
 use delivery::output::compilation::CompiledEnvironment;
 use delivery::output::planned::{Planned, planned_targets};
 use engine::output::Adoption;
-use serde_json::json;
 use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::branch::{BranchOf, EditPlace};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
@@ -68,7 +67,7 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     if options.edit.output == Format::Human {
         show(&addition, &edits, &plan, done.as_ref())?;
     } else {
-        let answer = json!(NewEnvironmentFields::new(&addition, &edits, compiled.len(), done.as_ref()));
+        let answer = NewEnvironmentFields::new(&addition, &edits, compiled.len(), done.as_ref());
         terminal::answer(&terminal::structured(&answer, options.edit.output))?;
     }
     Ok(Exit::Good)

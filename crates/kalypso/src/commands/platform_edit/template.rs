@@ -8,7 +8,6 @@ use authoring::scaffold::Pack;
 use authoring::scaffold::packs::ALL;
 use model::kind::Kind;
 use model::name::TemplateName;
-use serde_json::json;
 use workbench::answers::template_packs::TemplatePacks;
 
 use crate::arguments::{AddTemplate, Format};
@@ -53,7 +52,7 @@ fn list(format: Format) -> anyhow::Result<Exit> {
         }
         terminal::answer(&text)?;
     } else {
-        terminal::answer(&terminal::structured(&json!(answer), format))?;
+        terminal::answer(&terminal::structured(&answer, format))?;
     }
     Ok(Exit::Good)
 }

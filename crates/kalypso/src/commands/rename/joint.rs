@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use model::name::WorkloadName;
-use serde_json::json;
 use workbench::answers::rename::RenameFields;
 use workbench::branch::{EditComparison, EditResult};
 use workbench::diagnostics::DiagnosticReport;
@@ -24,31 +24,26 @@ const LISTED_MAX: usize = 20;
 pub(super) fn workload(options: &RenameWorkload) -> anyhow::Result<Exit> {
     let RenameWorkload { name: old, new_name: new, checkout, edit } = options;
     name::<WorkloadName>(new, "workload")?;
-    run(RenameRequest { checkout: checkout.as_deref(), ..request(old, (old, new), edit) }, edit)
+    run((Renamed::Workload, old), (old, new), checkout.as_deref(), edit)
 }
 
 pub(super) fn target(options: &RenameTarget) -> anyhow::Result<Exit> {
     let RenameTarget { name: old, new_name: new, workload, checkout, edit } = options;
     model::name::check(new)
         .map_err(|error| Failure::usage(format!("`{new}` is not the name of a deployment target: {error}")))?;
-    let request = request(workload, (old, new), edit);
-    run(RenameRequest { what: Renamed::Target, checkout: checkout.as_deref(), ..request }, edit)
-}
-
-fn request<'a>(workload: &'a str, names: (&'a str, &'a str), edit: &'a EditOptions) -> RenameRequest<'a> {
-    RenameRequest {
-        workload,
-        what: Renamed::Workload,
-        names,
-        checkout: None,
-        working_tree: edit.working_tree.as_deref(),
-        is_proposed: edit.propose,
-        is_dry_run: edit.dry_run,
-    }
+    run((Renamed::Target, workload), (old, new), checkout.as_deref(), edit)
 }
 
 /// Shows the plans, and carries the rename out if it adds no errors.
-fn run(request: RenameRequest<'_>, options: &EditOptions) -> anyhow::Result<Exit> {
+fn run(
+    (what, workload): (Renamed, &str),
+    names: (&str, &str),
+    checkout: Option<&Path>,
+    options: &EditOptions,
+) -> anyhow::Result<Exit> {
+    let EditOptions { propose: is_proposed, dry_run: is_dry_run, .. } = *options;
+    let working_tree = options.working_tree.as_deref();
+    let request = RenameRequest { workload, what, names, checkout, working_tree, is_proposed, is_dry_run };
     request.check()?;
     let mut watch = Watch::start();
     let settings = Settings::read(options.config.as_deref())?;
@@ -75,7 +70,7 @@ fn run(request: RenameRequest<'_>, options: &EditOptions) -> anyhow::Result<Exit
     if options.output == Format::Human {
         show(&rename, &comparisons, (&done, options.dry_run))?;
     } else {
-        let answer = json!(RenameFields::new(&rename, &comparisons, &done)?);
+        let answer = RenameFields::new(&rename, &comparisons, &done)?;
         terminal::answer(&terminal::structured(&answer, options.output))?;
     }
     Ok(Exit::Good)
