@@ -31,14 +31,8 @@ pub(super) use self::edit_text::{ProposalBody, past, plan_text};
 pub(super) struct OpenBranch {
     pub(super) branch: ControlPlaneBranch,
     settings: Settings,
-    watch: Watch,
-}
-
-/// An edit with the options of its command.
-#[derive(Clone, Copy)]
-struct Request<'a> {
-    edit: &'a BranchEdit,
-    options: &'a EditOptions,
+    /// The progress of the command.
+    pub(super) watch: Watch,
 }
 
 impl OpenBranch {
@@ -71,19 +65,9 @@ impl OpenBranch {
         Ok(Self { branch, settings, watch })
     }
 
-    /// The progress of the command.
-    pub(super) fn watch(&mut self) -> &mut Watch {
-        &mut self.watch
-    }
-
     /// The files of the branch with their objects.
     pub(super) fn files(&self) -> BranchFiles<'_> {
-        self.files_of(self.branch.files())
-    }
-
-    /// Files of another commit of the branch, with their objects.
-    pub(super) fn files_of<'f>(&'f self, contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'f> {
-        self.branch.objects(contents)
+        self.branch.objects(self.branch.files())
     }
 
     /// Shows the plans of an edit, and carries it out if it adds no errors. Or shows why it is refused.
@@ -99,7 +83,7 @@ impl OpenBranch {
         if options.output == Format::Human {
             edit.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
-        let request = Request { edit: &edit, options };
+        let request = (&edit, options);
         let edits = git_edits(&edit.files);
         let is_nothing = edits.is_empty() && edit.expected.is_none();
         let changes = if is_nothing { Changes::default() } else { self.branch.changes(&edits) };
@@ -121,7 +105,7 @@ impl OpenBranch {
 
     fn carry_out(
         &self,
-        Request { edit, options }: Request<'_>,
+        (edit, options): (&BranchEdit, &EditOptions),
         edits: &Edits,
         comparisons: &[EditComparison<'_>],
     ) -> anyhow::Result<EditResult> {
@@ -133,7 +117,8 @@ impl OpenBranch {
         }
         let title = options.message.clone().unwrap_or_else(|| edit_text::title(edit));
         if options.propose {
-            let branch = format!("{}/{}{}", edit.verb.word(), self.of_environment(), edit.slug);
+            let environment = self.branch.environment().map(|name| format!("{name}-")).unwrap_or_default();
+            let branch = format!("{}/{environment}{}", edit.verb.word(), edit.slug);
             let of = self.branch.description();
             let what = edit_text::title(edit);
             let body = ProposalBody { title: &what, of: &of, files: &edit.files, comparisons };
@@ -150,12 +135,7 @@ impl OpenBranch {
         }
     }
 
-    /// The environment as a part of the name of a proposal's branch.
-    fn of_environment(&self) -> String {
-        self.branch.environment().map(|name| format!("{name}-")).unwrap_or_default()
-    }
-
-    fn show(&self, Request { edit, options }: Request<'_>, outcome: &EditOutcome<'_>) -> anyhow::Result<Exit> {
+    fn show(&self, (edit, options): (&BranchEdit, &EditOptions), outcome: &EditOutcome<'_>) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
             let mut report = DiagnosticReport::new();
             outcome.comparisons.iter().for_each(|comparison| report.add_new_warnings(comparison));

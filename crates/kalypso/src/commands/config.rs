@@ -27,14 +27,14 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
     let states = EarlierStates::read(&source, &options.environment)?;
     let versions = config_versions::history(&states, &id, options.commits)?;
     watch.end();
-    let shown = |found: &ConfigVersion| found.version.clone().unwrap_or_else(|| "not there".to_owned());
     if options.output == Format::Human {
         let now = Timestamp::now();
         let heading = ["VERSION", "COMMIT", "BRANCH", "WHEN", "SUBJECT"].map(str::to_owned);
         let row = |found: &ConfigVersion| {
             let when = hub_client::ago(Some(Timestamp::from_millis(found.on.as_millisecond())), now);
             let branch = hub_client::plain(&found.branch);
-            [shown(found), found.commit.id.short(), branch, when, hub_client::plain(&found.subject)]
+            let version = found.version.clone().unwrap_or_else(|| "not there".to_owned());
+            [version, found.commit.id.short(), branch, when, hub_client::plain(&found.subject)]
         };
         terminal::answer(&table::table(std::iter::once(heading).chain(versions.iter().map(row))))?;
     } else {
@@ -45,10 +45,10 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
 
 fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
     let id = options.of.as_deref().map(loading::parse_assignment).transpose()?;
-    let mut open = OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref())?;
+    let open = OpenBranch::of_source(&options.edit, options.environment.as_deref(), options.repo.as_deref())?;
     let commit = match (&id, &options.environment) {
         (Some(id), Some(environment)) => {
-            let access = loading::access(options.edit.config.as_deref(), open.watch().progress())?;
+            let access = loading::access(options.edit.config.as_deref(), open.watch.progress())?;
             let states = EarlierStates::read(&EnvironmentSource::ControlPlane(access), environment)?;
             config_versions::commit_with(&states, (id, &options.to), &open.branch)?
         }
@@ -61,7 +61,7 @@ fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
         })?,
     };
     let contents = open.branch.files_at(&commit)?;
-    let restored = restore(&open.files(), &open.files_of(&contents));
+    let restored = restore(&open.files(), &open.branch.objects(&contents));
     let short = commit.id.short();
     let edit = restored.map(|ConfigRestoration { edits, objects }| BranchEdit {
         notes: vec![format!("the values of commit {short} are restored")],

@@ -51,10 +51,6 @@ fn of_environment(
     let mut watch = Watch::start();
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
     let loaded = loading::environment(&source, environment, ReadAt::Admitted, &watch)?;
-    if !loaded.is_complete {
-        let message = format!("not all sources of {environment} can be read");
-        return Err(Failure::outside(message).help(format!("`kalypso check -e {environment}` shows why")).into());
-    }
     let compiled = compiling::compile(&loaded, watch.progress());
     watch.end();
     Ok(releases::of_environment(access, name, (&loaded, &compiled)))

@@ -56,8 +56,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("codeowners", of_answer::<CodeOwnersFields>()),
         ("add environment", of_answer::<NewEnvironmentFields>()),
         ("add template --list", of_answer::<TemplatePacks>()),
-        ("rename workload", of_answer::<RenameFields>()),
-        ("rename target", of_answer::<RenameFields>()),
+        ("rename workload, rename target", of_answer::<RenameFields>()),
     ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }

@@ -13,6 +13,7 @@ use git::load::{ReadRole, Snapshot};
 use git::{Commit, Revision};
 use model::name::{EnvironmentName, RegistrationName, WorkloadName};
 use model::source::Source;
+use workbench::answers::target_edit::TargetEdit;
 use workbench::branch::{NewProposal, ProposalResult, git_edits, propose};
 use workbench::change::{EditedStates, EnvironmentChange};
 use workbench::edited_repositories::{EditedRepositories, Next};
@@ -35,13 +36,13 @@ pub(super) struct RegisteredApplication {
 }
 
 impl RegisteredApplication {
-    /// Finds the application of a workload. The inner error says why it is not known: there is no configuration file here, the workload is not registered, or a fixed
+    /// Finds the application of a target. The inner error says why it is not known: there is no configuration file here, the workload is not registered, or a fixed
     /// commit of its repository is.
     ///
     /// # Errors
     /// If there is no such environment, or if the control plane can't be read.
     pub(super) fn find(
-        (environment, workload): (&str, &str),
+        &TargetEdit { environment, workload, .. }: &TargetEdit<'_>,
         (config, watch): (Option<&Path>, &Watch),
     ) -> anyhow::Result<Result<Self, Failure>> {
         let found = Settings::read(config).and_then(|settings| Ok((settings.control_plane()?, settings)));

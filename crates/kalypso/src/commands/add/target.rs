@@ -68,7 +68,9 @@ enum Place {
 impl Place {
     fn open(options: &ApplicationOptions, what: &TargetEdit<'_>, watch: &Watch) -> anyhow::Result<Self> {
         if options.propose {
-            return Ok(Self::Head(find(options, what, watch)??.with_files(what.workload)?));
+            return Ok(Self::Head(
+                RegisteredApplication::find(what, (options.config.as_deref(), watch))??.with_files(what.workload)?,
+            ));
         }
         let folder = options.checkout.as_deref().unwrap_or(Path::new("."));
         Ok(Self::Checkout(Application::read(folder)?))
@@ -89,14 +91,6 @@ impl Place {
     }
 }
 
-fn find(
-    options: &ApplicationOptions,
-    what: &TargetEdit<'_>,
-    watch: &Watch,
-) -> anyhow::Result<Result<RegisteredApplication, Failure>> {
-    RegisteredApplication::find((what.environment, what.workload), (options.config.as_deref(), watch))
-}
-
 fn edit(
     options: &ApplicationOptions,
     what: &TargetEdit<'_>,
@@ -115,7 +109,7 @@ fn edit(
         return Ok(Exit::Good);
     }
     let found = match &place {
-        Place::Checkout(_) => find(options, what, &watch)?.ok(),
+        Place::Checkout(_) => RegisteredApplication::find(what, (options.config.as_deref(), &watch))?.ok(),
         Place::Head(_) => None,
     };
     let registered = match &place {

@@ -119,13 +119,11 @@ fn of_workload(access: &RepositoryAccess, workload: &str, to: &str) -> anyhow::R
         }
         known.extend(releases.into_keys().filter(|name| **name != *SUBJECT));
     }
-    let help = match similar::nearest(workload, known.iter().map(|name| &**name)) {
+    let names: Vec<_> = known.iter().map(ToString::to_string).collect();
+    let help = match similar::nearest(workload, names.iter().map(String::as_str)) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if known.is_empty() => "the environments before have not recorded a release yet".to_owned(),
-        None => {
-            let names: Vec<_> = known.iter().map(ToString::to_string).collect();
-            format!("the environments before have releases of {}", terminal::named(&names))
-        }
+        None if names.is_empty() => "the environments before have not recorded a release yet".to_owned(),
+        None => format!("the environments before have releases of {}", terminal::named(&names)),
     };
     Err(unknown(help).into())
 }

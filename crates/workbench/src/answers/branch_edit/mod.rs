@@ -247,18 +247,14 @@ impl EditedFile {
 impl ProposalFields {
     /// The proposal of an edit. None: it was not proposed.
     pub fn of_result(done: &EditResult) -> Option<Self> {
-        if let EditResult::Proposed(proposed) = done { Some(Self::new(proposed)) } else { None }
-    }
-
-    /// The branch of a proposal, and its pull request.
-    pub fn new(proposed: &ProposalResult) -> Self {
-        let proposal = proposed.change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
-        Self {
-            branch: proposed.branch.clone(),
-            base: proposed.base.clone(),
-            commit: proposed.change.commit.to_string(),
+        let EditResult::Proposed(ProposalResult { branch, base, change }) = done else { return None };
+        let proposal = change.pull_request.as_ref().and_then(|made| made.as_ref().ok());
+        Some(Self {
+            branch: branch.clone(),
+            base: base.clone(),
+            commit: change.commit.to_string(),
             pull_request: proposal.and_then(Proposal::open).map(|link| link.url.clone()),
-        }
+        })
     }
 }
 
