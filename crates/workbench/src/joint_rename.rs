@@ -36,8 +36,12 @@ pub enum Renamed {
 }
 
 /// A request to rename a workload or one of its targets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct RenameRequest<'a> {
+    /// The control plane.
+    pub access: &'a Arc<RepositoryAccess>,
+    /// Gets the topic branches that are edited instead of others.
+    pub note: &'a dyn Fn(&str),
     /// The workload.
     pub workload: &'a str,
     /// What is renamed.
@@ -73,35 +77,19 @@ pub struct RenamedBranch {
     pub edits: Edits,
 }
 
-/// The places that may have the name, besides the main branch.
-#[derive(Clone, Copy)]
-struct NamedPlaces<'a> {
-    access: &'a Arc<RepositoryAccess>,
-    note: &'a dyn Fn(&str),
-    environments: &'a [Loaded],
-    /// Where an application has the workload. None: it is an object of the control plane.
-    home: Option<&'a RepositoryPlace>,
-}
-
 /// A branch with the failure to find its working tree. Without one, it is read from git, and can't be written.
 type Opened = (ControlPlaneBranch, Option<Error>);
 
 impl<'a> JointRename<'a> {
-    /// Finds the branches that have the name, and renames in each. `note` gets the topic branches that are edited instead. The inner error says why a branch
-    /// can't be edited.
+    /// Finds the branches that have the name, and renames in each. The inner error says why a branch can't be edited.
     ///
     /// # Errors
     /// If the new name can't be used, if there is no such workload, or if a branch can't be read or is in no working tree.
-    pub fn new(
-        request: RenameRequest<'a>,
-        access: &Arc<RepositoryAccess>,
-        note: &dyn Fn(&str),
-    ) -> Result<Result<Self, EditRefusal>, Error> {
-        let main = request.open((access, note), BranchOf::Main, request.working_tree)?;
+    pub fn new(request: RenameRequest<'a>) -> Result<Result<Self, EditRefusal>, Error> {
+        let main = request.open(BranchOf::Main, request.working_tree)?;
         let environments = main.0.all_environments();
         let home = request.home(&environments)?;
-        let places = NamedPlaces { access, note, environments: &environments, home: home.as_ref() };
-        let opened = request.branches(main, places)?;
+        let opened = request.branches(main, &environments, home.as_ref())?;
         let renamings = match request.renamings(&opened) {
             Ok(renamings) => renamings,
             Err(refusal) => return Ok(Err(refusal)),
@@ -194,27 +182,19 @@ impl<'a> JointRename<'a> {
     }
 }
 
-impl RenameRequest<'_> {
-    /// Checks the new name.
-    ///
-    /// # Errors
-    /// If it can't be the value of a label, or if it is the present name.
-    pub fn check(&self) -> Result<(), Failure> {
-        let (old, new) = self.names;
-        label::check_value(new)
-            .map_err(|reason| Failure::usage(format!("`{new}` can't be the value of a label: {reason}")))?;
-        if old == new {
-            return Err(Failure::usage(format!("`{new}` is the present name")));
-        }
-        Ok(())
-    }
+/// Checks a new name of a workload or a target.
+///
+/// # Errors
+/// If it can't be the value of a label, or if it is the present name.
+pub fn check_new_name((old, new): (&str, &str)) -> Result<(), Failure> {
+    label::check_value(new)
+        .map_err(|reason| Failure::usage(format!("`{new}` can't be the value of a label: {reason}")))?;
+    if old == new { Err(Failure::usage(format!("`{new}` is the present name"))) } else { Ok(()) }
+}
 
-    fn open(
-        &self,
-        (access, note): (&Arc<RepositoryAccess>, &dyn Fn(&str)),
-        of: BranchOf<'_>,
-        folder: Option<&Path>,
-    ) -> Result<Opened, Error> {
+impl RenameRequest<'_> {
+    fn open(&self, of: BranchOf<'_>, folder: Option<&Path>) -> Result<Opened, Error> {
+        let Self { access, note, .. } = self;
         let at_head = || ControlPlaneBranch::open(access, of, EditPlace::Head);
         if self.is_proposed {
             return Ok((at_head()?, None));
@@ -270,20 +250,24 @@ impl RenameRequest<'_> {
     }
 
     /// The branches that may have the name: that of the application, the main branch, and those of all environments.
-    fn branches(&self, main: Opened, places: NamedPlaces<'_>) -> Result<Vec<Opened>, Error> {
-        let NamedPlaces { access, note, environments, home } = places;
+    fn branches(
+        &self,
+        main: Opened,
+        environments: &[Loaded],
+        home: Option<&RepositoryPlace>,
+    ) -> Result<Vec<Opened>, Error> {
         let mut found = Vec::new();
         if let Some(place) = home {
-            let branch = (destination_url(Some(access), &place.repo)?, place.branch.to_string());
+            let branch = (destination_url(Some(self.access), &place.repo)?, place.branch.to_string());
             let of = BranchOf::Application(&branch, &place.path);
-            let (branch, closed) = self.open((access, note), of, self.checkout)?;
+            let (branch, closed) = self.open(of, self.checkout)?;
             let closed = closed.map(|_| self.no_checkout(&branch).into());
             found.push((branch, closed));
         }
         found.push(main);
         for loaded in environments {
             let of = BranchOf::Environment(&loaded.fleet.environment);
-            let opened = self.open((access, note), of, self.working_tree)?;
+            let opened = self.open(of, self.working_tree)?;
             let is_same = |(known, _): &Opened| known.url() == opened.0.url() && known.name() == opened.0.name();
             if !found.iter().any(is_same) {
                 found.push(opened);

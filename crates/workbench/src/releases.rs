@@ -97,16 +97,19 @@ pub fn find(access: &RepositoryAccess, name: &str) -> Result<NamedRelease, Failu
 /// The differences between two releases: the main branch first, then the workloads by name.
 pub fn differences(from: &NamedRelease, to: &NamedRelease) -> Vec<ReleaseDifference> {
     let id = |commit: Option<GitId>| commit.map(|commit| commit.short());
-    let mut all = vec![ReleaseDifference { what: "main".to_owned(), from: id(from.platform), to: id(to.platform) }];
+    let mut all = Vec::new();
+    let mut add = |what: String, [from, to]: [Option<String>; 2]| {
+        if from != to {
+            all.push(ReleaseDifference { what, from, to });
+        }
+    };
+    add("main".to_owned(), [id(from.platform), id(to.platform)]);
     let names: BTreeSet<_> = from.workloads.keys().chain(to.workloads.keys()).collect();
     for name in names {
         let workloads = [from, to].map(|release| release.workloads.get(name));
-        let [from, to] = workloads.map(|workload| workload.map(version_text));
-        all.push(ReleaseDifference { what: name.to_string(), from, to });
-        let [from, to] = workloads.map(|workload| workload.map(configurations_text));
-        all.push(ReleaseDifference { what: format!("{name} configuration"), from, to });
+        add(name.to_string(), workloads.map(|workload| workload.map(version_text)));
+        add(format!("{name} configuration"), workloads.map(|workload| workload.map(configurations_text)));
     }
-    all.retain(|difference| difference.from != difference.to);
     all
 }
 

@@ -26,7 +26,7 @@ use crate::progress::Watch;
 /// The application of a workload in an environment.
 pub(super) struct RegisteredApplication {
     settings: Box<Settings>,
-    access: Arc<RepositoryAccess>,
+    pub(super) access: Arc<RepositoryAccess>,
     /// The environment as it is now.
     old: Arc<Loaded>,
     /// The head of the branch that is registered.
@@ -117,11 +117,6 @@ impl RegisteredApplication {
     /// A file for people.
     pub(super) fn shown(&self, path: &str) -> String {
         format!("{}@{}:{path}", self.head.url.label(), self.branch())
-    }
-
-    /// The settings for access to repositories.
-    pub(super) fn settings(&self) -> &git::Settings {
-        &self.access.settings.git
     }
 }
 

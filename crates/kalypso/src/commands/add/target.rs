@@ -108,14 +108,10 @@ fn edit(
         terminal::answer(&format!("Nothing to change: target {name} of {workload} for {environment} is so already\n"))?;
         return Ok(Exit::Good);
     }
-    let found = match &place {
-        Place::Checkout(_) => RegisteredApplication::find(what, (options.config.as_deref(), &watch))?.ok(),
-        Place::Head(_) => None,
-    };
-    let registered = match &place {
-        Place::Checkout(_) => found.as_ref(),
-        Place::Head(registered) => Some(registered),
-    };
+    let is_checkout = matches!(place, Place::Checkout(_));
+    let find = || RegisteredApplication::find(what, (options.config.as_deref(), &watch));
+    let found = is_checkout.then(find).transpose()?.and_then(Result::ok);
+    let registered = if let Place::Head(registered) = &place { Some(registered) } else { found.as_ref() };
     let change = registered.map(|registered| registered.change(&edits));
     let comparison = change.as_ref().map(|change| compiling::compare(change, &watch)).transpose()?;
     watch.end();
@@ -165,7 +161,7 @@ impl Outcome<'_> {
         application.write(self.edits)?;
         let Some(checkout) = checkout else { return Ok((EditResult::Written, None)) };
         let own = configuration::settings_of_git();
-        let settings = self.registered.map_or(&own, RegisteredApplication::settings);
+        let settings = self.registered.map_or(&own, |registered| &registered.access.settings.git);
         let paths: Vec<_> = self.edits.iter().map(|(path, _)| &**path).collect();
         // With the user's identity, settings and hooks. Other staged changes stay staged.
         let committed = git::checkout::commit(settings, &checkout, &paths, &title);

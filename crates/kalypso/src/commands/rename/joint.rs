@@ -8,7 +8,7 @@ use model::name::WorkloadName;
 use workbench::answers::rename::RenameFields;
 use workbench::branch::{EditComparison, EditResult};
 use workbench::diagnostics::DiagnosticReport;
-use workbench::joint_rename::{JointRename, RenameRequest, Renamed, RenamedBranch};
+use workbench::joint_rename::{JointRename, RenameRequest, Renamed, RenamedBranch, check_new_name};
 
 use crate::arguments::{EditOptions, Format, RenameTarget, RenameWorkload};
 use crate::commands::branch_edit::{name, plan_text, refuse, refuse_errors};
@@ -41,14 +41,15 @@ fn run(
     checkout: Option<&Path>,
     options: &EditOptions,
 ) -> anyhow::Result<Exit> {
-    let EditOptions { propose: is_proposed, dry_run: is_dry_run, .. } = *options;
-    let working_tree = options.working_tree.as_deref();
-    let request = RenameRequest { workload, what, names, checkout, working_tree, is_proposed, is_dry_run };
-    request.check()?;
+    check_new_name(names)?;
     let mut watch = Watch::start();
     let settings = Settings::read(options.config.as_deref())?;
-    let access = loading::access_with(&settings, watch.progress())?;
-    let rename = match JointRename::new(request, &access, &terminal::note)? {
+    let access = &loading::access_with(&settings, watch.progress())?;
+    let EditOptions { propose: is_proposed, dry_run: is_dry_run, .. } = *options;
+    let (note, working_tree) = (&terminal::note, options.working_tree.as_deref());
+    let request =
+        RenameRequest { access, note, workload, what, names, checkout, working_tree, is_proposed, is_dry_run };
+    let rename = match JointRename::new(request)? {
         Ok(rename) => rename,
         Err(refusal) => return refuse(watch, &refusal, options.output),
     };
