@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use authoring::branch_files::{BranchFiles, EditRefusal};
 use delivery::access::RepositoryAccess;
-use git::Edits;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 pub(super) use workbench::answers::branch_edit::{BranchEdit, EditVerb, ExpectedValues};
@@ -99,16 +98,16 @@ impl OpenBranch {
         if has_errors(&comparisons) {
             return refuse_errors(&comparisons, options.output);
         }
-        let done = self.carry_out(request, &edits, &comparisons)?;
+        let done = self.carry_out(request, &comparisons)?;
         self.show(request, &EditOutcome { done, comparisons: &comparisons, changes: &changes })
     }
 
     fn carry_out(
         &self,
         (edit, options): (&BranchEdit, &EditOptions),
-        edits: &Edits,
         comparisons: &[EditComparison<'_>],
     ) -> anyhow::Result<EditResult> {
+        let edits = &git_edits(&edit.files);
         if edits.is_empty() {
             return Ok(EditResult::Nothing);
         }

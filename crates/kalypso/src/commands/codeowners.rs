@@ -24,12 +24,13 @@ pub(super) fn run(options: &Codeowners) -> anyhow::Result<Exit> {
         environment: options.environment.as_deref(),
         repository: options.repository.as_deref(),
         branch: options.branch.as_deref(),
+        main_owners: &main_owners,
     };
     let pattern = match options.format {
         Notation::Github => FilePattern::as_glob,
         Notation::Gitea => FilePattern::as_regex,
     };
-    let found = asked.owners(&environments, (&access.settings, &main_owners), pattern)?;
+    let found = asked.owners(&environments, &access.settings, pattern)?;
     watch.end();
     found.warnings.iter().for_each(|warning| terminal::warn(warning));
     if let Some(path) = &options.check {

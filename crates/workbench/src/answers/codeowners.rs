@@ -24,6 +24,8 @@ pub struct OwnedBranch<'a> {
     pub repository: Option<&'a str>,
     /// The branch of the repository. None: the one that objects name.
     pub branch: Option<&'a str>,
+    /// The owners of the control plane's main branch, for which no object names owners.
+    pub main_owners: &'a [Arc<str>],
 }
 
 /// The owners of the files of a branch.
@@ -57,7 +59,7 @@ impl OwnedBranch<'_> {
     pub fn owners(
         self,
         environments: &[Loaded],
-        (settings, main_owners): (&ControlPlaneSettings, &[Arc<str>]),
+        settings: &ControlPlaneSettings,
         pattern: fn(&FilePattern) -> String,
     ) -> Result<CodeOwnersFields, Failure> {
         let (repository, branch) = self.place(environments, settings)?;
@@ -65,7 +67,7 @@ impl OwnedBranch<'_> {
             repository: &repository,
             branch: &branch,
             main: (settings.repo.as_str(), &settings.branch),
-            main_owners,
+            main_owners: self.main_owners,
             rewrite: &settings.git.rewrite,
         };
         let found = codeowners::code_owners(environments.iter().map(|loaded| &*loaded.fleet), question);

@@ -118,14 +118,15 @@ fn edit(
     if let Some(comparison) = comparison.as_ref().filter(|comparison| !comparison.new_errors().is_empty()) {
         return branch_edit::refuse_errors(std::slice::from_ref(comparison), options.output);
     }
-    let outcome = Outcome { place: &place, registered, edits: &edits, comparison: comparison.as_ref() };
-    let done = outcome.carry_out(options, what)?;
-    outcome.show(options, what, &done)?;
+    let outcome = Outcome { what, place: &place, registered, edits: &edits, comparison: comparison.as_ref() };
+    let done = outcome.carry_out(options)?;
+    outcome.show(options, &done)?;
     Ok(Exit::Good)
 }
 
 /// The edits of an application, and what they do.
 struct Outcome<'a> {
+    what: &'a TargetEdit<'a>,
     place: &'a Place,
     /// The application as it is registered. None: it is not known.
     registered: Option<&'a RegisteredApplication>,
@@ -135,11 +136,8 @@ struct Outcome<'a> {
 
 impl Outcome<'_> {
     /// Carries the edits out, and gives the branch of the commit.
-    fn carry_out(
-        &self,
-        options: &ApplicationOptions,
-        what: &TargetEdit<'_>,
-    ) -> anyhow::Result<(EditResult, Option<Arc<str>>)> {
+    fn carry_out(&self, options: &ApplicationOptions) -> anyhow::Result<(EditResult, Option<Arc<str>>)> {
+        let what = self.what;
         if options.dry_run || self.edits.is_empty() {
             return Ok((EditResult::Shown, None));
         }
@@ -172,7 +170,6 @@ impl Outcome<'_> {
     fn show(
         &self,
         options: &ApplicationOptions,
-        what: &TargetEdit<'_>,
         (done, branch): &(EditResult, Option<Arc<str>>),
     ) -> anyhow::Result<()> {
         if options.output != Format::Human {
@@ -180,11 +177,11 @@ impl Outcome<'_> {
                 Place::Checkout(application) => application.shown(path),
                 Place::Head(_) => path.to_string(),
             });
-            let answer = TargetEditFields::new(what, paths.collect(), done, self.comparison)?;
+            let answer = TargetEditFields::new(self.what, paths.collect(), done, self.comparison)?;
             terminal::answer(&terminal::structured(&answer, options.output))?;
             return Ok(());
         }
-        let TargetEdit { verb, workload, target: name, environment, .. } = what;
+        let TargetEdit { verb, workload, target: name, environment, .. } = self.what;
         let place = match verb {
             EditVerb::Add => "to",
             EditVerb::Remove => "from",

@@ -21,26 +21,30 @@ use crate::{compiling, loading, paint, reporting, terminal};
 /// The maximum number of files that are listed.
 const LISTED_MAX: usize = 20;
 
+/// What is renamed, as on the command line.
+struct Subject<'a> {
+    what: Renamed,
+    workload: &'a str,
+    names: (&'a str, &'a str),
+    checkout: Option<&'a Path>,
+}
+
 pub(super) fn workload(options: &RenameWorkload) -> anyhow::Result<Exit> {
     let RenameWorkload { name: old, new_name: new, checkout, edit } = options;
     name::<WorkloadName>(new, "workload")?;
-    run((Renamed::Workload, old), (old, new), checkout.as_deref(), edit)
+    run(Subject { what: Renamed::Workload, workload: old, names: (old, new), checkout: checkout.as_deref() }, edit)
 }
 
 pub(super) fn target(options: &RenameTarget) -> anyhow::Result<Exit> {
     let RenameTarget { name: old, new_name: new, workload, checkout, edit } = options;
     model::name::check(new)
         .map_err(|error| Failure::usage(format!("`{new}` is not the name of a deployment target: {error}")))?;
-    run((Renamed::Target, workload), (old, new), checkout.as_deref(), edit)
+    run(Subject { what: Renamed::Target, workload, names: (old, new), checkout: checkout.as_deref() }, edit)
 }
 
 /// Shows the plans, and carries the rename out if it adds no errors.
-fn run(
-    (what, workload): (Renamed, &str),
-    names: (&str, &str),
-    checkout: Option<&Path>,
-    options: &EditOptions,
-) -> anyhow::Result<Exit> {
+fn run(subject: Subject<'_>, options: &EditOptions) -> anyhow::Result<Exit> {
+    let Subject { what, workload, names, checkout } = subject;
     check_new_name(names)?;
     let mut watch = Watch::start();
     let settings = Settings::read(options.config.as_deref())?;
