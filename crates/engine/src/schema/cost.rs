@@ -1,6 +1,6 @@
 //! Computes the maximum cost of a check before the check runs. With some schemas, a check of a small value would practically never end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
 
@@ -61,7 +61,7 @@ struct Schema {
     /// Schemas that apply to the same value. `times`: how often each is applied.
     in_place: Vec<usize>,
     times: u64,
-    properties: HashMap<Box<str>, usize>,
+    properties: BTreeMap<Box<str>, usize>,
     /// Schemas of properties by name patterns, with the weights of the patterns.
     by_pattern: Vec<(u64, usize)>,
     names: Vec<usize>,
@@ -227,6 +227,18 @@ impl<'a> Building<'_, 'a> {
     }
 }
 
+impl Schema {
+    /// The steps of a check of a scalar with a schema that applies no other schemas to it: these are quicker to compute than to remember.
+    fn steps_of_scalar(&self, value: &Json) -> Option<u64> {
+        match value {
+            _ if !self.in_place.is_empty() => None,
+            Json::Array(_) | Json::Object(_) => None,
+            Json::String(text) => Some(self.own.saturating_add(matching(text, self.pattern))),
+            _ => Some(self.own),
+        }
+    }
+}
+
 /// The steps for a comparison with this JSON value.
 fn nodes(json: &Json) -> u64 {
     const BYTES_PER_NODE: u64 = 64;
@@ -269,12 +281,15 @@ impl<'g> Counting<'g> {
         if above > DEPTH_MAX {
             return Err(TooMuch::Depth);
         }
+        let all = self.schemas;
+        let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
+        if let Some(steps) = schema.steps_of_scalar(value) {
+            return if steps > self.max { Err(TooMuch::Steps) } else { Ok(Cost { steps, depth: 1 }) };
+        }
         let key = (number, std::ptr::from_ref(value));
         if let Some(&cached) = self.cache.get(&key) {
             return if above + cached.depth > DEPTH_MAX { Err(TooMuch::Depth) } else { Ok(cached) };
         }
-        let all = self.schemas;
-        let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
         let mut total = Total { steps: schema.own, depth: 0, above, max: self.max };
         for part in &schema.in_place {
             total.add(self.cost(*part, value, above + 1)?, schema.times)?;

@@ -83,27 +83,44 @@ struct Allowed {
 impl Allowed {
     /// yaml.v3's `yaml_emitter_analyze_scalar`, without what matters only in flow collections.
     fn by(text: &str) -> Self {
-        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            Self::by_ascii(text.as_bytes())
-        } else {
-            Self::by_chars(text)
+        // Without a branch in the loop, the compiler looks at many bytes at once.
+        let classes = text.bytes().map(|byte| (byte == b'\n', matches!(byte, b'\n' | b' '..=b'~')));
+        match classes.fold((false, true), |(breaks, ascii), (is_break, is_ascii)| (breaks | is_break, ascii & is_ascii))
+        {
+            (false, true) => Self::by_line(text.as_bytes()),
+            (true, true) => Self::by_lines(text.as_bytes()),
+            (_, false) => Self::by_chars(text),
         }
     }
 
     /// The same as [`Allowed::by_chars`], for one line of printable ASCII: nearly all texts.
-    fn by_ascii(text: &[u8]) -> Self {
+    fn by_line(text: &[u8]) -> Self {
         let blank_at = |index: usize| text.get(index).is_none_or(|next| *next == b' ');
         let first = text.first().is_some_and(|first| is_indicator_at_start(char::from(*first), blank_at(1)));
-        let ends_plain = |(index, byte): (usize, &u8)| match byte {
-            b':' => blank_at(index + 1),
-            b'#' => text.get(index - 1) == Some(&b' '),
-            _ => false,
+        let ends_plain = |index: usize| match text.get(index) {
+            Some(b':') => index > 0 && blank_at(index + 1),
+            _ => index.checked_sub(1).is_some_and(|before| text.get(before) == Some(&b' ')),
         };
         let indicator = first || text.starts_with(b"---") || text.starts_with(b"...");
-        let indicator = indicator || text.iter().enumerate().skip(1).any(ends_plain);
+        let indicator = indicator || memchr::memchr2_iter(b':', b'#', text).any(ends_plain);
         let space_at_end = text.ends_with(b" ");
         let at_border = text.starts_with(b" ") || space_at_end;
         Self { multiline: false, plain: !(at_border || indicator), single_quoted: true, literal: !space_at_end }
+    }
+
+    /// The same as [`Allowed::by_chars`], for several lines of printable ASCII.
+    fn by_lines(text: &[u8]) -> Self {
+        let (mut break_then_space, mut space_then_break) = (false, false);
+        for index in memchr::memchr_iter(b'\n', text) {
+            space_then_break |= index.checked_sub(1).is_some_and(|before| text.get(before) == Some(&b' '));
+            break_then_space |= text.get(index + 1) == Some(&b' ');
+        }
+        Self {
+            multiline: true,
+            plain: false,
+            single_quoted: !(break_then_space || space_then_break),
+            literal: !(text.ends_with(b" ") || space_then_break),
+        }
     }
 
     fn by_chars(text: &str) -> Self {
@@ -252,7 +269,7 @@ fn base64_lines(bytes: &[u8]) -> String {
 mod tests {
     use super::{Allowed, Scalar, Style, is_evidently_plain};
 
-    const CHARACTERS: [&str; 12] = ["", "a", "1", " ", ":", "#", "-", ".", "?", "'", "%", "/"];
+    const CHARACTERS: [&str; 13] = ["", "a", "1", " ", ":", "#", "-", ".", "?", "'", "%", "/", "\n"];
 
     /// All texts of up to four of the characters.
     fn texts() -> impl Iterator<Item = String> {
@@ -262,9 +279,11 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_path_for_ascii_has_the_same_result() {
+    fn the_fast_paths_for_ascii_have_the_same_result() {
         for text in texts() {
-            assert_eq!(Allowed::by_ascii(text.as_bytes()), Allowed::by_chars(&text), "{text:?}");
+            let by_ascii = if text.contains('\n') { Allowed::by_lines } else { Allowed::by_line };
+            assert_eq!(by_ascii(text.as_bytes()), Allowed::by_chars(&text), "{text:?}");
+            assert_eq!(Allowed::by(&text), Allowed::by_chars(&text), "{text:?}");
         }
     }
 
