@@ -147,13 +147,6 @@ impl Branch {
         Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)
     }
 
-    /// The newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
-    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(PublishedCommit, Loaded)> {
-        let newest = self.newest_publication(loaded)?;
-        let loaded = self.load_publication(loaded, &newest)?;
-        Some((newest, loaded))
-    }
-
     /// The publications on the branch within `reach` generations. None if there is no repository, or if the environment was read from a plain directory.
     ///
     /// # Errors

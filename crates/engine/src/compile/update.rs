@@ -33,11 +33,6 @@ impl CompileUpdate {
         self.changed.iter().map(|(place, target)| compiled.id(*place, *target))
     }
 
-    /// The number of assignments whose folder changed.
-    pub fn changed_count(&self) -> usize {
-        self.changed.len()
-    }
-
     /// The removed assignments.
     pub fn removed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
         self.removed.iter().map(|(place, target)| compiled.id(*place, *target))

@@ -209,11 +209,6 @@ impl HostDouble {
         *lock(&self.shared.webhooks) = Some(Webhooks::new(self.shared.host.kind(), target));
     }
 
-    /// The reasons why webhooks were lost, the last ones only.
-    pub fn webhook_failures(&self) -> Vec<String> {
-        lock(&self.shared.webhooks).as_ref().map(Webhooks::failures).unwrap_or_default()
-    }
-
     /// Accepts a token of an account.
     pub fn accept_token(&self, token: &str, account: &str) {
         lock(&self.shared.tokens).insert(token.to_owned(), account.to_owned());

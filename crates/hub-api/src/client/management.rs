@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Body, Client, ClientError, parameters};
 use crate::audit::{AuditEntries, AuditFilter};
-use crate::hosts::{ApartFilter, ApartReports, HostPage, HostRegistration, Hosts};
+use crate::hosts::{HostPage, HostRegistration, Hosts};
 use crate::tokens::{Caller, CreatedToken, TokenRequest, Tokens};
 
 impl Client {
@@ -49,14 +49,6 @@ impl Client {
     /// If the hub can't be reached, or refuses the request.
     pub async fn hosts(&self, page: &HostPage) -> Result<Hosts, ClientError> {
         self.get(&["hosts"], &parameters(page)).await
-    }
-
-    /// The latest reports that are kept apart, because the hosts are not registered for their places.
-    ///
-    /// # Errors
-    /// If the hub can't be reached, or refuses the request.
-    pub async fn apart_reports(&self, filter: &ApartFilter) -> Result<ApartReports, ClientError> {
-        self.get(&["apart-reports"], &parameters(filter)).await
     }
 
     /// Registers a host before its first report, or changes its labels, or adds a reconciler. A retired host stays retired.

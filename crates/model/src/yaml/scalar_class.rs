@@ -61,6 +61,7 @@ impl ScalarClass {
     const DNS_LABEL: u8 = 1;
     const NAME: u8 = 1 << 1;
     const LABEL_VALUE: u8 = 1 << 2;
+    /// At most 63 bytes: nothing asks for it alone, but what is said about a longer text differs.
     const WITHIN_LABEL: u8 = 1 << 3;
     const BEGINS_WITH_LETTER: u8 = 1 << 4;
     const HAS_NO_VALUE: u8 = 1 << 5;
@@ -132,11 +133,6 @@ impl ScalarClass {
     /// Whether it contains what a template prints for a missing value.
     pub fn has_no_value(self) -> bool {
         self.fits & Self::HAS_NO_VALUE != 0
-    }
-
-    /// Whether it has at most 63 bytes.
-    pub fn is_within_label(self) -> bool {
-        self.fits & Self::WITHIN_LABEL != 0
     }
 }
 
