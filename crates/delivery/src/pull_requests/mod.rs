@@ -4,6 +4,7 @@
 
 pub mod admission;
 pub(crate) mod authorship;
+mod body;
 pub mod branch_protection;
 pub mod change_proposal;
 mod hosts;

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use engine::output::Relocation;
-use engine::plan::PlannedId;
 use git::publish::PublishError;
 use git_host::error::HostError;
 use git_host::pull_request::{
@@ -13,25 +11,18 @@ use git_host::pull_request::{
 use git_host::sticky::{Put, is_same};
 use git_host::{GitHost, HostKind, HostRepository};
 use model::diagnostic::Diagnostic;
-use model::digest::DigestBuilder;
 use model::excerpt;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
-use model::tree::Child;
 
 use super::authorship::{self, Description};
+use super::body;
 use super::{
     CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL,
 };
 use crate::branches::push::Delivered;
-use crate::output::changes::markdown::PlanText;
 use crate::output::planned::Planned;
 use crate::sources::loaded::Loaded;
-
-/// The begin and end of the last line of a body. Between them is the digest of the proposed change.
-const CONTENT_MARKER: (&str, &str) = ("<!-- kalypso content ", " -->");
-/// The number of characters of a body that are kept free for the marker.
-const MARKER_CHARACTERS: usize = 80;
 
 /// Who confirmed removals by a label, where the git host does not say it.
 const UNKNOWN_ACCOUNT: &str = "an account of the git host";
@@ -207,8 +198,8 @@ impl<'a> Place<'a> {
     /// Closes the pull request, if it is open, and no person opened it. It loses its marker, so that the same change can be proposed again later.
     fn close(&self) -> Result<ProposalOutcome, HostError> {
         let Some(found) = self.newest()? else { return Ok(ProposalOutcome::new(Proposal::None)) };
-        let changes = digest_in(&found.body).map(|_| PullRequestChanges {
-            body: Some(format!("{}\n\n*Closed: there is no change to propose.*", without_marker(&found.body))),
+        let changes = body::digest_in(&found.body).map(|_| PullRequestChanges {
+            body: Some(format!("{}\n\n*Closed: there is no change to propose.*", body::without_marker(&found.body))),
             ..PullRequestChanges::default()
         });
         match found.state {
@@ -267,7 +258,7 @@ pub(crate) fn prepare(
         }
         return Ok(None);
     }
-    let is_same = digest_in(&found.body) == Some(digest(planned).as_str());
+    let is_same = body::digest_in(&found.body) == Some(body::digest(planned).as_str());
     Ok((found.state == PullRequestState::Closed && is_same).then(|| link(&found)))
 }
 
@@ -367,7 +358,7 @@ impl Wanted {
         let limits = place.host.text_limits();
         Ok(Self {
             title: excerpt::first(change.title, limits.title),
-            body: body(change, limits.body),
+            body: body::text((change.loaded, planned), change.diagnostics, limits.body),
             labels,
             unwanted: names(unwanted),
             merges: is_confirmed && change.is_admitted && merges(change.loaded, planned),
@@ -474,71 +465,6 @@ impl Place<'_> {
     }
 }
 
-/// The body: the plan, its sources, and the hidden digest of the change.
-fn body(ProposedChange { loaded, planned, diagnostics, .. }: ProposedChange<'_>, characters_max: usize) -> String {
-    let changes: Vec<_> = planned.plan.changes.iter().collect();
-    let sources = sources(loaded);
-    let rest = characters_max.saturating_sub(sources.chars().count() + MARKER_CHARACTERS);
-    let plan = PlanText { loaded, planned, changes: &changes, diagnostics };
-    let (begin, end) = CONTENT_MARKER;
-    format!("{}\n{sources}\n\n{begin}{}{end}", plan.markdown(rest), digest(planned))
-}
-
-/// The commits of the platform that the output was made from.
-fn sources(loaded: &Loaded) -> String {
-    let own = loaded
-        .reads
-        .iter()
-        .filter(|read| !matches!(read.role, git::load::ReadRole::Application(_) | git::load::ReadRole::Manifests(_)));
-    let named = own.map(|read| format!("{}@{} {}", read.url.label(), read.revision, read.commit.short()));
-    let named: BTreeSet<_> = named.collect();
-    let lines: Vec<_> = named.iter().map(|source| crate::output::changes::markdown::code(source)).collect();
-    format!("Made by Kalypso from {}.", model::count::named(&lines))
-}
-
-/// The digest of a change: what is replaced by what. It does not depend on the commits of the branches.
-fn digest(planned: &Planned) -> String {
-    let mut digest = DigestBuilder::new("proposal");
-    for (id, change) in &planned.plan.changes {
-        let PlannedId { place, target } = id;
-        let _ = digest.text(place).text(target);
-        for child in [&change.before, &change.after] {
-            digest.value(&child.as_ref().map(child_id));
-        }
-    }
-    for file in &planned.plan.other_files {
-        digest.text(&file.path);
-        for blob in [&file.before, &file.after] {
-            digest.value(&blob.as_ref().map(model::tree::Blob::id));
-        }
-    }
-    for path in planned.plan.relocation.iter().flat_map(Relocation::removed_folders) {
-        digest.text(&path);
-    }
-    digest.finish().to_string()
-}
-
-fn child_id(child: &Child) -> GitId {
-    match child {
-        Child::File(entry) => entry.blob.id(),
-        Child::Tree(tree) => tree.id(),
-        Child::Sealed(sealed) => sealed.id,
-    }
-}
-
-/// The digest in the last line of a body.
-fn digest_in(body: &str) -> Option<&str> {
-    let line = body.trim_end().lines().next_back()?.trim();
-    line.strip_prefix(CONTENT_MARKER.0)?.strip_suffix(CONTENT_MARKER.1)
-}
-
-fn without_marker(body: &str) -> &str {
-    match digest_in(body) {
-        Some(_) => body.trim_end().rsplit_once('\n').map_or("", |(before, _)| before.trim_end()),
-        None => body.trim_end(),
-    }
-}
-
 /// Whether the file with the promoted commit changes.
 fn changes_promoted_commit(planned: &Planned) -> bool {
     planned.plan.other_files.iter().any(|file| file.path.ends_with(engine::layout::own_files::TRACKING_FILE))
@@ -546,17 +472,4 @@ fn changes_promoted_commit(planned: &Planned) -> bool {
 
 fn link(found: &PullRequest) -> PullRequestLink {
     PullRequestLink { number: found.number, url: found.url.clone() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_last_line_is_the_marker() {
-        assert_eq!(digest_in("text\n\n<!-- kalypso content ab -->\n"), Some("ab"));
-        assert_eq!(digest_in("<!-- kalypso content ab -->\ntext"), None);
-        assert_eq!(without_marker("text\n\n<!-- kalypso content ab -->\n"), "text");
-        assert_eq!(without_marker("text\n"), "text");
-    }
 }

@@ -18,7 +18,7 @@ use crate::compose::{Composition, compose, compose_with};
 use crate::invariant::require;
 use crate::prepare::Prepared;
 use crate::schema::Schema;
-use crate::schema::check::{Checked, check, sensitive_in};
+use crate::schema::validate::{Checked, check, sensitive_in};
 use crate::warnings::rival::{self, Rivals};
 
 /// The data that all assignments of one class of places and one class of targets share: values and diagnostics.

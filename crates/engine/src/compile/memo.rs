@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::render::WarningsDigest;
-use crate::schema::check::Checked;
+use crate::schema::validate::Checked;
 
 /// The first bytes of a saved memo. The number is the version of the format, and of all code that results depend on. It must be increased
 /// with every change to composition, checks or rendering.

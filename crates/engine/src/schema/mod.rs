@@ -2,7 +2,6 @@
 
 mod bounds;
 mod budget;
-pub(crate) mod check;
 mod coerce;
 mod cost;
 mod dialect;
@@ -18,6 +17,7 @@ mod references;
 mod requested_values;
 mod schema_error;
 mod unusable;
+pub(crate) mod validate;
 mod walk;
 mod written_patterns;
 
