@@ -59,7 +59,7 @@ pub struct ExplainedAssignment {
     templates: Vec<String>,
     /// The version of the configuration: the same for the same values.
     config_version: String,
-    /// Every value, as in `explain KEY`.
+    /// Every value, as in `explain KEY`; `endsUpIn` is empty here, because files are searched for one value at a time.
     #[schema(value_type = Vec<Object>)]
     values: Vec<ExplainedValue>,
     /// One for each branch on which it is held, because it fails and a release pin reaches it.
