@@ -17,6 +17,7 @@ use hub_api::timestamp::Timestamp;
 pub(crate) use model::excerpt::plain;
 use model::object::release;
 use model::secret::{Secret, SecretSource};
+use serde::Serialize;
 
 use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
 use crate::configuration::{self, Settings};
@@ -199,9 +200,11 @@ pub(crate) enum Lookup<T> {
 }
 
 /// The rows of a list.
+#[derive(Serialize)]
 pub(crate) struct List<R> {
     pub(crate) items: Vec<R>,
     /// Whether there may be more rows.
+    #[serde(rename = "more")]
     pub(crate) is_more: bool,
 }
 

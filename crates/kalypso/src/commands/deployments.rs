@@ -6,7 +6,6 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use model::rollout::ReconcilerState;
-use serde_json::json;
 
 use crate::arguments::{self, Format};
 use crate::exit::Exit;
@@ -38,7 +37,7 @@ pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
 pub(super) fn show(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
         Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::states),
-        format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),
+        format => terminal::answer(&terminal::structured(&list, format)),
     }
 }
 

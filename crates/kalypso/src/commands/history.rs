@@ -9,7 +9,6 @@ use hub_api::page::Page;
 use hub_api::promotions::PromotionEvent;
 use hub_api::timestamp::Timestamp;
 use model::similar;
-use serde_json::json;
 
 use super::rollout::of_workloads;
 use crate::arguments::{self, Format};
@@ -45,9 +44,7 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
             }
             terminal::answer(&text)?;
         }
-        format => {
-            terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
-        }
+        format => terminal::answer(&terminal::structured(&list, format))?,
     }
     Ok(Exit::Good)
 }

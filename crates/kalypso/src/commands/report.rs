@@ -49,7 +49,7 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
     if options.connection.output == Format::Human {
         terminal::answer(&text(&whole))?;
     } else {
-        terminal::answer(&terminal::structured(&json!(whole), options.connection.output))?;
+        terminal::answer(&terminal::structured(&whole, options.connection.output))?;
     }
     Ok(exit)
 }

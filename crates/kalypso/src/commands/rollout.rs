@@ -10,7 +10,6 @@ use hub_api::page::Page;
 use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion};
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, ReconcilerState};
-use serde_json::json;
 use workbench::FailureKind;
 
 use super::deployments;
@@ -64,7 +63,7 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
 fn show(rollout: &Rollout, at: Option<Timestamp>, format: Format) -> std::io::Result<()> {
     match format {
         Format::Human => terminal::answer_painted(&text(rollout, (Timestamp::now(), at)), paint::states),
-        format => terminal::answer(&terminal::structured(&json!(rollout), format)),
+        format => terminal::answer(&terminal::structured(&rollout, format)),
     }
 }
 
@@ -311,9 +310,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
             let rows = list.items.iter().map(|row| listed(row, now));
             terminal::answer(&table::table(std::iter::once(heading).chain(rows)))?;
         }
-        format => {
-            terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
-        }
+        format => terminal::answer(&terminal::structured(&list, format))?,
     }
     Ok(Exit::Good)
 }

@@ -6,7 +6,6 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
-use serde_json::json;
 
 use crate::arguments::{self, Format};
 use crate::exit::{Exit, Failure};
@@ -31,7 +30,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
                 let text = environments(&answer) + &without_reports(&hub, &filter, &all)?;
                 terminal::answer_painted(&text, paint::states)?;
             }
-            format => terminal::answer(&terminal::structured(&json!(answer), format))?,
+            format => terminal::answer(&terminal::structured(&answer, format))?,
         }
         return Ok(Exit::Good);
     }
@@ -47,9 +46,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
             }
             terminal::answer_painted(&text, paint::states)?;
         }
-        format => {
-            terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
-        }
+        format => terminal::answer(&terminal::structured(&list, format))?,
     }
     Ok(Exit::Good)
 }

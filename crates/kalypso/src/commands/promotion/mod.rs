@@ -139,7 +139,7 @@ pub(super) fn restore(options: &RolloutRestore) -> anyhow::Result<Exit> {
 fn confirm(receipt: &PromotionReceipt, format: Format) -> anyhow::Result<Exit> {
     match format {
         Format::Human => terminal::answer(&format!("{}\n", hub_client::plain(&receipt.text)))?,
-        format => terminal::answer(&terminal::structured(&json!(receipt), format))?,
+        format => terminal::answer(&terminal::structured(&receipt, format))?,
     }
     Ok(Exit::Good)
 }
