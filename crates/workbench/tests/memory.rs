@@ -11,6 +11,7 @@ use delivery::reading::ReadAt;
 use engine::compile::{Compiled, Prepared};
 use engine::output::Adoption;
 use git::{Commit, Edits, MemoryRepositories, Person, Push, Repositories, RepositoryUrl, Revision};
+use hub_api::compare::{ComparedSide, ComparedTarget};
 use model::diagnostic::AssignmentId;
 use model::locate::Locator;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
@@ -18,6 +19,7 @@ use model::progress::Progress;
 use model::rollout::EnvironmentOrder;
 use model::tree::Tree;
 use serde_json::json;
+use workbench::answers::compare::ValueDifference;
 use workbench::answers::describe::{DescribedEnvironment, DescribedObject, DescriptionFields};
 use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
 use workbench::answers::plan::{EnvironmentPlans, PlanSelection, PlanView, PlannedEnvironment, plan_diagnostics};
@@ -282,4 +284,18 @@ fn a_description_says_what_an_object_reaches_and_what_reaches_it() {
     assert_eq!((&answer["reaches"]["assignments"], &answer["reachedBy"][0]["name"]), (&json!(1), &json!("all")));
     assert_eq!((&answer["rollouts"], &answer["clusterNames"]), (&json!([]), &json!([])));
     assert_eq!(answer["report"]["summary"]["errors"], 0);
+}
+
+#[test]
+fn a_comparison_has_the_values_that_differ_between_two_states() {
+    let plane = ControlPlane::new();
+    let changes = plane.dev().changes(&config("common", "{COLOR: red}"));
+    let change = &changes.changed[0];
+    let side = Some(ComparedSide { target: "shop-web".to_owned(), ..ComparedSide::default() });
+    let (from, to, workload) = (side.clone(), side, "shop".to_owned());
+    let row = ComparedTarget { workload, from, to, ..ComparedTarget::default() };
+    let found = json!(ValueDifference::find([&change.old, &change.new], &[row]));
+    assert_eq!((&found[0]["key"], &found[0]["targets"]), (&json!("COLOR"), &json!(["shop/shop-web"])));
+    let red = json!({"value": "\"red\"", "sensitive": false, "places": 1, "examples": ["edge"]});
+    assert_eq!(found[0]["to"], json!([red]));
 }

@@ -6,12 +6,11 @@ use hub_api::client::Client;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use serde_json::json;
+use workbench::answers::compare::{EnvironmentComparison, target_text};
 
-use self::values::ValueDifference;
 use crate::arguments::{self, Format};
 use crate::exit::Exit;
-use crate::hub_client::{self, Hub, List};
+use crate::hub_client::{self, Hub};
 use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
@@ -26,38 +25,26 @@ pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let ask = async |client: &Client, page: &Page| client.compare(&compared, &filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     let values = values::differences(options, &list.items);
+    let (from, to) = (options.from.clone(), options.to.clone());
+    let answer = EnvironmentComparison { from, to, items: list.items, more: list.is_more, values };
     match options.connection.output {
-        Format::Human => terminal::answer_fitted(&text((&list, values.as_deref()), options), paint::states)?,
-        format => {
-            let (values, more) = (values.as_deref().map(values::json), list.is_more);
-            let answer =
-                json!({"from": options.from, "to": options.to, "items": list.items, "more": more, "values": values});
-            terminal::answer(&terminal::structured(&answer, format))?;
-        }
+        Format::Human => terminal::answer_fitted(&text(&answer), paint::states)?,
+        format => terminal::answer(&terminal::structured(&answer, format))?,
     }
     Ok(Exit::Good)
 }
 
-fn text((list, values): (&List<ComparedTarget>, Option<&[ValueDifference]>), options: &arguments::Compare) -> String {
-    if list.items.is_empty() {
-        return format!("{} and {} do not differ\n", options.from, options.to);
+fn text(EnvironmentComparison { from, to, items, more, values }: &EnvironmentComparison) -> String {
+    if items.is_empty() {
+        return format!("{from} and {to} do not differ\n");
     }
-    let heading = ["", "TARGET", &options.from, "", &options.to, "", "CONFIGURATION"].map(str::to_owned);
-    let mut text =
-        table::table(std::iter::once(heading).chain(list.items.iter().map(|row| cells(row, values.is_some()))));
-    if list.is_more {
+    let heading = ["", "TARGET", from, "", to, "", "CONFIGURATION"].map(str::to_owned);
+    let rows = items.iter().map(|row| cells(row, values.is_some()));
+    let mut text = table::table(std::iter::once(heading).chain(rows));
+    if *more {
         text.push_str("there are more: --limit shows them\n");
     }
-    text + &values::text(values.unwrap_or_default(), [&options.from, &options.to])
-}
-
-/// The name of a target, or its two names.
-fn target_text(row: &ComparedTarget) -> String {
-    let names: Vec<_> = [&row.from, &row.to].into_iter().flatten().map(|side| side.target.as_str()).collect();
-    match names.as_slice() {
-        [one, other] if one != other => format!("{}/{one} = {other}", row.workload),
-        names => format!("{}/{}", row.workload, names.first().unwrap_or(&"")),
-    }
+    text + &values::text(values.as_deref().unwrap_or_default(), [from, to])
 }
 
 /// The cells of a target. `has_values`: the values that differ are shown below.

@@ -18,10 +18,10 @@ use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::Adoption;
 use model::name::ClusterTypeName;
+use workbench::answers::publish::publication_diagnostics;
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
 
 use self::life::Life;
-use super::publish::diagnostics;
 use super::serve;
 use crate::arguments::{Demo, SourceOptions};
 use crate::configuration::Settings;
@@ -76,7 +76,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
         }
     }
     for outcome in &published {
-        let found = diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
+        let found = publication_diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
         let batch = DiagnosticBatch::of_compiled(&found, &outcome.planned.compiled);
         report
             .add_problems(&outcome.loaded, DiagnosticBatch { fallback: Fallback::of_plan(&outcome.planned), ..batch });

@@ -1,7 +1,6 @@
 //! `kalypso plan`: the changes that a publication would make in the GitOps branch, by assignment and by value.
 
 mod comment;
-pub(super) mod confirmation;
 mod diff;
 mod stats;
 pub(super) mod summary;
@@ -20,11 +19,11 @@ use engine::compile::Compiled;
 use git::GitRepositories;
 use model::diagnostic::Diagnostic;
 use model::tree::{OpenError, Tree};
-use serde_json::{Value as Json, json};
 use workbench::EnvironmentSource;
+use workbench::answers::all_environments::AllEnvironments;
 use workbench::answers::plan::{EnvironmentPlans, PlanSelection, PlanView, PlannedEnvironment, plan_diagnostics};
 use workbench::change::{self, EnvironmentChange, Side};
-use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::check_complete;
 use workbench::working_trees::WorkingTrees;
 
@@ -85,9 +84,8 @@ impl<'a> Plans<'a> {
     /// Plans all environments. An error of one of them does not affect the others.
     fn all(&self) -> anyhow::Result<Exit> {
         let options = self.options;
-        let (mut answers, mut failed, mut is_pending, mut has_problems) = (Vec::new(), Vec::new(), false, false);
-        let names = self.names()?;
-        for (position, name) in names.iter().enumerate() {
+        let (mut all, mut is_pending, mut has_problems) = (AllEnvironments::default(), false, false);
+        for (position, name) in self.names()?.iter().enumerate() {
             if position > 0 && format(options).is_none() {
                 terminal::answer("\n")?;
             }
@@ -95,23 +93,19 @@ impl<'a> Plans<'a> {
                 Ok((exit, answer)) => {
                     is_pending |= exit == Exit::Pending;
                     has_problems |= exit == Exit::Problems;
-                    answers.extend(answer);
+                    all.add(name, answer, None);
                 }
                 Err(error) => {
                     reporting::reasons_to_stderr(&error)?;
                     terminal::warn(&format!("{name} could not be planned: {error}"));
-                    answers.push(json!({"environment": name, "error": error.to_string()}));
-                    failed.push(name.clone());
+                    all.add(name, None, Some(error.to_string()));
                 }
             }
         }
         if let Some(format) = format(options) {
-            terminal::answer(&terminal::structured(&json!({"environments": answers}), format))?;
+            terminal::answer(&terminal::structured(&all, format))?;
         }
-        if !failed.is_empty() {
-            let all = terminal::count(names.len(), "environment");
-            return Err(Failure::outside(format!("{} of {all} could not be planned", failed.join(", "))).into());
-        }
+        all.check("planned")?;
         let exit = if is_pending { Exit::Pending } else { Exit::Good };
         Ok(exit.unless(has_problems))
     }
@@ -125,7 +119,7 @@ impl<'a> Plans<'a> {
     }
 
     /// Plans one environment. Returns the answer for programs.
-    fn one(&self, environment: &str) -> anyhow::Result<(Exit, Option<Json>)> {
+    fn one(&self, environment: &str) -> anyhow::Result<(Exit, Option<EnvironmentPlans>)> {
         let (options, watch) = (self.options, Watch::start());
         let source = &loading::source(&options.source, watch.progress())?;
         let side = if options.of.all { Side::Main } else { Side::Any };
@@ -147,7 +141,7 @@ impl<'a> Plans<'a> {
     }
 
     /// Compares an environment with its GitOps branches.
-    fn against_branches(&self, loaded: Loaded, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
+    fn against_branches(&self, loaded: Loaded, mut watch: Watch) -> anyhow::Result<(Exit, Option<EnvironmentPlans>)> {
         let options = self.options;
         let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
         let compiled = Arc::new(compiled);
@@ -162,12 +156,7 @@ impl<'a> Plans<'a> {
             let environment = CompiledEnvironment { compiled: &compiled, known: &mut known };
             let planned = Planned::new(&loaded, environment, destination, &adopt)?;
             let diagnostics = plan_diagnostics(&loaded, &planned, &gates);
-            let fallback = Fallback::of_plan(&planned);
-            let sensitive = Some(planned.sensitive());
-            report.add_problems(
-                &loaded,
-                DiagnosticBatch { fallback, sensitive, ..DiagnosticBatch::of_compiled(&diagnostics, &compiled) },
-            );
+            report.add_problems(&loaded, DiagnosticBatch::of_plan(&diagnostics, &planned));
             answers.push(planned);
         }
         watch.end();
@@ -198,7 +187,11 @@ impl<'a> Plans<'a> {
     }
 
     /// Reads two states of the control plane. Both are compiled from their sources.
-    fn between(&self, change: &EnvironmentChange, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
+    fn between(
+        &self,
+        change: &EnvironmentChange,
+        mut watch: Watch,
+    ) -> anyhow::Result<(Exit, Option<EnvironmentPlans>)> {
         check_complete(&change.old)?;
         check_complete(&change.new)?;
         let loaded = &*change.new;
@@ -209,11 +202,7 @@ impl<'a> Plans<'a> {
         let gates = refused_commits::diagnostics(loaded);
         let diagnostics = plan_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
-        let (fallback, sensitive) = (Fallback::of_plan(&planned), Some(planned.sensitive()));
-        report.add_problems(
-            loaded,
-            DiagnosticBatch { fallback, sensitive, ..DiagnosticBatch::of_compiled(&diagnostics, &compiled) },
-        );
+        report.add_problems(loaded, DiagnosticBatch::of_plan(&diagnostics, &planned));
         watch.end();
         let selection = &self.selection;
         let answer = PlanAnswer {
@@ -255,7 +244,7 @@ struct PlanAnswer<'a> {
 
 impl PlanAnswer<'_> {
     /// Prints the plans for people, or returns the answer for programs.
-    fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<(Exit, Option<Json>)> {
+    fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<(Exit, Option<EnvironmentPlans>)> {
         // Of all environments, only some may have it.
         let one = options.of.environment.as_deref().map(|environment| (environment, answers));
         if let Some(failure) = one.and_then(|answers| self.selection.unknown(answers)) {
@@ -288,7 +277,7 @@ impl PlanAnswer<'_> {
                     change: self.change,
                     not_admitted: self.not_admitted,
                 };
-                structured = Some(json!(EnvironmentPlans::new(of, &views, options.diff, self.report)?));
+                structured = Some(EnvironmentPlans::new(of, &views, options.diff, self.report)?);
             }
         }
         let pending = answers.iter().any(|planned| !planned.plan.is_empty());

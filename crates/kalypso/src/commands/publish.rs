@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::branches::push::Delivered;
-use delivery::output::compilation::{Reuse, reuse};
-use delivery::output::refusal::Refusal;
+use delivery::output::compilation::reuse;
 use delivery::promotion::controller::command::{OverrideRequest, override_gates};
 use delivery::publication::enforcement;
 use delivery::publication::hub_publication::HubReceiver;
@@ -18,20 +17,16 @@ use delivery::publication::publish::{
     DestinationFailure, End, PlaceOutcome, PublicationFailure, PublishOptions, Request,
 };
 use delivery::pull_requests::GitHosts;
-use engine::plan::ChangeKind;
 use git::publish::ForeignCommits;
-use model::count::count;
-use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
-use serde_json::{Value as Json, json};
 use workbench::Error;
-use workbench::answers::plan::{ConfirmationFields, LISTED_MAX, NotAdmittedFields};
-use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
+use workbench::answers::all_environments::AllEnvironments;
+use workbench::answers::publish::{EnvironmentPublication, publication_diagnostics};
+use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::environment_name;
 
 use self::override_author::{OverrideAuthor, override_author};
 use self::stepping::Publication;
-use super::plan::confirmation::unconfirmed;
 use super::plan::summary;
 use crate::arguments::{Format, Overriding, Publish};
 use crate::configuration::Settings;
@@ -49,10 +44,10 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     match &options.published.environment {
         Some(name) => {
             let environment = environment_name(name)?;
-            let answer = run.publish(&environment)?;
+            let mut answer = run.publish(&environment)?;
             let shown = match options.output {
                 Format::Human => terminal::answer(&answer.text),
-                format => terminal::answer(&terminal::structured(&answer.json, format)),
+                format => terminal::answer(&terminal::structured(&answer.fields, format)),
             };
             let exit = answer.exit()?;
             shown?;
@@ -73,7 +68,7 @@ struct Run<'a> {
 /// The answer for one environment.
 struct Answer {
     text: String,
-    json: Json,
+    fields: EnvironmentPublication,
     has_problems: bool,
     /// Whether a pull request is missing.
     is_incomplete: bool,
@@ -82,9 +77,9 @@ struct Answer {
 }
 
 impl Answer {
-    fn exit(self) -> anyhow::Result<Exit> {
+    fn exit(&mut self) -> anyhow::Result<Exit> {
         if !self.failures.is_empty() {
-            return Err(first(self.failures));
+            return Err(first(std::mem::take(&mut self.failures)));
         }
         if self.is_incomplete {
             return Err(Failure::outside("some pull requests could not be opened").into());
@@ -100,37 +95,32 @@ impl Run<'_> {
         let access = loading::access_with(self.settings, watch.progress())?;
         let names = delivery::reading::environment_names(&access)?;
         drop(watch);
-        let (mut answers, mut failed, mut has_problems, mut unread) = (Vec::new(), Vec::new(), false, None);
+        let (mut all, mut has_problems, mut unread) = (AllEnvironments::default(), false, None);
         for environment in &names {
-            let (mut json, result) = match self.publish(environment) {
+            let (fields, result) = match self.publish(environment) {
                 Ok(mut answer) => {
                     has_problems |= answer.has_problems;
                     // A reader that goes away must not keep the other environments from their publication.
                     if self.options.output == Format::Human && unread.is_none() {
                         unread = terminal::answer(&answer.text).err();
                     }
-                    (std::mem::take(&mut answer.json), answer.exit().map(drop))
+                    let result = answer.exit();
+                    (Some(answer.fields), result)
                 }
-                Err(error) => (json!({ "environment": environment.as_str() }), Err(error)),
+                Err(error) => (None, Err(error)),
             };
-            if let Err(error) = result {
+            if let Err(error) = &result {
                 // If standard error is closed, there is no other place for this output.
-                let _ = reporting::reasons_to_stderr(&error);
+                let _ = reporting::reasons_to_stderr(error);
                 terminal::warn(&format!("{environment} could not be published: {error}"));
-                json["error"] = error.to_string().into();
-                failed.push(environment.to_string());
             }
-            answers.push(json);
+            all.add(environment.as_str(), fields, result.err().map(|error| error.to_string()));
         }
         if self.options.output != Format::Human {
-            let answer = terminal::structured(&json!({ "environments": answers }), self.options.output);
-            unread = terminal::answer(&answer).err();
+            unread = terminal::answer(&terminal::structured(&all, self.options.output)).err();
         }
-        if failed.is_empty() {
-            return unread.map_or(Ok(Exit::Good.unless(has_problems)), |error| Err(error.into()));
-        }
-        let message = format!("{} of {} could not be published", failed.join(", "), count(names.len(), "environment"));
-        Err(Failure::outside(message).into())
+        all.check("published")?;
+        unread.map_or(Ok(Exit::Good.unless(has_problems)), |error| Err(error.into()))
     }
 
     fn publish(&self, environment: &EnvironmentName) -> anyhow::Result<Answer> {
@@ -176,7 +166,7 @@ impl Run<'_> {
         let mut publication = stepping::publish(self, (&access, environment), &publish)?;
         confirmed::note(&access, environment, (&publication.outcome, &options.confirm));
         let failures = std::mem::take(&mut publication.outcome.failures);
-        Ok(Answer { failures, ..show((options, environment), &publication, watch)? })
+        Ok(Answer { failures, ..show((options, environment), publication, watch)? })
     }
 
     /// Admits what the branches name past its gates, if the user says so.
@@ -272,15 +262,14 @@ pub(super) fn failure(error: PublicationFailure) -> anyhow::Error {
 /// The results for all places.
 fn show(
     (options, environment): (&Publish, &EnvironmentName),
-    publication: &Publication,
+    publication: Publication,
     watch: Watch,
 ) -> anyhow::Result<Answer> {
-    let outcome = &publication.outcome;
-    match &outcome.end {
+    match &publication.outcome.end {
         End::Complete => finish((options, environment), publication, watch),
         End::Incomplete(loaded) => Err(Error::Incomplete(Arc::clone(loaded)).into()),
         End::LostRaces => {
-            if !outcome.places.is_empty() {
+            if !publication.outcome.places.is_empty() {
                 // A reader that goes away must not hide the error.
                 let _ = terminal::answer(&finish((options, environment), publication, watch)?.text);
             }
@@ -292,7 +281,7 @@ fn show(
 
 fn finish(
     (options, environment): (&Publish, &EnvironmentName),
-    publication: &Publication,
+    publication: Publication,
     mut watch: Watch,
 ) -> anyhow::Result<Answer> {
     let outcome = &publication.outcome;
@@ -301,15 +290,10 @@ fn finish(
     let loaded = places.last().map(|place| &*place.loaded).filter(|_| !options.publication_hub.hub_only);
     let not_admitted = loaded.map(enforcement::not_admitted).unwrap_or_default();
     let waits: Vec<_> = not_admitted::diagnostics(&not_admitted).collect();
-    let found: Vec<_> = places.iter().map(|place| diagnostics(place, &waits)).collect();
+    let found: Vec<_> = places.iter().map(|place| publication_diagnostics(place, &waits)).collect();
     let mut report = DiagnosticReport::new();
     for (place, diagnostics) in places.iter().zip(&found) {
-        let batch = DiagnosticBatch::of_compiled(diagnostics, &place.planned.compiled);
-        let sensitive = Some(place.planned.sensitive());
-        report.add_problems(
-            &place.loaded,
-            DiagnosticBatch { fallback: Fallback::of_plan(&place.planned), sensitive, ..batch },
-        );
+        report.add_problems(&place.loaded, DiagnosticBatch::of_plan(diagnostics, &place.planned));
     }
     watch.end();
     publication.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -324,28 +308,11 @@ fn finish(
     if options.output == Format::Human {
         reporting::to_stderr(&report)?;
     }
-    let Reuse { recomputed, assignments } = reuse;
-    let earlier = publication.earlier.iter().map(|(_, answer)| answer.clone());
-    let json = json!({
-        "environment": environment.as_str(),
-        "assignments": assignments,
-        "recomputed": recomputed,
-        "notAdmitted": NotAdmittedFields::all(&not_admitted),
-        "published": earlier.chain(places.iter().map(answer)).collect::<Vec<_>>(),
-        "report": report.to_json(),
-    });
+    let fields = EnvironmentPublication::new((environment, outcome), &not_admitted, &report)
+        .after(publication.earlier.into_iter().map(|(_, fields)| fields));
     let has_problems = publication.needs_person || report.has_problems(options.strict);
     let text = format!("{texts}{}\n{}\n", not_admitted::text(&not_admitted), reuse_text(reuse));
-    Ok(Answer { text, json, has_problems, is_incomplete, failures: Vec::new() })
-}
-
-/// All diagnostics of a place, including the reasons why nothing was pushed, and what was not admitted.
-pub(super) fn diagnostics(place: &PlaceOutcome, not_admitted: &[Diagnostic]) -> Vec<Diagnostic> {
-    let refusals = place.refusals.iter().map(|refusal| match refusal {
-        Refusal::Diagnostic(diagnostic) => diagnostic.clone(),
-        Refusal::Unconfirmed { has_other_words } => unconfirmed(&place.planned, *has_other_words),
-    });
-    place.diagnostics.iter().chain(not_admitted).cloned().chain(refusals).collect()
+    Ok(Answer { text, fields, has_problems, is_incomplete, failures: Vec::new() })
 }
 
 /// Warns that the hub did not receive a publication, which is successful nevertheless, and how to send it later.
@@ -411,36 +378,4 @@ fn delivered_text(place: &PlaceOutcome) -> String {
         None if matches!(place.pull_request, Some(Ok(_))) => String::new(),
         None => format!("Nothing was published to {branch}\n"),
     }
-}
-
-fn answer(place: &PlaceOutcome) -> Json {
-    let (result, branch, commit) = match &place.delivered {
-        Some(Delivered::Pushed { branch, commit, .. }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
-        Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
-        Some(Delivered::UpToDate | Delivered::Left(_)) => ("unchanged", None, None),
-        Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
-        None if place.hub.is_some() => ("sent", None, None),
-        None if matches!(place.pull_request, Some(Ok(_))) => ("declined", None, None),
-        Some(Delivered::LostRace) | None => ("refused", None, None),
-    };
-    let hub = place.hub.as_ref().map(|result| if result.is_ok() { "sent" } else { "failed" });
-    let plan = &place.planned.plan;
-    json!({
-        "gitopsRepo": place.planned.target.name,
-        "result": result,
-        "branch": branch,
-        "commit": commit,
-        "hub": hub,
-        "pullRequest": pull_request::answer(place),
-        "confirmation": ConfirmationFields::new(&place.planned, LISTED_MAX),
-        "counts": {
-            "changed": plan.count(ChangeKind::Changed),
-            "added": plan.count(ChangeKind::Added),
-            "renamed": plan.count(ChangeKind::Renamed),
-            "removed": plan.count(ChangeKind::Removed),
-            "unchanged": plan.unchanged,
-            "kept": plan.kept.len(),
-            "held": plan.held.len(),
-        },
-    })
 }

@@ -11,9 +11,9 @@ use delivery::output::planned::{Planned, targets};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::{Adoption, Destination, Output, assemble};
-use model::git_id::GitId;
-use model::tree::{OpenError, Sealed, Tree};
-use serde_json::{Value as Json, json};
+use model::tree::{Sealed, Tree};
+use serde_json::json;
+use workbench::answers::render::{RenderedEnvironment, failed_assignments};
 use workbench::checkout_paths::CheckoutPaths;
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 use workbench::source::check_complete;
@@ -25,9 +25,6 @@ use crate::folder::{self, Write};
 use crate::progress::Watch;
 use crate::states::StatesRequest;
 use crate::{compiling, not_admitted, reporting, states, terminal};
-
-/// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
-const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -45,7 +42,7 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     }
     watch.end();
     if options.output != Format::Human {
-        let answer = if options.of.all { json!({"environments": answers}) } else { answers.pop().unwrap_or_default() };
+        let answer = if options.of.all { json!({"environments": answers}) } else { json!(answers.pop()) };
         terminal::answer(&terminal::structured(&answer, options.output))?;
     }
     Ok(exit)
@@ -56,7 +53,7 @@ fn one(
     (options, checkouts): (&Render, &[CheckoutPaths]),
     loaded: &Loaded,
     mut watch: Watch,
-) -> anyhow::Result<(bool, Option<Json>)> {
+) -> anyhow::Result<(bool, Option<RenderedEnvironment>)> {
     let environment = loaded.fleet.environment.as_str();
     let out = options.out.as_ref().map(|out| if options.of.all { out.join(environment) } else { out.clone() });
     let compile = if out.is_some() { compiling::compile_to_open } else { compiling::compile };
@@ -79,16 +76,15 @@ fn one(
     };
     let written = out.as_ref().map(|out| folder::write(out, &output.tree, &write)).transpose()?;
     watch.end();
-    let rendered =
-        Rendered { options, environment, out: out.as_deref(), compiled: &compiled, output: &output, written };
     let has_problems = report.has_problems(options.source.strict);
     if options.output == Format::Human {
         reporting::to_stderr(&report)?;
         not_admitted::note(loaded);
-        terminal::answer(&rendered.text())?;
+        let written = out.as_deref().zip(written.as_ref().map(BTreeMap::len));
+        terminal::answer(&text(&compiled, &output, written))?;
         return Ok((has_problems, None));
     }
-    Ok((has_problems, Some(rendered.answer(&report)?)))
+    Ok((has_problems, Some(RenderedEnvironment::new(&compiled, &output, written.as_ref(), &report))))
 }
 
 /// The output of an environment with rings, in which each place has the content of its ring. None if the environment has no rings, or if they are not known.
@@ -132,71 +128,23 @@ fn destination(loaded: &Loaded) -> Result<Destination, DestinationError> {
     })
 }
 
-fn failed(compiled: &Compiled) -> Vec<String> {
-    let failed = compiled.assignments().filter(|assignment| !assignment.is_rendered());
-    failed.filter_map(|assignment| Some(assignment.id()?.to_string())).collect()
-}
-
-/// The result of rendering.
-struct Rendered<'a> {
-    options: &'a Render,
-    environment: &'a str,
-    /// The folder that was written to.
-    out: Option<&'a Path>,
-    compiled: &'a Compiled,
-    output: &'a Output,
-    /// The files that were written, with the ids of their contents. None without `--out`.
-    written: Option<BTreeMap<String, GitId>>,
-}
-
-impl Rendered<'_> {
-    fn text(&self) -> String {
-        let Self { environment, out, compiled, output, written, .. } = self;
-        let failed = failed(compiled);
-        let mut lines = Vec::new();
-        let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
-        match (out, written) {
-            (Some(out), Some(written)) => lines.push(format!(
-                "Rendered {environment}: {rendered} on {}, {} in {}",
-                model::count::places(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
-                terminal::count(written.len(), "file"),
-                out.display()
-            )),
-            _ => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
-        }
-        if !failed.is_empty() {
-            lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
-        }
-        lines.push(reuse_text(reuse([*compiled])));
-        lines.join("\n") + "\n"
+/// The result for people. `written`: the folder, and the number of files in it.
+fn text(compiled: &Compiled, output: &Output, written: Option<(&Path, usize)>) -> String {
+    let environment = &compiled.fleet().environment;
+    let failed = failed_assignments(compiled);
+    let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
+    let mut lines = vec![match written {
+        Some((out, files)) => format!(
+            "Rendered {environment}: {rendered} on {}, {} in {}",
+            model::count::places(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
+            terminal::count(files, "file"),
+            out.display()
+        ),
+        None => format!("{environment}: tree {}, {rendered}", output.tree.id()),
+    }];
+    if !failed.is_empty() {
+        lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
     }
-
-    fn answer(&self, report: &DiagnosticReport<'_>) -> Result<Json, OpenError> {
-        let Self { options, environment, compiled, output, .. } = self;
-        let failed: Vec<_> = failed(compiled);
-        let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);
-        Ok(json!({
-            "environment": environment,
-            "tree": output.tree.id().to_string(),
-            "assignments": compiled.len(),
-            "recomputed": reuse([*compiled]).recomputed,
-            "clusterTypes": compiled.fleet().cluster_types.len(),
-            "clusters": compiled.fleet().clusters.len(),
-            "failed": listed,
-            "failedCount": failed.len(),
-            "files": if options.digest { Json::Null } else { self.files()?.into() },
-            "report": report.to_json(),
-        }))
-    }
-
-    /// All files with the ids of their contents.
-    fn files(&self) -> Result<Vec<Json>, OpenError> {
-        let file = |path: &str, id: GitId| json!({"path": path, "id": id.to_string()});
-        if let Some(written) = &self.written {
-            return Ok(written.iter().map(|(path, id)| file(path, *id)).collect());
-        }
-        let open = |sealed: &Sealed| self.compiled.open(sealed);
-        let files = self.output.tree.files(&open);
-        files.map(|found| found.map(|(path, entry)| file(&path, entry.blob.id()))).collect()
-    }
+    lines.push(reuse_text(reuse([compiled])));
+    lines.join("\n") + "\n"
 }

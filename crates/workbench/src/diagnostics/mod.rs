@@ -122,6 +122,12 @@ impl<'d> DiagnosticBatch<'d> {
         let sensitive = Some(compiled.prepared().sensitive());
         Self { diagnostics, assignments: Some(compiled.len()), sensitive, ..Self::default() }
     }
+
+    /// The diagnostics of a plan. What is sensitive on one of its sides is hidden.
+    pub fn of_plan(diagnostics: &'d [Diagnostic], planned: &'d Planned) -> Self {
+        let (fallback, sensitive) = (Fallback::of_plan(planned), Some(planned.sensitive()));
+        Self { fallback, sensitive, ..Self::of_compiled(diagnostics, &planned.compiled) }
+    }
 }
 
 impl<'a> DiagnosticReport<'a> {

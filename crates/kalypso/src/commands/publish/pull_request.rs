@@ -1,8 +1,7 @@
-//! Pull requests of a publication, as text and as JSON.
+//! Pull requests of a publication, as text.
 
 use delivery::publication::publish::{Outcome, PlaceOutcome};
 use delivery::pull_requests::{Proposal, PullRequestLink};
-use serde_json::{Value as Json, json};
 
 use crate::terminal;
 
@@ -55,31 +54,4 @@ pub(super) fn warn(outcome: &Outcome) -> bool {
         terminal::warn(&format!("the status of a commit can't be set: {error}"));
     }
     is_incomplete
-}
-
-/// The pull request of a place. Null if it has none.
-pub(super) fn answer(place: &PlaceOutcome) -> Json {
-    let outcome = match &place.pull_request {
-        None => return Json::Null,
-        Some(Err(error)) => {
-            return json!({ "result": "failed", "number": null, "url": null, "error": error.to_string() });
-        }
-        Some(Ok(outcome)) => outcome,
-    };
-    let (result, link) = match &outcome.proposal {
-        Proposal::None => return Json::Null,
-        Proposal::Opened(link) => ("opened", link),
-        Proposal::Updated(link) => ("updated", link),
-        Proposal::Unchanged(link) => ("unchanged", link),
-        Proposal::Merged(link) => ("merged", link),
-        Proposal::Closed(link) => ("closed", link),
-        Proposal::Declined(link) => ("declined", link),
-    };
-    json!({
-        "result": result,
-        "number": link.number,
-        "url": link.url,
-        "autoMerge": outcome.is_auto_merge,
-        "incomplete": outcome.incomplete,
-    })
 }

@@ -10,7 +10,7 @@ use delivery::publication::publish::{Outcome, PlaceOutcome};
 use hub_api::promotions::{MovePhase, SubjectStatus};
 use model::name::EnvironmentName;
 use model::object::release;
-use serde_json::Value as Json;
+use workbench::answers::publish::PublicationFields;
 
 use super::Run;
 use crate::arguments::Publish;
@@ -22,7 +22,7 @@ pub(super) struct Publication {
     /// The last publication.
     pub(super) outcome: Outcome,
     /// What was pushed before the last publication, as text and for programs: a step admitted more afterwards.
-    pub(super) earlier: Vec<(String, Json)>,
+    pub(super) earlier: Vec<(String, PublicationFields)>,
     /// Why nothing was decided, what stopped, and what could not be done beside a step.
     pub(super) warnings: Vec<String>,
     /// Whether a move stopped, or can't be evaluated, so that a person must act.
@@ -90,10 +90,10 @@ fn undecided(error: &anyhow::Error) -> String {
 }
 
 /// The pushes of a publication, as text and for programs.
-fn pushes(outcome: &Outcome, options: &Publish) -> Vec<(String, Json)> {
+fn pushes(outcome: &Outcome, options: &Publish) -> Vec<(String, PublicationFields)> {
     let is_pushed = |place: &&PlaceOutcome| matches!(place.delivered, Some(Delivered::Pushed { .. }));
     let places = outcome.places.iter().filter(is_pushed);
-    places.map(|place| (super::text(place, options) + "\n", super::answer(place))).collect()
+    places.map(|place| (super::text(place, options) + "\n", PublicationFields::new(place))).collect()
 }
 
 impl Publication {

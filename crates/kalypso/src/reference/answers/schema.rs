@@ -15,9 +15,12 @@ pub(super) struct Schemas(Map<String, Value>);
 /// The schema of places.
 const PLACE: (&str, &str) = ("SourcePosition", "A place (below).");
 
+/// The schema of counts.
+const COUNTS: (&str, &str) = ("Counts", "Counts (below).");
+
 /// Nested schemas whose fields are in another table.
 const ELSEWHERE: [(&str, &str); 4] = [
-    ("Counts", "Counts (below)."),
+    COUNTS,
     ("Deployment", "The same as `deployments` lists."),
     PLACE,
     ("PublishedContent", "The same as `rollout` of `explain`."),
@@ -27,7 +30,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
 pub(super) fn of_answer<T: ToSchema>() -> Vec<AnswerField> {
     let mut schemas = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut schemas);
-    let found = Found { fields: Vec::new(), elsewhere: &[PLACE], first: Some(BTreeMap::new()) };
+    let found = Found { fields: Vec::new(), elsewhere: &[COUNTS, PLACE], first: Some(BTreeMap::new()) };
     Schemas::new(schemas).found(&T::name(), "", found)
 }
 
