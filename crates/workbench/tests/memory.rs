@@ -23,13 +23,16 @@ use workbench::answers::compare::ValueDifference;
 use workbench::answers::describe::{DescribedEnvironment, DescribedObject, DescriptionFields};
 use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
 use workbench::answers::plan::{EnvironmentPlans, PlanSelection, PlanView, PlannedEnvironment, plan_diagnostics};
-use workbench::branch::{BranchOf, ControlPlaneBranch, EditComparison, EditPlace, NewProposal};
+use workbench::answers::rename::RenameFields;
+use workbench::branch::{BranchOf, ControlPlaneBranch, EditComparison, EditPlace, EditResult, NewProposal};
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport, Fallback};
+use workbench::joint_rename::{JointRename, RenameRequest, Renamed};
 use workbench::listing::filter::{FilterOptions, ListConditions};
 use workbench::listing::kind::ListedKind;
 use workbench::listing::object::objects;
 use workbench::listing::rows::{columns_of, row};
 use workbench::listing::view::View;
+use workbench::releases;
 use workbench::states::{self, ControlPlaneState};
 use workbench::{EnvironmentSource, Failure};
 
@@ -298,4 +301,61 @@ fn a_comparison_has_the_values_that_differ_between_two_states() {
     assert_eq!((&found[0]["key"], &found[0]["targets"]), (&json!("COLOR"), &json!(["shop/shop-web"])));
     let red = json!({"value": "\"red\"", "sensitive": false, "places": 1, "examples": ["edge"]});
     assert_eq!(found[0]["to"], json!([red]));
+}
+
+/// The request to rename a workload to `store`, by a proposal.
+fn renamed_to_store<'a>(plane: &'a ControlPlane, workload: &'a str) -> RenameRequest<'a> {
+    RenameRequest {
+        access: &plane.access,
+        note: &no_warning,
+        workload,
+        what: Renamed::Workload,
+        names: (workload, "store"),
+        checkout: None,
+        working_tree: None,
+        is_proposed: true,
+        is_dry_run: false,
+    }
+}
+
+#[test]
+fn a_rename_is_proposed_in_the_branch_that_names_the_workload() {
+    let plane = ControlPlane::new();
+    let rename = JointRename::new(renamed_to_store(&plane, "shop")).unwrap().unwrap();
+    let done = rename.propose("Rename shop to store", &[], None).unwrap();
+    let [EditResult::Proposed(proposed)] = &*done else { panic!("one branch names the workload") };
+    assert_eq!(
+        (proposed.base.as_str(), plane.head("rename/dev-workload-shop-to-store").id),
+        ("dev", proposed.change.commit)
+    );
+    let answer = json!(RenameFields::new(&rename, &[], &done).unwrap());
+    assert_eq!((&answer["objects"][0]["old"], &answer["objects"][0]["new"]), (&json!("shop"), &json!("store")));
+    assert_eq!((&answer["branches"][0]["branch"], &answer["isWritten"]), (&json!("dev"), &json!(false)));
+    let dev = EnvironmentName::new("dev").unwrap();
+    let branch = ControlPlaneState::Commit("rename/dev-workload-shop-to-store");
+    let read = states::read(&plane.source(), branch, Some(&dev)).unwrap();
+    assert!(read[0].fleet.workloads.contains_key("store") && !read[0].fleet.workloads.contains_key("shop"));
+}
+
+#[test]
+fn a_workload_that_does_not_exist_is_not_renamed() {
+    let plane = ControlPlane::new();
+    let Err(error) = JointRename::new(renamed_to_store(&plane, "shopp")) else { panic!("there is no such workload") };
+    assert_eq!(error.to_string(), "there is no workload `shopp`");
+}
+
+#[test]
+fn a_release_is_made_once_and_found_by_its_name() {
+    let plane = ControlPlane::new();
+    let loaded = plane.source().environment("dev", ReadAt::Heads).unwrap();
+    let compiled = Compiled::new(&loaded.fleet);
+    let release = releases::of_environment(&plane.access, "spring", (&loaded, &compiled));
+    assert!(releases::make(&plane.access, &release).unwrap());
+    assert!(!releases::make(&plane.access, &release).unwrap());
+    let found = releases::find(&plane.access, "spring").unwrap();
+    assert_eq!(releases::differences(&release, &found), []);
+    let names: Vec<_> = releases::list(&plane.access, &no_warning).unwrap().into_iter().map(|one| one.name).collect();
+    assert_eq!(names, ["spring".into()]);
+    let Failure { message, help, .. } = releases::find(&plane.access, "sprng").unwrap_err();
+    assert_eq!((message.as_str(), help.as_deref()), ("there is no release `sprng`", Some("did you mean `spring`?")));
 }

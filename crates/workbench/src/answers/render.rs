@@ -33,7 +33,7 @@ pub struct RenderedEnvironment {
     failed: Vec<String>,
     /// How many these are.
     failed_count: usize,
-    /// `null` with `--digest`.
+    /// The files; `null` with `--digest`.
     files: Option<Vec<RenderedFile>>,
     /// The diagnostics, as in `check -o json`; at most 1,000.
     #[schema(value_type = Object)]
