@@ -1,7 +1,7 @@
 //! `kalypso report`: reports the applied state to the hub, directly or in a signed file.
 
 mod batches;
-mod signed;
+pub(crate) mod signed;
 
 use std::fmt::Write as _;
 use std::path::Path;

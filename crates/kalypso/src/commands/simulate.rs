@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use model::locate::Locator;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use simulator::scenario::walk::{WalkFailure, WalkOptions, walk};
-use simulator::scenario::{self, Story};
+use simulator::scenario::{self, ExpectationResult, Story, StoryEntry};
+use utoipa::ToSchema;
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
 use crate::arguments::{Format, Simulate};
@@ -40,25 +41,100 @@ fn run_file(options: &Simulate, file: &Path) -> anyhow::Result<Exit> {
     match options.output {
         Format::Human if options.quiet => terminal::answer(&story.expectations_text())?,
         Format::Human => terminal::answer(&story.text())?,
-        format => terminal::answer(&terminal::structured(&json_of(&story, options.quiet), format))?,
+        format => terminal::answer(&terminal::structured(&SimulatedScenario::new(&story, options.quiet), format))?,
     }
     Ok(Exit::Good.unless(!story.is_good()))
 }
 
-fn json_of(story: &Story, is_quiet: bool) -> Json {
-    let entry = |entry: &scenario::StoryEntry| json!({"seconds": entry.at_s, "place": &*entry.place, "kind": entry.kind, "text": &*entry.text});
-    let entries: Vec<_> = story.entries.iter().filter(|_| !is_quiet).map(entry).collect();
-    let expectation = |found: &scenario::ExpectationResult| {
-        json!({
-            "text": &*found.text,
-            "line": found.line,
-            "isMet": found.is_met,
-            "seconds": found.at_s,
-            "found": &*found.found,
-        })
-    };
-    let expectations: Vec<_> = story.expectations.iter().map(expectation).collect();
-    json!({"story": entries, "expectations": expectations, "isGood": story.is_good(), "seconds": story.ended_s})
+/// A scenario that ran.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SimulatedScenario {
+    story: Vec<EntryFields>,
+    expectations: Vec<ExpectationFields>,
+    /// Whether all expectations were met.
+    is_good: bool,
+    /// The end, in seconds since the start.
+    seconds: i64,
+}
+
+/// What happened.
+#[derive(Serialize, ToSchema)]
+struct EntryFields {
+    /// When it happened, in seconds since the start.
+    seconds: i64,
+    /// Where: an environment with the workload; empty for an event of the timeline.
+    place: String,
+    /// The kind of the event: `event`, or a kind of event of a promotion, such as `ringDone`.
+    kind: &'static str,
+    /// What happened.
+    text: String,
+}
+
+/// The result of an expectation.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExpectationFields {
+    /// The expectation as it is written.
+    text: String,
+    /// Its line in the scenario.
+    line: usize,
+    /// Whether it was met; `null` if the simulation ended before.
+    is_met: Option<bool>,
+    /// When that was decided, in seconds since the start.
+    seconds: i64,
+    /// What was found instead; empty if it was met.
+    found: String,
+}
+
+impl SimulatedScenario {
+    fn new(story: &Story, is_quiet: bool) -> Self {
+        let entry = |entry: &StoryEntry| EntryFields {
+            seconds: entry.at_s,
+            place: entry.place.to_string(),
+            kind: entry.kind,
+            text: entry.text.to_string(),
+        };
+        let expectation = |result: &ExpectationResult| ExpectationFields {
+            text: result.text.to_string(),
+            line: result.line,
+            is_met: result.is_met,
+            seconds: result.at_s,
+            found: result.found.to_string(),
+        };
+        Self {
+            story: story.entries.iter().filter(|_| !is_quiet).map(entry).collect(),
+            expectations: story.expectations.iter().map(expectation).collect(),
+            is_good: story.is_good(),
+            seconds: story.ended_s,
+        }
+    }
+}
+
+/// Random walks.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SimulatedWalks {
+    /// The number of walks.
+    walks: u64,
+    /// The number of steps of each.
+    steps: usize,
+    /// How many steps of the controller they had.
+    decisions: u64,
+    /// The walk that broke a rule; `null` if there is none.
+    failure: Option<WalkFailureFields>,
+}
+
+/// A walk that broke a rule.
+#[derive(Serialize, ToSchema)]
+struct WalkFailureFields {
+    /// Its seed.
+    seed: u64,
+    /// The rule.
+    rule: &'static str,
+    /// What happened.
+    text: String,
+    /// The walk as a scenario, with as few events as the search found.
+    scenario: String,
 }
 
 fn run_walks(options: &Simulate) -> anyhow::Result<Exit> {
@@ -77,16 +153,13 @@ fn run_walks(options: &Simulate) -> anyhow::Result<Exit> {
     match options.output {
         Format::Human => terminal::answer(&walks_text(options, decisions, failure.as_deref()))?,
         format => {
-            let failure = failure.as_deref().map(|failure| {
-                json!({
-                    "seed": failure.seed,
-                    "rule": failure.rule,
-                    "text": failure.text,
-                    "scenario": failure.scenario,
-                })
+            let failure = failure.as_deref().map(|failure| WalkFailureFields {
+                seed: failure.seed,
+                rule: failure.rule,
+                text: failure.text.clone(),
+                scenario: failure.scenario.clone(),
             });
-            let answer =
-                json!({"walks": options.walks, "steps": options.steps, "decisions": decisions, "failure": failure});
+            let answer = SimulatedWalks { walks: options.walks, steps: options.steps, decisions, failure };
             terminal::answer(&terminal::structured(&answer, format))?;
         }
     }

@@ -21,6 +21,9 @@ use workbench::answers::template_packs::TemplatePacks;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
+use crate::commands::promotion::dry_run::PlannedMoves;
+use crate::commands::report::signed::ExtendedFile;
+use crate::commands::simulate::{SimulatedScenario, SimulatedWalks};
 
 /// The path of a field, and its meaning.
 pub type AnswerField = (String, String);
@@ -61,6 +64,10 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("add environment", of_answer::<NewEnvironmentFields>()),
         ("add template --list", of_answer::<TemplatePacks>()),
         ("rename workload, rename target", of_answer::<RenameFields>()),
+        ("report OUT", of_answer::<ExtendedFile>()),
+        ("promote --dry-run", of_answer::<PlannedMoves>()),
+        ("simulate", of_answer::<SimulatedScenario>()),
+        ("simulate --random", of_answer::<SimulatedWalks>()),
     ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }
@@ -75,15 +82,8 @@ fn owned(fields: &[(&str, &str)]) -> Vec<AnswerField> {
 }
 
 /// Other output that commands generate themselves.
-const COMMANDS: &[(&str, &[Described])] = &[
-    ("hub import", HUB_IMPORT),
-    ("report OUT", REPORT_KEPT),
-    ("rollout status WORKLOAD --status STATUS", LISTED),
-    ("promote --dry-run", PROMOTE_DRY_RUN),
-    ("simulate", SIMULATE),
-    ("simulate --random", SIMULATE_RANDOM),
-    ("drift KIND", LISTED),
-];
+const COMMANDS: &[(&str, &[Described])] =
+    &[("hub import", HUB_IMPORT), ("rollout status WORKLOAD --status STATUS", LISTED), ("drift KIND", LISTED)];
 
 /// A field that is described here.
 type Described = (&'static str, &'static str);
@@ -115,18 +115,6 @@ const HUB: &[HubAnswer] = &[
     ("hub audit", ("entries[].", "AuditEntry"), &[]),
 ];
 
-const PROMOTE_DRY_RUN: &[Described] = &[
-    ("moves[].subject", "the workload; null for a commit of the main branch"),
-    ("moves[].revision", "the commit, or the release of the workload"),
-    ("moves[].steps[].environment", "an environment on the way, in the order of promotion"),
-    ("moves[].steps[].isDone", "whether it has the revision already, or a newer commit"),
-    ("moves[].steps[].after[]", "the environments before it"),
-    ("moves[].steps[].gates[]", "the gates that these must pass"),
-    ("moves[].steps[].places", "how many clusters and cluster types it has"),
-    ("moves[].steps[].rings[].name", "its rings, in their order"),
-    ("moves[].steps[].rings[].places", "how many of its places are in the ring"),
-];
-
 const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];
 
 const FOLLOWED: &[Described] = &[("id", "the value for `--after`, which continues after the event")];
@@ -155,35 +143,4 @@ const HUB_IMPORT: &[Described] = &[
     ("files[].imported.refusals[].line", "the line of one of these: of the first 1,000"),
     ("files[].imported.refusals[].field", "the field that is wrong"),
     ("files[].imported.refusals[].message", "what is wrong with it"),
-];
-
-const SIMULATE: &[Described] = &[
-    ("story[].seconds", "when it happened, in seconds since the start"),
-    ("story[].place", "where: an environment with the workload; empty for an event of the timeline"),
-    ("story[].kind", "the kind of the event: `event`, or a kind of event of a promotion, such as `ringDone`"),
-    ("story[].text", "what happened"),
-    ("expectations[].text", "the expectation as it is written"),
-    ("expectations[].line", "its line in the scenario"),
-    ("expectations[].isMet", "whether it was met; null if the simulation ended before"),
-    ("expectations[].seconds", "when that was decided, in seconds since the start"),
-    ("expectations[].found", "what was found instead; empty if it was met"),
-    ("isGood", "whether all expectations were met"),
-    ("seconds", "the end, in seconds since the start"),
-];
-
-const SIMULATE_RANDOM: &[Described] = &[
-    ("walks", "the number of walks"),
-    ("steps", "the number of steps of each"),
-    ("decisions", "how many steps of the controller they had"),
-    ("failure", "the walk that broke a rule; null if there is none"),
-    ("failure.seed", "its seed"),
-    ("failure.rule", "the rule"),
-    ("failure.text", "what happened"),
-    ("failure.scenario", "the walk as a scenario, with as few events as the search found"),
-];
-
-const REPORT_KEPT: &[Described] = &[
-    ("file", "the signed file, as it was named"),
-    ("added", "how many reports were added to it"),
-    ("reports", "how many it has now"),
 ];

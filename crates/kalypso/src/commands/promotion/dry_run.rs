@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use delivery::promotion::controller::command::requested_release;
 use delivery::promotion::controller::plane::{KnownBranches, Plane};
@@ -15,33 +14,58 @@ use model::count::{count, thousands};
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Start};
 use model::object::release::shown;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 use workbench::source::environment_name;
 
 use super::local::LocalController;
 use super::subject::Wanted;
 use crate::exit::{self, Failure};
 
-/// A step of a commit into an environment.
-pub(super) struct PlannedStep {
-    environment: EnvironmentName,
-    /// Whether the environment has the commit, or a newer one.
-    is_done: bool,
-    from: Vec<Arc<str>>,
-    delivery: ChangeDelivery,
-    is_manual: bool,
-    gates: Vec<String>,
-    places: usize,
-    /// The rings with the numbers of their places.
-    rings: Vec<(Arc<str>, usize)>,
+/// The moves of revisions into an environment.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PlannedMoves {
+    pub(super) moves: Vec<PlannedMove>,
 }
 
 /// The steps of a revision into an environment.
+#[derive(Serialize, ToSchema)]
 pub(super) struct PlannedMove {
-    /// The workload. None: a commit of the main branch.
+    /// The workload; `null` for a commit of the main branch.
     subject: Option<String>,
-    revision: Revision,
+    /// The commit, or the release of the workload.
+    revision: String,
     steps: Vec<PlannedStep>,
+}
+
+/// A step of a commit into an environment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlannedStep {
+    /// An environment on the way, in the order of promotion.
+    environment: String,
+    /// Whether it has the revision already, or a newer commit.
+    is_done: bool,
+    /// The environments before it.
+    after: Vec<String>,
+    #[serde(skip)]
+    delivery: ChangeDelivery,
+    #[serde(skip)]
+    is_manual: bool,
+    /// The gates that these must pass.
+    gates: Vec<String>,
+    /// How many clusters and cluster types it has.
+    places: usize,
+    rings: Vec<PlannedRing>,
+}
+
+/// A ring of an environment.
+#[derive(Serialize, ToSchema)]
+struct PlannedRing {
+    /// Its rings, in their order.
+    name: String,
+    /// How many of its places are in the ring.
+    places: usize,
 }
 
 /// The steps of a revision into an environment, in their order: those of the environments before it, and its own.
@@ -70,7 +94,7 @@ pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str))
         };
         found.push(planned(controller, (&name, step), is_done)?);
     }
-    Ok(PlannedMove { subject: wanted.subject.clone(), revision, steps: found })
+    Ok(PlannedMove { subject: wanted.subject.clone(), revision: revision.0.to_string(), steps: found })
 }
 
 fn no_commit(digits: &str, found: usize) -> Failure {
@@ -112,15 +136,19 @@ fn planned(
                 places = membership.places.len();
                 let number = |index: usize| u16::try_from(index).ok().and_then(|index| counts.get(&index).copied());
                 let named = membership.rings.iter().enumerate();
-                rings = named.map(|(index, ring)| (Arc::clone(&ring.name), number(index).unwrap_or(0))).collect();
+                let named = named.map(|(index, ring)| PlannedRing {
+                    name: ring.name.to_string(),
+                    places: number(index).unwrap_or(0),
+                });
+                rings = named.collect();
             }
             None => places = Membership::in_one_ring(&loaded.fleet).places.len(),
         }
     }
     Ok(PlannedStep {
-        environment: name.clone(),
+        environment: name.to_string(),
         is_done,
-        from: promotion.from.clone(),
+        after: promotion.from.iter().map(ToString::to_string).collect(),
         delivery: promotion.delivery,
         is_manual: promotion.start == Start::Manual,
         gates: promotion.gates.iter().map(|gate| format!("{} ({})", gate.name, kind(&gate.kind))).collect(),
@@ -155,8 +183,8 @@ pub(super) fn text(moves: &[PlannedMove]) -> String {
 
 fn text_of(PlannedMove { subject, revision, steps }: &PlannedMove) -> String {
     let mut text = match subject {
-        Some(workload) => format!("{workload} {}\n", shown(&revision.0)),
-        None => format!("{} of main\n", shown(&revision.0)),
+        Some(workload) => format!("{workload} {}\n", shown(revision)),
+        None => format!("{} of main\n", shown(revision)),
     };
     for (number, step) in steps.iter().enumerate() {
         let by = match step.delivery {
@@ -166,13 +194,13 @@ fn text_of(PlannedMove { subject, revision, steps }: &PlannedMove) -> String {
         let state = if step.is_done { "has it already".to_owned() } else { format!("by {by}") };
         let places = count(step.places, "place");
         let _ = writeln!(text, "{}. {}: {state}, {places}", number + 1, step.environment);
-        if !step.from.is_empty() && !step.is_done {
-            let _ = writeln!(text, "   after {}, with the gates: {}", step.from.join(", "), listed(&step.gates));
+        if !step.after.is_empty() && !step.is_done {
+            let _ = writeln!(text, "   after {}, with the gates: {}", step.after.join(", "), listed(&step.gates));
         }
         if step.is_manual && !step.is_done {
             text.push_str("   starts with `kalypso promote`\n");
         }
-        for (name, places) in step.rings.iter().filter(|_| !step.is_done) {
+        for PlannedRing { name, places } in step.rings.iter().filter(|_| !step.is_done) {
             let _ = writeln!(text, "   ring {name}: {}", count(*places, "place"));
         }
     }
@@ -181,24 +209,4 @@ fn text_of(PlannedMove { subject, revision, steps }: &PlannedMove) -> String {
 
 fn listed(gates: &[String]) -> String {
     if gates.is_empty() { "none".to_owned() } else { gates.join(", ") }
-}
-
-/// The steps for programs.
-pub(super) fn json(moves: &[PlannedMove]) -> Json {
-    let of = |step: &PlannedStep| {
-        let rings: Vec<_> = step.rings.iter().map(|(name, places)| json!({"name": **name, "places": places})).collect();
-        json!({
-            "environment": step.environment.as_str(),
-            "isDone": step.is_done,
-            "after": step.from.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "gates": step.gates,
-            "places": step.places,
-            "rings": rings,
-        })
-    };
-    let all = moves.iter().map(|one| {
-        let steps: Vec<_> = one.steps.iter().map(of).collect();
-        json!({"subject": one.subject, "revision": &*one.revision.0, "steps": steps})
-    });
-    json!({"moves": all.collect::<Vec<_>>()})
 }

@@ -1,7 +1,7 @@
 //! Promotions: decisions of people, where changes stand, and steps without the service.
 
 pub(super) mod commit_wait;
-mod dry_run;
+pub(crate) mod dry_run;
 mod failed_hosts;
 mod filters;
 mod graph_text;
@@ -76,10 +76,10 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
     if options.dry_run || wanted.is_empty() {
         let controller = controller?;
         let steps = wanted.iter().map(|wanted| dry_run::steps(&controller, (wanted, &options.to)));
-        let steps = steps.collect::<anyhow::Result<Vec<_>>>()?;
+        let moves = steps.collect::<anyhow::Result<Vec<_>>>()?;
         match options.connection.output {
-            Format::Human => terminal::answer(&dry_run::text(&steps))?,
-            format => terminal::answer(&terminal::structured(&dry_run::json(&steps), format))?,
+            Format::Human => terminal::answer(&dry_run::text(&moves))?,
+            format => terminal::answer(&terminal::structured(&dry_run::PlannedMoves { moves }, format))?,
         }
         return Ok(Exit::Good);
     }

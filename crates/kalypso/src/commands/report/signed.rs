@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hub_api::limits::SIGNED_END_BYTES_MAX;
 use hub_api::report::Report as Said;
@@ -11,14 +11,27 @@ use hub_api::report::generic;
 use hub_api::report::signed_file::{self, SignedFileError};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
-use serde_json::json;
+use serde::Serialize;
 use tempfile::NamedTempFile;
+use utoipa::ToSchema;
 
 use super::batches::{Batch, batches};
 use crate::arguments::{Format, Report};
 use crate::exit::{Exit, Failure};
 use crate::hub_client;
 use crate::terminal;
+
+/// A signed file to which reports were added.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExtendedFile {
+    /// The signed file, as it was named.
+    #[schema(value_type = String)]
+    file: PathBuf,
+    /// How many reports were added to it.
+    added: usize,
+    /// How many it has now.
+    reports: u64,
+}
 
 pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Result<Exit> {
     let token = hub_client::token(&options.connection)?.ok_or_else(|| {
@@ -43,7 +56,7 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
         let (added, all) = (terminal::count(reports.len(), "report"), terminal::thousands(usize::try_from(count)?));
         terminal::answer(&format!("{added} signed and added to `{}`, which has {all} now\n", file.display()))?;
     } else {
-        let answer = json!({ "file": file, "added": reports.len(), "reports": count });
+        let answer = ExtendedFile { file: file.to_owned(), added: reports.len(), reports: count };
         terminal::answer(&terminal::structured(&answer, options.connection.output))?;
     }
     Ok(Exit::Good)
