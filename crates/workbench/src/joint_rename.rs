@@ -23,8 +23,8 @@ use crate::branch::{BranchOf, ControlPlaneBranch, EditPlace, EditResult, NewProp
 use crate::change::EnvironmentChange;
 use crate::{Error, Failure};
 
-/// The maximum number of files that a proposal lists.
-const LISTED_MAX: usize = 20;
+/// The maximum number of files that people see in a list.
+pub const LISTED_MAX: usize = 20;
 
 /// What is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

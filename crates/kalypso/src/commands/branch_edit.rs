@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
-pub(super) use self::edit_text::{ProposalBody, past, plan_text};
+pub(super) use self::edit_text::{ProposalBody, git_command, past, plan_text};
 
 /// A branch that is open for an edit.
 pub(super) struct OpenBranch {

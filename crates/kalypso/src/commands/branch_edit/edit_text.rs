@@ -134,6 +134,12 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &EditOutcom
     }
 }
 
+/// The words of a shell that run git in the working tree of a branch.
+pub(in crate::commands) fn git_command(branch: &ControlPlaneBranch) -> String {
+    let root = branch.shown_root();
+    if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) }
+}
+
 /// What was done, or what would be: `Added`, `Would add`.
 pub(in crate::commands) fn past(verb: EditVerb, done: &EditResult) -> String {
     match (verb, done) {
@@ -201,8 +207,7 @@ fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &EditResult) -> St
             format!("\nCommitted to {} as {}\n{}", branch.committed_to(), committed.id.short(), committed.messages)
         }
         EditResult::Written => {
-            let root = branch.shown_root();
-            let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+            let git = git_command(branch);
             let paths: Vec<_> = edit.files.iter().map(|(path, _)| &**path).collect();
             let paths = if paths.len() > PATHS_MAX { "--all".to_owned() } else { paths.join(" ") };
             format!("\nNot committed yet: `{git} add {paths} && {git} commit`\n")

@@ -16,7 +16,7 @@ use workbench::environment_addition::{AdditionEdits, AdditionResult, Environment
 use workbench::source::{complete, environment_name};
 
 use crate::arguments::{AddEnvironment, Format};
-use crate::commands::branch_edit::{open, refuse};
+use crate::commands::branch_edit::{git_command, open, refuse};
 use crate::commands::plan::summary;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -120,8 +120,7 @@ fn shared_source(EnvironmentAddition { to, from, .. }: &EnvironmentAddition, sou
 /// What to do next.
 fn next(addition: &EnvironmentAddition, done: Option<&AdditionResult>) -> String {
     let Some(done) = done else { return "\nNothing is written: this was a dry run\n".to_owned() };
-    let root = addition.main.shown_root();
-    let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+    let git = git_command(&addition.main);
     let main = addition.main.name();
     let mut text = match &done.commit {
         Some(commit) => format!("\nCommitted to {} as {commit}\n", addition.main.committed_to()),

@@ -8,18 +8,15 @@ use model::name::WorkloadName;
 use workbench::answers::rename::RenameFields;
 use workbench::branch::{EditComparison, EditResult};
 use workbench::diagnostics::DiagnosticReport;
-use workbench::joint_rename::{JointRename, RenameRequest, Renamed, RenamedBranch, check_new_name};
+use workbench::joint_rename::{JointRename, LISTED_MAX, RenameRequest, Renamed, RenamedBranch, check_new_name};
 
 use crate::arguments::{EditOptions, Format, RenameTarget, RenameWorkload};
-use crate::commands::branch_edit::{name, plan_text, refuse, refuse_errors};
+use crate::commands::branch_edit::{git_command, name, plan_text, refuse, refuse_errors};
 use crate::configuration::Settings;
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::terminal::{count, named};
 use crate::{compiling, loading, paint, reporting, terminal};
-
-/// The maximum number of files that are listed.
-const LISTED_MAX: usize = 20;
 
 /// What is renamed, as on the command line.
 struct Subject<'a> {
@@ -135,8 +132,7 @@ fn next(rename: &JointRename<'_>, done: &[EditResult]) -> String {
                     write!(text, "\nCommitted to {name} as {id}{}\n{}", repository(rename, part), committed.messages);
             }
             EditResult::Nothing | EditResult::Shown | EditResult::Written => {
-                let root = part.branch.shown_root();
-                let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+                let git = git_command(&part.branch);
                 let _ = write!(text, "\nNot committed yet: `{git} add --all && {git} commit`\n");
             }
         }
