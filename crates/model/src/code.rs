@@ -1814,6 +1814,89 @@ codes! {
     /// If no git runs on that machine, a git that was killed left the file behind. Then remove it. Lock files in the cache need no attention: the next run
     /// removes them.
     CopyInUse = "K0616",
+    /// The configuration file of an application is wrong.
+    ///
+    /// `kalypso-app.toml` names the chart or folder of an application, its values, and where its manifests go. Nothing is rendered before it is correct.
+    ///
+    /// ```toml
+    /// [source]
+    /// chart = "chart"
+    /// kustomize = "deploy"          # a second source: one of the two must go
+    /// ```
+    ///
+    /// Correct it at the place that the message shows. `kalypso schema kalypso-app` prints its JSON Schema, which editors check while you type.
+    ApplicationFile = "K0701",
+    /// A variable is not known.
+    ///
+    /// Values, and the files of a source that is no chart, may contain variables: `${VERSION}`. An unknown one is an error, because an empty text in its place
+    /// would be deployed.
+    ///
+    /// ```yaml
+    /// image:
+    ///   tag: ${VERSON}
+    /// ```
+    ///
+    /// Correct the name, or add the variable to `[variables]` of `kalypso-app.toml`. For the text itself, write `$${VERSON}`.
+    UnknownVariable = "K0702",
+    /// A file of the tree of values can't be used.
+    ///
+    /// Each folder with a file `values.yaml` and without such a folder below it is a target. Its values are those of all files from the root of the tree to
+    /// this folder. A file is one mapping. An error stops the targets below the file; the others are rendered.
+    ///
+    /// ```text
+    /// values/dev/values.yaml          for all targets of dev
+    /// values/dev/eu/values.yaml       a target
+    /// values/dev/us/value.yaml        a wrong name: this is no target
+    /// ```
+    ///
+    /// Rename or correct the file.
+    ValuesTree = "K0703",
+    /// A target can't be rendered.
+    ///
+    /// Helm or Kustomize refused the chart or the values of a target, took too long, or printed too much. The message is that of the program. Where it names a
+    /// line of a template or a value, the diagnostic shows it. Other targets are rendered, and a deployment leaves the folder of this one as it is.
+    ///
+    /// ```text
+    /// error[K0704]: template: shop/templates/service.yaml:7:19: executing "shop/templates/service.yaml" at <.Values.port>: nil pointer
+    /// ```
+    ///
+    /// Correct the template, or give the value. `kalypso app explain` shows where each value of a target comes from. `timeout-seconds` in `[helm]` sets the time limit.
+    RenderFailed = "K0704",
+    /// Rendered manifests contain something that is no object of Kubernetes.
+    ///
+    /// A reconciler rejects the whole folder then.
+    ///
+    /// ```yaml
+    /// kind: Service
+    /// metadata:
+    ///   name: shop
+    /// ```
+    ///
+    /// Give each document an `apiVersion`, a `kind` and a `metadata.name`. A name that the cluster generates does not work with GitOps.
+    InvalidManifest = "K0705",
+    /// Rendered manifests contain an object twice.
+    ///
+    /// Objects are the same if their group, kind, namespace and name are. Reconcilers reject such a folder, or apply one of the two.
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Service
+    /// metadata: {name: shop}
+    /// ---
+    /// apiVersion: v1
+    /// kind: Service
+    /// metadata: {name: shop}
+    /// ```
+    ///
+    /// Give one of them another name, such as one that contains the name of its sub-chart.
+    DuplicateManifest = "K0706",
+    /// Rendered manifests contain an object that belongs to the whole cluster.
+    ///
+    /// Cluster roles, custom resource definitions, namespaces and similar objects are shared by all targets of a cluster. Two targets with the same chart overwrite
+    /// each other's, and a reconciler that is limited to the namespace of a target may not apply them.
+    ///
+    /// Ask the platform team to provide the object, or switch it off in the values of the chart.
+    ClusterManifest = "K0707",
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     };
     let problems = yaml::read_bytes_each(content, &yaml::YamlOptions::OBJECTS, read);
     let is_enough = result.diagnostics.len() >= FILE_PROBLEMS_MAX;
-    result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
+    result.diagnostics.splice(0..0, problems.into_iter().map(|problem| yaml_diagnostic(id, problem)));
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {
         last.notes.push("this file has more errors than are listed".into());
     }
@@ -92,7 +92,8 @@ pub(crate) fn node_at(documents: &[Document], address: Address) -> Option<&Node>
     }
 }
 
-fn diagnostic(id: FileId, problem: yaml::YamlProblem) -> Diagnostic {
+/// The diagnostic for a problem of a YAML text, at its place in the file.
+pub fn yaml_diagnostic(id: FileId, problem: yaml::YamlProblem) -> Diagnostic {
     let code = match problem.kind {
         yaml::ProblemKind::Limit => Code::YamlLimit,
         yaml::ProblemKind::Encoding => Code::NotText,

@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::process::Command;
 use std::time::Instant;
 
-use super::child;
 use crate::limits::{OUTPUT_BYTES_MAX, REQUEST_LIMIT};
 use crate::settings::Settings;
 
@@ -107,9 +106,9 @@ const PASSED_OF_HTTP: &[&str] = &[
 /// Prefixes of the settings of `http` that configure certificates.
 const PASSED_PREFIXES_OF_HTTP: &[&str] = &["ssl", "proxyssl"];
 
-/// The git command, without the variables that lead git elsewhere. With a lock, git holds it: see [`child::guarded`].
+/// The git command, without the variables that lead git elsewhere. With a lock, git holds it: see [`subprocess::guarded`].
 pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
-    let mut command = child::guarded(&settings.program, has_lock, file_bytes_max);
+    let mut command = subprocess::guarded(&settings.program, has_lock, file_bytes_max);
     let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
     foreign.chain(settings.withheld.iter().map(AsRef::as_ref)).for_each(|name| {
         command.env_remove(name);
@@ -136,7 +135,7 @@ pub(super) fn configure(command: &mut Command, connection_settings: &[Setting]) 
 pub(super) fn connection_settings(settings: &Settings) -> Vec<Setting> {
     // The original environment decides where git's configuration is, so these variables stay.
     let is_of_configuration = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_CONFIG");
-    let mut command = child::guarded(&settings.program, false, None);
+    let mut command = subprocess::guarded(&settings.program, false, None);
     let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
     let withheld = settings.withheld.iter().map(AsRef::as_ref).filter(|name| !is_of_configuration(name));
     for name in foreign.chain(withheld) {
@@ -145,7 +144,7 @@ pub(super) fn connection_settings(settings: &Settings) -> Vec<Setting> {
     // Git must not search for a repository, in particular not in the current folder.
     command.env("GIT_DIR", "/dev/null/none").env("LC_ALL", "C");
     command.args(["config", "--list", "-z", "--show-scope", "--includes"]);
-    let running = child::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();
+    let running = subprocess::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();
     let finished = running.and_then(|running| running.finish(Instant::now() + REQUEST_LIMIT));
     let finished = finished.filter(|finished| finished.status.success());
     finished.map_or_else(Vec::new, |finished| parse(&String::from_utf8_lossy(&finished.output)))

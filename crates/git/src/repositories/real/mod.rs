@@ -1,7 +1,6 @@
 //! Real repositories: gix reads and writes objects, and the git program fetches and pushes.
 
 mod cache;
-mod child;
 mod disk_errors;
 mod environment;
 mod fetch;

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use tracing::Span;
 
-use super::child;
 use super::environment::{self, Setting};
 use super::redact::{TOKEN_USER, shown_message};
 use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX};
@@ -111,7 +110,7 @@ fn run_with(settings: &Settings, run: &Run<'_>, credential: Option<&RunCredentia
     let token = credential.map(|credential| &credential.token);
     let limit = run.wait.limit(settings.time_limit);
     let command = command(settings, run, credential);
-    let running = child::start(command, run.lock, (OUTPUT_BYTES_MAX, MESSAGE_BYTES_MAX));
+    let running = subprocess::start(command, run.lock, (OUTPUT_BYTES_MAX, MESSAGE_BYTES_MAX));
     let running = running.map_err(|error| RunError::NotStarted(error.to_string()))?;
     let finished = running.finish(Instant::now() + limit).ok_or(RunError::TimedOut(limit))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use super::child;
 use super::environment::FOREIGN_VARIABLES;
 use crate::limits::{LISTING_BYTES_MAX, MESSAGE_BYTES_MAX};
 use crate::settings::Settings;
@@ -19,7 +18,7 @@ const CONFIGURATION: &[&str] = &["core.fsmonitor=false", "core.hooksPath=/dev/nu
 /// # Errors
 /// The message of git, or the reason why it has none.
 pub(crate) fn in_checkout(settings: &Settings, root: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    let mut command = child::guarded(&settings.program, false, None);
+    let mut command = subprocess::guarded(&settings.program, false, None);
     let is_of_configuration = |name: &str| name.starts_with("GIT_CONFIG");
     let withheld = settings.withheld.iter().filter(|name| !name.to_str().is_some_and(is_of_configuration));
     for name in FOREIGN_VARIABLES.iter().map(OsStr::new).chain(withheld.map(AsRef::as_ref)) {
@@ -31,7 +30,7 @@ pub(crate) fn in_checkout(settings: &Settings, root: &Path, arguments: &[&str]) 
         command.args(["-c", setting]);
     }
     command.args(arguments);
-    let running = child::start(command, None, (LISTING_BYTES_MAX, MESSAGE_BYTES_MAX));
+    let running = subprocess::start(command, None, (LISTING_BYTES_MAX, MESSAGE_BYTES_MAX));
     let running = running.map_err(|error| format!("git can't be started: {error}"))?;
     let finished = running.finish(Instant::now() + settings.time_limit);
     let finished = finished.ok_or_else(|| format!("git did not end within {:?}", settings.time_limit))?;

@@ -1,12 +1,13 @@
-//! Runs a program with a time limit. The program ends when this process ends.
+//! Runs a program with limits for its time and output. The program ends when this process ends.
 //!
-//! Git starts other programs, such as ssh, and none of them notices when this process is killed. Therefore each git runs in its own process group,
+//! Git starts other programs, such as ssh, and none of them notices when this process is killed. Therefore each program runs in its own process group,
 //! whose first process is a shell. The shell reads from a pipe; only this process has the writing end. When this process ends in any way, the system
 //! closes the pipe, and the shell ends the group: first with SIGTERM, so that git removes its lock files, and one second later with SIGKILL.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -31,7 +32,7 @@ kill -TERM 0
 kill -KILL $watcher
 wait $watcher
 exit $status"#;
-/// Ignores SIGXFSZ, so that a write beyond the size limit fails, and git reports the reason.
+/// Ignores SIGXFSZ, so that a write beyond the size limit fails, and the program reports the reason.
 const LIMITED: &str = "trap '' XFSZ; ulimit -f";
 /// The unit of `ulimit -f` in bytes, as in POSIX.
 const BLOCK_BYTES: u64 = 512;
@@ -49,14 +50,18 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The result of a program.
-pub(super) struct Finished {
-    pub(super) status: ExitStatus,
-    pub(super) output: Vec<u8>,
-    pub(super) messages: Vec<u8>,
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit status. 126 and 127: the shell could not start it.
+    pub status: ExitStatus,
+    /// Its standard output, up to the limit.
+    pub output: Vec<u8>,
+    /// Its standard error, up to the limit.
+    pub messages: Vec<u8>,
 }
 
-/// A running program.
-pub(super) struct Running {
+/// A running program. It is ended if this value is dropped.
+pub struct Running {
     child: Child,
     /// The pipe. Closing it ends the whole group.
     lifeline: Option<ChildStdin>,
@@ -66,21 +71,27 @@ pub(super) struct Running {
 
 /// A command for a program; the caller adds the arguments. If `has_lock`, the program gets the lock as standard input and holds it as long as it
 /// runs, and its output is not captured. `file_bytes_max` limits the size of each file that it writes.
-pub(super) fn guarded(program: impl AsRef<OsStr>, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
+pub fn guarded(program: impl AsRef<OsStr>, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
     if !cfg!(unix) {
         return Command::new(program);
     }
     let mut command = Command::new("sh");
+    let program = program.as_ref();
+    // The shell puts this name before its own messages.
+    let name = Path::new(program).file_name().unwrap_or(program);
     let first = if has_lock { WITH_LOCK } else { WITHOUT_LOCK };
     let limit = file_bytes_max.map_or_else(String::new, |bytes| format!("{LIMITED} {}\n", bytes.div_ceil(BLOCK_BYTES)));
-    command.arg("-c").arg(format!("{limit}{first}{GUARD}")).arg("git").arg(program);
+    command.arg("-c").arg(format!("{limit}{first}{GUARD}")).arg(name).arg(program);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command
 }
 
 /// Starts a command from [`guarded`]. `limits` are the captured bytes of its standard output and standard error.
-pub(super) fn start(mut command: Command, lock: Option<&File>, limits: (u64, u64)) -> io::Result<Running> {
+///
+/// # Errors
+/// If the shell can't be started.
+pub fn start(mut command: Command, lock: Option<&File>, limits: (u64, u64)) -> io::Result<Running> {
     let output = lock.map(File::try_clone).transpose()?.map_or_else(Stdio::piped, Stdio::from);
     command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
     let mut child = command.spawn()?;
@@ -92,7 +103,7 @@ pub(super) fn start(mut command: Command, lock: Option<&File>, limits: (u64, u64
 
 impl Running {
     /// Waits for the program. None if it did not end in time: then its whole group is ended.
-    pub(super) fn finish(mut self, end: Instant) -> Option<Finished> {
+    pub fn finish(mut self, end: Instant) -> Option<Finished> {
         let mut streams_end = None;
         while !(self.output.has_ended() && self.messages.has_ended()) {
             let now = Instant::now();
@@ -197,7 +208,6 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 

@@ -1,0 +1,3 @@
+//! Deployments.
+/// The descriptor.
+pub const DESCRIPTOR_FILE: &str = "descriptor.yaml";

@@ -1,0 +1,25 @@
+//! The side of the application teams: from values and a chart to the manifests of each deployment target, and their deployment into a GitOps repository.
+//!
+//! The way of the data:
+//!
+//! ```text
+//! kalypso-app.toml ─> Settings ─┐
+//! values of an environment ─────┼─> Target ─> merged values ─> helm or kustomize ─> Rendered ─> Deployment ─> edits of the GitOps branch
+//! chart or folder (FileSet) ────┘
+//! ```
+//!
+//! Everything is a pure function of [`FileSet`](files::FileSet)s, except two parts: [`files`] reads folders and commits, and [`programs`] runs Helm and
+//! Kustomize. Results carry all diagnostics, with their places in the files.
+
+pub mod deployment;
+pub mod difference;
+pub mod explain;
+pub mod files;
+mod limits;
+pub mod manifests;
+pub mod programs;
+pub mod render;
+pub mod settings;
+pub mod values;
+pub mod variables;
+pub mod version;

@@ -1,0 +1,24 @@
+//! Limits, each with its reason.
+
+use std::time::Duration;
+
+/// Maximum number of files of one chart or folder of values. Charts of large products, with all their dependencies, have about a thousand.
+pub(crate) const FILES_MAX: usize = 20_000;
+
+/// Maximum size of all files of one chart or folder of values, in bytes. Helm itself refuses charts above 1 MiB as a release in a cluster; vendored charts are larger.
+pub(crate) const FILES_BYTES_MAX: u64 = 128 << 20;
+
+/// Maximum depth of nested folders. Git itself has no limit.
+pub(crate) const FOLDER_DEPTH_MAX: usize = 64;
+
+/// Maximum size of the manifests of one target, in bytes: the size of a text that the reader of YAML accepts.
+pub(crate) const OUTPUT_BYTES_MAX: u64 = model::yaml::YamlLimits::DEFAULT.text_bytes as u64;
+
+/// Maximum size of the messages of a program, in bytes. People read the first lines.
+pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
+
+/// How long a program may take for one target, unless the configuration says otherwise. Large charts take some seconds.
+pub(crate) const PROGRAM_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How often variables are replaced in the values of variables. They may refer to each other.
+pub(crate) const VARIABLE_DEPTH_MAX: usize = 8;

@@ -1,0 +1,7 @@
+//! Manifests of Kubernetes: the objects in a text, and what is probably wrong with them.
+
+mod checks;
+mod object;
+
+pub use self::checks::check;
+pub use self::object::{ManifestObject, ObjectId, Parsed, parse};

@@ -1,0 +1,141 @@
+//! Renders the targets of an environment: values to manifests.
+//!
+//! [`Prepared`] is pure: it merges the values of each target, and computes the digest of everything that its manifests depend on. [`Prepared::render`] runs the
+//! programs, in parallel, only for the targets that need it. An error stops only its own target.
+
+mod failure;
+mod inputs;
+mod output;
+mod prepare;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::diagnostic::Diagnostic;
+use model::source::{FileId, Files};
+
+use crate::files::FileSet;
+use crate::manifests::ManifestObject;
+use crate::settings::{ApplicationSettings, EnvironmentSettings};
+use crate::values::{MergedValue, TargetPath};
+use crate::variables::Variables;
+
+pub use self::inputs::InputsId;
+pub use self::output::RenderError;
+
+/// What is rendered.
+#[derive(Clone, Copy)]
+pub struct RenderRequest<'a> {
+    /// The settings.
+    pub settings: &'a ApplicationSettings,
+    /// The file with the settings.
+    pub settings_file: FileId,
+    /// The environment.
+    pub environment: &'a EnvironmentSettings,
+    /// The name of the workload.
+    pub workload: &'a str,
+    /// The files of the source's folder.
+    pub source: &'a FileSet,
+    /// The files with values.
+    pub values: &'a FileSet,
+    /// The variables that are the same for all targets, without those of the configuration file.
+    pub variables: &'a Variables,
+    /// The version of the program that renders.
+    pub program_version: &'a str,
+}
+
+/// The targets of an environment, ready to be rendered.
+pub struct Prepared<'a> {
+    request: RenderRequest<'a>,
+    /// The files that diagnostics refer to.
+    files: Files,
+    /// The files of the source, by path.
+    source_files: BTreeMap<Arc<str>, FileId>,
+    targets: Vec<PreparedTarget>,
+    /// The problems that concern no single target.
+    problems: Vec<Diagnostic>,
+}
+
+/// A target that is ready to be rendered.
+#[derive(Clone, Debug)]
+pub struct PreparedTarget {
+    /// Its path.
+    pub path: TargetPath,
+    /// Its values. Empty if they can't be read.
+    pub values: BTreeMap<Arc<str>, MergedValue>,
+    /// Its values as JSON.
+    json: String,
+    /// The files of the source with its variables, if the source has variables in its files.
+    source: Option<FileSet>,
+    /// The digest of everything that its manifests depend on. None: an error stops it.
+    pub inputs: Option<InputsId>,
+    /// What is wrong with it.
+    problems: Vec<Diagnostic>,
+}
+
+/// The rendered targets of an environment.
+pub struct Rendering {
+    /// The files that diagnostics refer to.
+    pub files: Files,
+    /// The targets, by path.
+    pub targets: Vec<RenderedTarget>,
+    /// All diagnostics. Those that are the same for several targets are one.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A rendered target.
+#[derive(Clone, Debug)]
+pub struct RenderedTarget {
+    /// Its path.
+    pub path: TargetPath,
+    /// The digest of everything that its manifests depend on. None: an error stops it.
+    pub inputs: Option<InputsId>,
+    /// Its manifests.
+    pub state: TargetState,
+}
+
+/// Whether a target was rendered.
+#[derive(Clone, Debug)]
+pub enum TargetState {
+    /// It was rendered.
+    Rendered(Manifests),
+    /// It was not rendered, because its manifests are known.
+    Known,
+    /// An error stopped it.
+    Failed,
+}
+
+/// The manifests of a target.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// The files, by their names in the folder of the target.
+    pub files: BTreeMap<String, Arc<[u8]>>,
+    /// The objects in them.
+    pub objects: Vec<ManifestObject>,
+}
+
+impl Manifests {
+    /// The number of objects of each kind, by kind.
+    pub fn kinds(&self) -> BTreeMap<&str, usize> {
+        let mut kinds = BTreeMap::new();
+        for object in &self.objects {
+            *kinds.entry(&*object.id.kind).or_default() += 1;
+        }
+        kinds
+    }
+}
+
+impl Prepared<'_> {
+    /// The targets, by path.
+    pub fn targets(&self) -> &[PreparedTarget] {
+        &self.targets
+    }
+
+    /// The files that values and diagnostics refer to.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+}
+
+#[cfg(test)]
+mod tests;

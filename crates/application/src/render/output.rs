@@ -1,0 +1,242 @@
+//! Runs the programs, and reads what they print.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use authoring::edit::{Change, ObjectPosition, edit};
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::git_id::GitId;
+use model::source::{File, FileId, Source};
+use rayon::prelude::*;
+use tempfile::TempDir;
+
+use super::{Manifests, Prepared, PreparedTarget, RenderRequest, RenderedTarget, Rendering, TargetState, failure};
+use crate::files::FileSet;
+use crate::manifests::{self, Parsed};
+use crate::programs::{HelmTemplate, ProgramError, Programs};
+use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind};
+use crate::values::TargetPath;
+
+/// The reason why nothing can be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// A program is not there.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The files for the programs can't be written.
+    #[error("the files for `helm` or `kustomize` can't be written: {0}")]
+    Folder(#[from] std::io::Error),
+}
+
+/// The options of `helm template` that are the same for all targets.
+pub(super) fn helm_options(settings: &HelmSettings) -> Vec<String> {
+    let HelmSettings { namespace, include_crds, skip_tests, kube_version, api_versions, .. } = settings;
+    let mut options = Vec::new();
+    options.extend(include_crds.then(|| "--include-crds".to_owned()));
+    options.extend(skip_tests.then(|| "--skip-tests".to_owned()));
+    options.extend(namespace.iter().map(|namespace| format!("--namespace={namespace}")));
+    options.extend(kube_version.iter().map(|version| format!("--kube-version={version}")));
+    options.extend(api_versions.iter().map(|version| format!("--api-versions={version}")));
+    options
+}
+
+/// The name of the release of a target.
+pub(super) fn release(request: &RenderRequest<'_>, target: &str) -> String {
+    request.settings.helm.release.text(names(request, &TargetPath::new(target)))
+}
+
+fn names<'a>(request: &'a RenderRequest<'_>, target: &'a TargetPath) -> PatternNames<'a> {
+    PatternNames {
+        workload: request.workload,
+        environment: &request.environment.name,
+        target: target.name(),
+        commit: "",
+    }
+}
+
+impl Prepared<'_> {
+    /// Renders the targets that `is_known` does not accept: those whose manifests are not known from before.
+    ///
+    /// # Errors
+    /// If a program is missing, or a folder can't be written. Everything else is a diagnostic of its target.
+    pub fn render(
+        mut self,
+        programs: &dyn Programs,
+        is_known: &(dyn Fn(&PreparedTarget) -> bool + Sync),
+    ) -> Result<Rendering, RenderError> {
+        let folder = TempDir::with_prefix("kalypso-app-")?;
+        let needs = |target: &PreparedTarget| target.inputs.is_some() && !is_known(target);
+        let work: Vec<_> = self.targets.iter().map(needs).collect();
+        let ids: Vec<_> = self
+            .targets
+            .iter()
+            .map(|target| self.files.add(output_file(&self.request, &target.path, Arc::default())))
+            .collect();
+        let running = Running { prepared: &self, programs, folder: folder.path() };
+        if work.contains(&true) {
+            running.write_source()?;
+        }
+        let render =
+            |((target, needs), file): ((&PreparedTarget, &bool), &FileId)| match (target.inputs.is_some(), needs) {
+                (false, _) => Ok((TargetState::Failed, Vec::new())),
+                (true, false) => Ok((TargetState::Known, Vec::new())),
+                (true, true) => running.target(target, *file),
+            };
+        let results: Vec<_> =
+            self.targets.par_iter().zip(&work).zip(&ids).map(render).collect::<Result<_, RenderError>>()?;
+        let mut problems: BTreeMap<Diagnostic, BTreeSet<&TargetPath>> = BTreeMap::new();
+        let mut targets = Vec::new();
+        for ((target, (state, own)), file) in self.targets.iter().zip(results).zip(ids) {
+            for problem in target.problems.iter().cloned().chain(own) {
+                problems.entry(problem).or_default().insert(&target.path);
+            }
+            if let TargetState::Rendered(manifests) = &state {
+                let content = manifests.files.values().next().cloned().unwrap_or_default();
+                self.files.set(file, output_file(&self.request, &target.path, content));
+            }
+            targets.push(RenderedTarget { path: target.path.clone(), inputs: target.inputs.clone(), state });
+        }
+        let of_targets = problems.into_iter().map(|(problem, targets)| naming(problem, &targets));
+        let diagnostics = std::mem::take(&mut self.problems).into_iter().chain(of_targets).collect();
+        Ok(Rendering { files: self.files, targets, diagnostics: model::diagnostic::merged(diagnostics) })
+    }
+}
+
+/// A diagnostic with the targets that it concerns.
+fn naming(problem: Diagnostic, targets: &BTreeSet<&TargetPath>) -> Diagnostic {
+    const NAMED_MAX: usize = 3;
+    let names: Vec<_> = targets.iter().take(NAMED_MAX).map(|path| path.as_str()).collect();
+    let more = targets.len().saturating_sub(NAMED_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let noun = if targets.len() == 1 { "target" } else { "targets" };
+    problem.note(format!("of {noun} {}{more}", names.join(", ")))
+}
+
+/// The file that diagnostics of manifests refer to.
+fn output_file(request: &RenderRequest<'_>, target: &TargetPath, content: Arc<[u8]>) -> File {
+    let source =
+        Source { label: "rendered".into(), revision: request.environment.name.as_str().into(), ..Source::directory() };
+    let path = format!("{target}/{}", request.settings.output.file);
+    File { source: Arc::new(source), path: path.into(), id: GitId::of_blob(&content), content }
+}
+
+/// The rendering of targets.
+struct Running<'a> {
+    prepared: &'a Prepared<'a>,
+    programs: &'a dyn Programs,
+    folder: &'a Path,
+}
+
+impl Running<'_> {
+    fn chart(&self) -> PathBuf {
+        self.folder.join("chart")
+    }
+
+    /// Writes the files that all targets share.
+    fn write_source(&self) -> Result<(), RenderError> {
+        let request = &self.prepared.request;
+        if request.settings.source.kind != SourceKind::Chart {
+            return Ok(());
+        }
+        request.source.write(&self.chart())?;
+        if needs_download(request.source) {
+            self.programs.helm_dependencies(&self.chart(), request.settings.helm.time_limit)?;
+        }
+        Ok(())
+    }
+
+    fn target(&self, target: &PreparedTarget, file: FileId) -> Result<(TargetState, Vec<Diagnostic>), RenderError> {
+        let output = match self.output(target) {
+            Err(RenderError::Program(error)) if !error.is_outside() => {
+                let places = (&self.prepared.files, &self.prepared.source_files);
+                return Ok((TargetState::Failed, vec![failure::diagnostic(&error, places, &target.values)]));
+            }
+            output => output?,
+        };
+        let mut manifests = Manifests::default();
+        let mut problems = Vec::new();
+        let is_copy = self.prepared.request.settings.source.kind == SourceKind::Manifests;
+        for (name, content) in output {
+            let content = self.without_namespaces(content);
+            if is_manifest(&name) {
+                // A file that is copied has its own place.
+                let copied = self.prepared.source_files.get(&*name).filter(|_| is_copy);
+                let Parsed { objects, problems: own } = manifests::parse(&content, copied.copied().unwrap_or(file));
+                problems.extend(own);
+                manifests.objects.extend(objects);
+            }
+            manifests.files.insert(name, content.into());
+        }
+        problems.extend(manifests::check(&manifests.objects));
+        if manifests.objects.is_empty() && problems.is_empty() {
+            problems.push(nothing(file));
+        }
+        let is_good = !problems.iter().any(Diagnostic::is_error);
+        let state = if is_good { TargetState::Rendered(manifests) } else { TargetState::Failed };
+        Ok((state, problems))
+    }
+
+    /// The files that a target consists of, by name.
+    fn output(&self, target: &PreparedTarget) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
+        let request = &self.prepared.request;
+        let settings = request.settings;
+        let source = target.source.as_ref().unwrap_or(request.source);
+        let one = |content| BTreeMap::from([(settings.output.file.clone(), content)]);
+        match &settings.source.kind {
+            SourceKind::Chart => {
+                let run = HelmTemplate {
+                    chart: &self.chart(),
+                    release: &release(request, target.path.as_str()),
+                    values: &target.json,
+                    options: &helm_options(&settings.helm),
+                    time_limit: settings.helm.time_limit,
+                };
+                Ok(one(self.programs.helm_template(&run)?))
+            }
+            SourceKind::Kustomize(overlay) => {
+                let folder = TempDir::new_in(self.folder)?;
+                source.write(folder.path())?;
+                let overlay = overlay.as_ref().map(|overlay| overlay.text(names(request, &target.path)));
+                let overlay = crate::files::normalized(overlay.as_deref().unwrap_or_default()).unwrap_or_default();
+                Ok(one(self.programs.kustomize_build(&folder.path().join(overlay), settings.helm.time_limit)?))
+            }
+            SourceKind::Manifests => Ok(copied(source)),
+        }
+    }
+
+    /// The manifests without the namespaces of their objects, if the settings say so.
+    fn without_namespaces(&self, content: Vec<u8>) -> Vec<u8> {
+        if self.prepared.request.settings.output.namespaces == Namespaces::Keep {
+            return content;
+        }
+        let objects = manifests::parse(&content, FileId::default()).objects;
+        let namespaced = objects.iter().filter(|object| !object.id.namespace.is_empty());
+        namespaced.fold(content, |content, object| {
+            let at = ObjectPosition { document: object.document, item: object.item };
+            let change = Change::Remove(FieldPath::from(["metadata", "namespace"]));
+            edit(&content, at, &change).unwrap_or(content)
+        })
+    }
+}
+
+/// Whether a chart has a lock file with dependencies that are not in it.
+fn needs_download(chart: &FileSet) -> bool {
+    let is_vendored = chart.iter().any(|(path, _)| path.starts_with("charts/"));
+    chart.get("Chart.lock").is_some() && !is_vendored
+}
+
+fn is_manifest(name: &str) -> bool {
+    name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json")
+}
+
+/// Plain manifests with the paths that they have. Files of other kinds are left out.
+fn copied(source: &FileSet) -> BTreeMap<String, Vec<u8>> {
+    let manifests = source.iter().filter(|(path, _)| is_manifest(path));
+    manifests.map(|(path, file)| (path.to_string(), file.content.to_vec())).collect()
+}
+
+fn nothing(file: FileId) -> Diagnostic {
+    Diagnostic::warning(Code::RenderFailed, "nothing is rendered: the output has no object").at(Origin::File(file), "")
+}

@@ -1,0 +1,165 @@
+use model::diagnostic::{Origin, Severity};
+use model::source::{FileId, Source};
+
+use super::*;
+use crate::programs::MemoryPrograms;
+
+const SETTINGS: &str = "\
+workspace = \"store-team\"
+source = { chart = \"chart\" }
+gitops = { repo = \"../shop-gitops\" }
+environments = [{ name = \"dev\", variables = { REPLICAS = \"2\" } }]
+variables = { IMAGE = \"registry.example/shop:${VERSION}\" }
+";
+
+/// An application in memory.
+struct Fixture {
+    settings: ApplicationSettings,
+    source: FileSet,
+    values: FileSet,
+    variables: Variables,
+}
+
+fn set(texts: &[(&str, &str)]) -> FileSet {
+    FileSet::of_texts(&Arc::new(Source::directory()), texts.iter().copied())
+}
+
+impl Fixture {
+    fn new(settings: &str, source: &[(&str, &str)], values: &[(&str, &str)]) -> Self {
+        let mut variables = Variables::default();
+        variables.set("VERSION", "2.4.0");
+        let settings = ApplicationSettings::parse(settings, FileId::default()).unwrap();
+        Self { settings, source: set(source), values: set(values), variables }
+    }
+
+    fn prepared(&self) -> Prepared<'_> {
+        let request = RenderRequest {
+            settings: &self.settings,
+            settings_file: FileId::default(),
+            environment: &self.settings.environments[0],
+            workload: "shop",
+            source: &self.source,
+            values: &self.values,
+            variables: &self.variables,
+            program_version: "1",
+        };
+        let mut files = Files::default();
+        files.add(model::source::File {
+            source: Arc::new(Source::directory()),
+            path: "kalypso-app.toml".into(),
+            id: model::git_id::GitId::of_blob(b""),
+            content: Arc::default(),
+        });
+        Prepared::new(request, files)
+    }
+
+    fn render(&self) -> Rendering {
+        self.prepared().render(&MemoryPrograms::default(), &|_| false).unwrap()
+    }
+
+    /// The manifests of each target, or why there are none.
+    fn texts(&self) -> Vec<String> {
+        let text = |target: RenderedTarget| match target.state {
+            TargetState::Rendered(manifests) => {
+                let files = manifests
+                    .files
+                    .iter()
+                    .map(|(name, content)| format!("{name}: {}", String::from_utf8_lossy(content)));
+                format!("{}/{}", target.path, files.collect::<String>())
+            }
+            TargetState::Known => format!("{} known", target.path),
+            TargetState::Failed => format!("{} failed", target.path),
+        };
+        self.render().targets.into_iter().map(text).collect()
+    }
+}
+
+fn inputs(fixture: &Fixture) -> Vec<Option<InputsId>> {
+    fixture.prepared().targets().iter().map(|target| target.inputs.clone()).collect()
+}
+
+const VALUES: &[(&str, &str)] = &[
+    ("values.yaml", "image: ${IMAGE}\nreplicas: ${REPLICAS}\n"),
+    ("eu/values.yaml", "name: ${TARGET}-${ENVIRONMENT}\n"),
+    ("us/values.yaml", ""),
+];
+
+#[test]
+fn values_are_merged_for_each_target() {
+    let fixture =
+        Fixture::new(SETTINGS, &[("Chart.yaml", ""), ("values.yaml", "tag: ${VERSION}\nreplicas: 1\n")], VALUES);
+    let texts = fixture.texts();
+    assert_eq!(texts.len(), 2);
+    let expected =
+        r#"{\"image\":\"registry.example/shop:2.4.0\",\"name\":\"eu-dev\",\"replicas\":\"2\",\"tag\":\"2.4.0\"}"#;
+    assert!(texts[0].starts_with("eu/manifests.yaml: ---\n") && texts[0].contains(expected), "{}", texts[0]);
+    assert!(texts[1].contains("  name: us\n"), "{}", texts[1]);
+}
+
+#[test]
+fn an_error_stops_only_its_own_target() {
+    let values = [VALUES, &[("bad/values.yaml", "name: ${TARGETT}\n"), ("worse/values.yaml", "fail: true\n")]].concat();
+    let fixture = Fixture::new(SETTINGS, &[], &values);
+    let rendering = fixture.render();
+    let failed: Vec<_> = rendering
+        .targets
+        .iter()
+        .filter(|one| matches!(one.state, TargetState::Failed))
+        .map(|one| one.path.as_str())
+        .collect();
+    assert_eq!(failed, ["bad", "worse"]);
+    let messages: Vec<_> =
+        rendering.diagnostics.iter().map(|found| (found.message.as_str(), found.notes.join("; "))).collect();
+    let expected =
+        [("there is no variable `TARGETT`", "of target bad"), ("the value `fail` is set", "of target worse")];
+    assert_eq!(messages, expected.map(|(message, note)| (message, note.to_owned())));
+}
+
+#[test]
+fn only_targets_with_other_inputs_are_rendered() {
+    let fixture = Fixture::new(SETTINGS, &[], VALUES);
+    let before = inputs(&fixture);
+    let changed = [VALUES[0], VALUES[1], ("us/values.yaml", "replicas: 3\n")];
+    let fixture = Fixture::new(SETTINGS, &[], &changed);
+    let programs = MemoryPrograms::default();
+    let prepared = fixture.prepared();
+    prepared.render(&programs, &|target| before.contains(&target.inputs)).unwrap();
+    assert_eq!(programs.runs(), 1);
+}
+
+#[test]
+fn a_comment_or_another_order_changes_no_inputs() {
+    let before = inputs(&Fixture::new(SETTINGS, &[], VALUES));
+    let other = [("values.yaml", "# A comment.\nreplicas: '2'\nimage: ${IMAGE}\n"), VALUES[1], VALUES[2]];
+    assert_eq!(before, inputs(&Fixture::new(SETTINGS, &[], &other)));
+    let mut next = Fixture::new(SETTINGS, &[], VALUES);
+    next.variables.set("VERSION", "2.5.0");
+    assert!(before.iter().zip(inputs(&next)).all(|(before, after)| *before != after));
+}
+
+#[test]
+fn plain_manifests_are_copied_with_their_variables() {
+    let settings = SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\"");
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${TARGET}\"}\ndata: {size: \"${size}\"}\n";
+    let fixture = Fixture::new(
+        &settings,
+        &[("a/map.yaml", manifest), ("README.md", "no manifest")],
+        &[("eu/values.yaml", "size: 3\n")],
+    );
+    assert_eq!(
+        fixture.texts(),
+        [format!("eu/a/map.yaml: {}", manifest.replace("${TARGET}", "eu").replace("${size}", "3"))]
+    );
+    let bad = Fixture::new(&settings, &[("map.yaml", "x: ${sise}\n")], &[("eu/values.yaml", "size: 3\n")]);
+    let rendering = bad.render();
+    assert_eq!(rendering.diagnostics[0].help, ["did you mean `${size}`?"]);
+    assert!(matches!(rendering.diagnostics[0].labels[0].origin, Origin::Span(..)));
+}
+
+#[test]
+fn an_environment_without_targets_is_an_error() {
+    let rendering = Fixture::new(SETTINGS, &[], &[("values.yaml", "a: 1\n")]).render();
+    let found = &rendering.diagnostics[0];
+    assert_eq!((found.severity, rendering.targets.len()), (Severity::Error, 0));
+    assert_eq!(found.message, "environment `dev` has no targets: no folder contains `values.yaml`");
+}

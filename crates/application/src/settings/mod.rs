@@ -1,0 +1,389 @@
+//! The settings of an application, from its configuration file.
+
+mod options;
+mod pattern;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::similar;
+use model::source::FileId;
+use model::yaml::Span;
+use toml::Spanned;
+
+pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
+use self::options::{EnvironmentOptions, HelmOptions, SourceOptions};
+pub use self::pattern::{Pattern, PatternNames};
+use crate::files::normalized;
+use crate::limits::PROGRAM_TIME_LIMIT;
+
+/// The name of the configuration file.
+pub const FILE_NAME: &str = "kalypso-app.toml";
+
+/// The longest time limit of a program, in seconds.
+const TIMEOUT_SECONDS_MAX: u64 = 3_600;
+
+/// The settings of an application.
+#[derive(Clone, Debug)]
+pub struct ApplicationSettings {
+    /// The file with the `Workload`, from the folder of the configuration file.
+    pub workload: String,
+    /// The workspace that the application belongs to.
+    pub workspace: String,
+    /// The name of the application. None: the name of the workload.
+    pub application: Option<String>,
+    /// What is rendered.
+    pub source: SourceSettings,
+    /// Where the values are.
+    pub values: ValuesSettings,
+    /// Where the manifests go.
+    pub gitops: GitOpsSettings,
+    /// What the folders of the targets contain.
+    pub output: OutputSettings,
+    /// How Helm renders the chart.
+    pub helm: HelmSettings,
+    /// The variables of all environments, with their places in the file.
+    pub variables: BTreeMap<String, SettingText>,
+    /// The environments, in the order of the file.
+    pub environments: Vec<EnvironmentSettings>,
+}
+
+/// A text of the configuration file, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingText {
+    /// The text.
+    pub text: String,
+    /// Its place in the file.
+    pub span: Span,
+}
+
+/// What is rendered.
+#[derive(Clone, Debug)]
+pub struct SourceSettings {
+    /// The folder, from the folder of the configuration file.
+    pub folder: String,
+    /// How it is rendered.
+    pub kind: SourceKind,
+    /// The URL of the source repository, for descriptors.
+    pub repo: Option<String>,
+    /// The branch of the source repository, for descriptors.
+    pub branch: String,
+}
+
+/// How a source is rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// By `helm template`.
+    Chart,
+    /// By `kustomize build` of this folder inside of the source's. None: the folder itself.
+    Kustomize(Option<Pattern>),
+    /// Its files are copied.
+    Manifests,
+}
+
+/// Where the values are.
+#[derive(Clone, Debug)]
+pub struct ValuesSettings {
+    /// The repository. None: the one of the configuration file.
+    pub repo: Option<String>,
+    /// The branch. None: the commit or the working tree that is rendered.
+    pub branch: Option<Pattern>,
+    /// The folder.
+    pub path: Pattern,
+}
+
+/// Where the manifests go.
+#[derive(Clone, Debug)]
+pub struct GitOpsSettings {
+    /// The repository.
+    pub repo: String,
+    /// The branch that reconcilers pull.
+    pub branch: Pattern,
+    /// The folder of the branch.
+    pub path: Pattern,
+    /// The branch of a pull request.
+    pub proposing_branch: Pattern,
+}
+
+/// What the folder of a target contains.
+#[derive(Clone, Debug)]
+pub struct OutputSettings {
+    /// The file with the manifests.
+    pub file: String,
+    /// Whether a `kustomization.yaml` names the file.
+    pub kustomization: bool,
+    /// Whether the tracking files are written.
+    pub tracking: bool,
+    /// What happens to namespaces.
+    pub namespaces: Namespaces,
+}
+
+/// How Helm renders a chart.
+#[derive(Clone, Debug)]
+pub struct HelmSettings {
+    /// The name of the release.
+    pub release: Pattern,
+    /// The namespace of the release.
+    pub namespace: Option<String>,
+    /// Whether custom resource definitions are rendered.
+    pub include_crds: bool,
+    /// Whether tests are left out.
+    pub skip_tests: bool,
+    /// The version of Kubernetes.
+    pub kube_version: Option<String>,
+    /// API versions that the clusters have.
+    pub api_versions: Vec<String>,
+    /// How long one target may take.
+    pub time_limit: Duration,
+}
+
+/// An environment.
+#[derive(Clone, Debug)]
+pub struct EnvironmentSettings {
+    /// The name.
+    pub name: String,
+    /// The environment of the platform.
+    pub environment: String,
+    /// How a deployment reaches the branch.
+    pub delivery: DeliveryMode,
+    /// Its own variables.
+    pub variables: BTreeMap<String, SettingText>,
+}
+
+impl ApplicationSettings {
+    /// Parses the configuration file.
+    ///
+    /// # Errors
+    /// All problems that can be found, at their places.
+    pub fn parse(text: &str, file: FileId) -> Result<Self, Vec<Diagnostic>> {
+        let options: ApplicationOptions = toml::from_str(text).map_err(|error| vec![invalid(file, &error)])?;
+        Resolving { file, problems: Vec::new() }.resolve(options)
+    }
+
+    /// The environment with this name.
+    ///
+    /// # Errors
+    /// The names that exist, with the nearest one.
+    pub fn environment(&self, name: &str) -> Result<&EnvironmentSettings, UnknownEnvironment> {
+        self.environments.iter().find(|one| one.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.environments.iter().map(|one| one.name.clone()).collect();
+            let nearest = similar::nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+            UnknownEnvironment { name: name.to_owned(), nearest, known }
+        })
+    }
+}
+
+/// The configuration file has no environment with a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{FILE_NAME} has no environment `{name}`")]
+pub struct UnknownEnvironment {
+    /// The name.
+    pub name: String,
+    /// The most similar name.
+    pub nearest: Option<String>,
+    /// All names.
+    pub known: Vec<String>,
+}
+
+/// The error of a text that is not a configuration file.
+fn invalid(file: FileId, error: &toml::de::Error) -> Diagnostic {
+    let origin = error.span().map_or(Origin::File(file), |range| Origin::Span(file, span(&range)));
+    Diagnostic::error(Code::ApplicationFile, error.message().trim().to_owned())
+        .at(origin, "")
+        .help("`kalypso schema kalypso-app` prints all fields")
+}
+
+fn span(range: &Range<usize>) -> Span {
+    Span::new(range.start, range.end)
+}
+
+/// The resolution of options to settings.
+struct Resolving {
+    file: FileId,
+    problems: Vec<Diagnostic>,
+}
+
+impl Resolving {
+    fn resolve(mut self, options: ApplicationOptions) -> Result<ApplicationSettings, Vec<Diagnostic>> {
+        let ApplicationOptions {
+            workload,
+            workspace,
+            application,
+            source,
+            values,
+            gitops,
+            output,
+            helm,
+            variables,
+            environments,
+        } = options;
+        let source = self.source(source);
+        let file = self.file_name(&output.file);
+        let helm = self.helm(helm);
+        if workspace.get_ref().trim().is_empty() {
+            self.problem(
+                &workspace.span(),
+                "the workspace is empty",
+                "write the name of your team, as in the registration of the workload",
+            );
+        }
+        let path = match (&values.path, &values.repo) {
+            (Some(path), _) => path.clone(),
+            (None, Some(_)) => String::new(),
+            (None, None) => "values/{environment}".to_owned(),
+        };
+        let branch = values.branch.or_else(|| values.repo.as_ref().map(|_| "{environment}".to_owned()));
+        let environments = self.environments(environments);
+        let variables = self.variables(variables);
+        let settings = source.map(|source| ApplicationSettings {
+            workload,
+            workspace: workspace.into_inner(),
+            application,
+            source,
+            values: ValuesSettings { repo: values.repo, branch: branch.map(Pattern::new), path: Pattern::new(path) },
+            gitops: GitOpsSettings {
+                repo: gitops.repo,
+                branch: Pattern::new(gitops.branch),
+                path: Pattern::new(gitops.path),
+                proposing_branch: Pattern::new(gitops.proposing_branch),
+            },
+            output: OutputSettings {
+                file,
+                kustomization: output.kustomization,
+                tracking: output.tracking,
+                namespaces: output.namespaces,
+            },
+            helm,
+            variables,
+            environments,
+        });
+        settings.filter(|_| self.problems.is_empty()).ok_or(self.problems)
+    }
+
+    fn problem(&mut self, range: &Range<usize>, message: impl Into<String>, help: &str) {
+        let origin = Origin::Span(self.file, span(range));
+        self.problems.push(Diagnostic::error(Code::ApplicationFile, message).at(origin, "").help(help));
+    }
+
+    /// The source. None: it names not exactly one folder.
+    fn source(&mut self, source: Spanned<SourceOptions>) -> Option<SourceSettings> {
+        let range = source.span();
+        let SourceOptions { chart, kustomize, manifests, overlay, repo, branch } = source.into_inner();
+        let is_kustomize = kustomize.is_some();
+        let folders = [
+            (chart, SourceKind::Chart),
+            (kustomize, SourceKind::Kustomize(overlay.clone().map(Pattern::new))),
+            (manifests, SourceKind::Manifests),
+        ];
+        let mut named = folders.into_iter().filter_map(|(folder, kind)| Some((folder?, kind)));
+        let (Some((folder, kind)), None) = (named.next(), named.next()) else {
+            self.problem(
+                &range,
+                "`source` must name exactly one of `chart`, `kustomize` and `manifests`",
+                "name the folder of your chart: `chart = \"chart\"`",
+            );
+            return None;
+        };
+        if overlay.is_some() && !is_kustomize {
+            self.problem(&range, "`overlay` is only for `kustomize`", "remove it");
+        }
+        let Some(path) = normalized(folder.get_ref()) else {
+            self.problem(
+                &folder.span(),
+                format!("`{}` leads out of the folder of {FILE_NAME}", folder.get_ref()),
+                "name a folder below it",
+            );
+            return None;
+        };
+        Some(SourceSettings { folder: path, kind, repo, branch })
+    }
+
+    fn file_name(&mut self, file: &Spanned<String>) -> String {
+        let name = file.get_ref();
+        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        let is_reserved =
+            ["kustomization.yaml", "kustomization.yml", crate::deployment::DESCRIPTOR_FILE].contains(&name.as_str());
+        if !is_yaml || name.contains(['/', '\\']) || name.starts_with('.') || is_reserved {
+            self.problem(
+                &file.span(),
+                format!("`{name}` can't be the file of the manifests"),
+                "write the name of a YAML file without a folder: `manifests.yaml`",
+            );
+        }
+        name.clone()
+    }
+
+    fn helm(&mut self, options: HelmOptions) -> HelmSettings {
+        let HelmOptions { release, namespace, include_crds, skip_tests, kube_version, api_versions, timeout_seconds } =
+            options;
+        let time_limit = timeout_seconds.map_or(PROGRAM_TIME_LIMIT, |seconds| {
+            if !(1..=TIMEOUT_SECONDS_MAX).contains(seconds.get_ref()) {
+                self.problem(
+                    &seconds.span(),
+                    "a time limit is between 1 second and 1 hour",
+                    "write seconds: `timeout-seconds = 60`",
+                );
+            }
+            Duration::from_secs(*seconds.get_ref())
+        });
+        HelmSettings {
+            release: Pattern::new(release),
+            namespace,
+            include_crds,
+            skip_tests,
+            kube_version,
+            api_versions,
+            time_limit,
+        }
+    }
+
+    fn environments(&mut self, options: Vec<EnvironmentOptions>) -> Vec<EnvironmentSettings> {
+        if options.is_empty() {
+            self.problem(&(0..0), "there is no environment", "add one: `[[environments]]` with `name = \"dev\"`");
+        }
+        let mut environments: Vec<EnvironmentSettings> = Vec::new();
+        for EnvironmentOptions { name, of, delivery, variables } in options {
+            let (range, name) = (name.span(), name.into_inner());
+            if !is_environment_name(&name) {
+                self.problem(
+                    &range,
+                    format!("`{name}` is not the name of an environment"),
+                    "use lower-case letters, digits and `-`",
+                );
+            }
+            if environments.iter().any(|one| one.name == name) {
+                self.problem(&range, format!("environment `{name}` is there twice"), "remove one of the two");
+            }
+            let environment = of.unwrap_or_else(|| name.clone());
+            environments.push(EnvironmentSettings {
+                name,
+                environment,
+                delivery,
+                variables: self.variables(variables),
+            });
+        }
+        environments
+    }
+
+    fn variables(&mut self, variables: BTreeMap<String, Spanned<String>>) -> BTreeMap<String, SettingText> {
+        let mut found = BTreeMap::new();
+        for (name, text) in variables {
+            let range = text.span();
+            if !crate::variables::is_name(&name) {
+                self.problem(&range, format!("`{name}` is not the name of a variable"), "use letters, digits and `_`");
+            }
+            found.insert(name, SettingText { text: text.into_inner(), span: span(&range) });
+        }
+        found
+    }
+}
+
+fn is_environment_name(name: &str) -> bool {
+    let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty() && name.len() <= 63 && name.chars().all(is_good) && !name.starts_with('-') && !name.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests;

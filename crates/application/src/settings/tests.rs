@@ -1,0 +1,79 @@
+use super::*;
+
+const MINIMAL: &str = "\
+workspace = \"store-team\"
+source = { chart = \"./chart\" }
+gitops = { repo = \"../shop-gitops\" }
+environments = [{ name = \"dev\" }]
+";
+
+fn problems(text: &str) -> Vec<String> {
+    let found = ApplicationSettings::parse(text, FileId::default()).err().unwrap_or_default();
+    let at = |problem: &Diagnostic| match &problem.labels[0].origin {
+        Origin::Span(_, span) => text.get(span.range()).unwrap_or_default().to_owned(),
+        _ => "the file".to_owned(),
+    };
+    found.iter().map(|problem| format!("{}: {}", at(problem), problem.message)).collect()
+}
+
+#[test]
+fn everything_else_has_a_default() {
+    let settings = ApplicationSettings::parse(MINIMAL, FileId::default()).unwrap();
+    let names = PatternNames { workload: "shop", environment: "dev", ..PatternNames::default() };
+    assert_eq!((settings.source.folder.as_str(), settings.source.kind), ("chart", SourceKind::Chart));
+    assert_eq!(settings.values.path.text(names), "values/dev");
+    assert_eq!(settings.gitops.branch.text(names), "dev");
+    assert_eq!(settings.gitops.proposing_branch.text(names), "deploy/shop/dev");
+    assert_eq!(settings.environments[0].delivery, DeliveryMode::PullRequest);
+    assert_eq!(settings.output.file, "manifests.yaml");
+}
+
+#[test]
+fn values_of_another_repository_are_in_a_branch_for_each_environment() {
+    let text = format!("values = {{ repo = \"../shop-configs\" }}\n{MINIMAL}");
+    let values = ApplicationSettings::parse(&text, FileId::default()).unwrap().values;
+    assert_eq!((values.branch.unwrap().as_str(), values.path.as_str()), ("{environment}", ""));
+}
+
+#[test]
+fn mistakes_are_reported_at_their_places() {
+    let check = |from: &str, to: &str, expected: &[&str]| {
+        assert!(MINIMAL.contains(from), "{from}");
+        assert_eq!(problems(&MINIMAL.replace(from, to)), expected, "{to}");
+    };
+    check(
+        "{ chart = \"./chart\" }",
+        "{}",
+        &["{}: `source` must name exactly one of `chart`, `kustomize` and `manifests`"],
+    );
+    check("./chart", "../chart", &["\"../chart\": `../chart` leads out of the folder of kalypso-app.toml"]);
+    check("name = \"dev\"", "name = \"Dev_1\"", &["\"Dev_1\": `Dev_1` is not the name of an environment"]);
+    check(
+        "{ name = \"dev\" }",
+        "{ name = \"dev\" }, { name = \"dev\" }",
+        &["\"dev\": environment `dev` is there twice"],
+    );
+    check("store-team", " ", &["\" \": the workspace is empty"]);
+    check(
+        "workspace",
+        "workspaces",
+        &[
+            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `source`, `values`, `gitops`, `output`, `helm`, `variables`, `environments`",
+        ],
+    );
+    check(
+        "gitops = ",
+        "output = { file = \"a/b.yaml\" }\nhelm = { timeout-seconds = 0 }\ngitops = ",
+        &[
+            "\"a/b.yaml\": `a/b.yaml` can't be the file of the manifests",
+            "0: a time limit is between 1 second and 1 hour",
+        ],
+    );
+}
+
+#[test]
+fn unknown_environments_have_a_nearest_one() {
+    let settings = ApplicationSettings::parse(MINIMAL, FileId::default()).unwrap();
+    assert!(settings.environment("dev").is_ok());
+    assert_eq!(settings.environment("dve").unwrap_err().nearest.as_deref(), Some("dev"));
+}
