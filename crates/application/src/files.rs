@@ -91,7 +91,7 @@ impl FileSet {
                     open.push(relative);
                 } else if kind.is_file() {
                     let content = read_file(&entry.path(), reading.room())?;
-                    reading.add((source, folder), relative, content)?;
+                    reading.add(source, relative, content)?;
                 } else if kind.is_symlink() {
                     return Err(FilesError::Link(joined(folder, &relative)));
                 }
@@ -119,7 +119,7 @@ impl FileSet {
                         open.push(relative);
                     }
                     EntryKind::File => match repositories.content(commit, entry.id, reading.room())? {
-                        FileContent::Bytes(content) => reading.add((&source, folder), relative, content)?,
+                        FileContent::Bytes(content) => reading.add(&source, relative, content)?,
                         FileContent::TooLarge(_) => return Err(reading.too_large()),
                     },
                     EntryKind::Link | EntryKind::Submodule => return Err(FilesError::Link(joined(folder, &relative))),
@@ -182,9 +182,9 @@ impl FileSet {
 }
 
 /// The source of the files of a commit.
-fn source_of(commit: &Commit) -> Source {
+pub(crate) fn source_of(commit: &Commit) -> Source {
     Source {
-        label: commit.url.label().into(),
+        label: commit.url.label(),
         url: commit.url.as_str().into(),
         revision: commit.revision.name(),
         commit: Some(commit.id),
@@ -204,6 +204,12 @@ fn read_file(path: &Path, room: u64) -> Result<Arc<[u8]>, FilesError> {
         Ok(content.into())
     };
     read().map_err(|error| FilesError::Unreadable { path: path.to_owned(), error })
+}
+
+/// A single file of a folder on this machine.
+pub(crate) fn read_one(full: &Path, path: &str) -> Result<File, FilesError> {
+    let content = read_file(full, FILES_BYTES_MAX)?;
+    Ok(file((&Arc::new(Source::directory()), ""), path, content))
 }
 
 /// The files that were read so far.
@@ -230,7 +236,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn add(&mut self, place: (&Arc<Source>, &str), path: String, content: Arc<[u8]>) -> Result<(), FilesError> {
+    fn add(&mut self, source: &Arc<Source>, path: String, content: Arc<[u8]>) -> Result<(), FilesError> {
         self.bytes += content.len() as u64;
         if self.bytes > FILES_BYTES_MAX {
             return Err(self.too_large());
@@ -238,7 +244,7 @@ impl<'a> Reading<'a> {
         if self.files.0.len() >= FILES_MAX {
             return Err(self.too_much(format!("{FILES_MAX} files")));
         }
-        let file = file(place, &path, content);
+        let file = file((source, self.folder), &path, content);
         self.files.0.insert(path.into(), Arc::new(file));
         Ok(())
     }

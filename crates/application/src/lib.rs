@@ -11,6 +11,7 @@
 //! Everything is a pure function of [`FileSet`](files::FileSet)s, except two parts: [`files`] reads folders and commits, and [`programs`] runs Helm and
 //! Kustomize. Results carry all diagnostics, with their places in the files.
 
+pub mod declarations;
 pub mod deployment;
 pub mod difference;
 pub mod explain;
@@ -18,6 +19,7 @@ pub mod files;
 mod limits;
 pub mod manifests;
 pub mod programs;
+pub mod project;
 pub mod render;
 pub mod settings;
 pub mod values;

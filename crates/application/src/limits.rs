@@ -18,7 +18,13 @@ pub(crate) const OUTPUT_BYTES_MAX: u64 = model::yaml::YamlLimits::DEFAULT.text_b
 pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
 /// How long a program may take for one target, unless the configuration says otherwise. Large charts take some seconds.
-pub(crate) const PROGRAM_TIME_LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const PROGRAM_TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// How often variables are replaced in the values of variables. They may refer to each other.
 pub(crate) const VARIABLE_DEPTH_MAX: usize = 8;
+
+/// Maximum size of a file with a descriptor or of a tracking file, in bytes. The list of the files of a target is the largest part.
+pub(crate) const DESCRIPTOR_BYTES_MAX: u64 = 1 << 20;
+
+/// Maximum number of folders of a branch that are searched for descriptors.
+pub(crate) const FOLDERS_MAX: usize = 100_000;

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use crate::limits::VARIABLE_DEPTH_MAX;
-use crate::settings::{ApplicationSettings, EnvironmentSettings, SettingText};
 
 /// The values of variables, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,28 +98,25 @@ impl Variables {
         if unknown.is_empty() { Ok(result) } else { Err(unknown) }
     }
 
-    /// Adds the variables of the configuration file, those of the environment last. They may refer to each other and to the variables that are already
-    /// known, which they do not replace.
+    /// Adds variables with texts that may refer to each other, and to the variables that are already known. These stay as they are. Of two with the same name,
+    /// the last one counts.
     ///
     /// # Errors
-    /// The texts that refer to variables that are not known, or to themselves.
-    pub fn add_settings(
+    /// The names of those that refer to variables that are not known, or to themselves.
+    pub fn add_all<'t>(
         &mut self,
-        settings: &ApplicationSettings,
-        environment: &EnvironmentSettings,
-    ) -> Result<(), Vec<(SettingText, UnknownVariable)>> {
-        let own = settings.variables.iter().chain(&environment.variables);
-        let own: BTreeMap<_, _> = own.filter(|(name, _)| !self.0.contains_key(*name)).collect();
-        let mut open = own;
+        texts: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> Result<(), Vec<(&'t str, UnknownVariable)>> {
+        let mut open: BTreeMap<_, _> = texts.into_iter().filter(|(name, _)| !self.0.contains_key(*name)).collect();
         let mut problems = Vec::new();
         for _ in 0..VARIABLE_DEPTH_MAX {
             problems.clear();
             let mut later = BTreeMap::new();
             for (name, text) in open {
-                match self.substitute(&text.text) {
+                match self.substitute(text) {
                     Ok(value) => self.set(name, value),
                     Err(unknown) => {
-                        problems.extend(unknown.into_iter().map(|unknown| (text.clone(), unknown)));
+                        problems.extend(unknown.into_iter().map(|unknown| (name, unknown)));
                         later.insert(name, text);
                     }
                 }

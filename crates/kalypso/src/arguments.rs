@@ -1,6 +1,7 @@
 //! The command line.
 
 mod add;
+mod application;
 mod audit;
 mod bootstrap;
 mod codeowners;
@@ -28,6 +29,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::output::Adoption;
 
 pub(crate) use self::add::*;
+pub(crate) use self::application::*;
 pub(crate) use self::audit::*;
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::codeowners::*;
@@ -70,6 +72,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Demo(Demo),
     Init(Init),
+    App(App),
     Check(Check),
     Render(Render),
     Plan(Plan),

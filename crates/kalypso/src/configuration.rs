@@ -1,6 +1,7 @@
 //! `kalypso.toml`: the location of the control plane, and the access to repositories.
 
 mod acknowledge;
+mod application;
 mod demo;
 mod host;
 mod hub;
@@ -27,6 +28,7 @@ use toml::Spanned;
 
 use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
+pub(crate) use self::application::{ApplicationAccess, read_application};
 use self::demo::DemoOptions;
 pub(crate) use self::demo::{COMPANY_URL, DemoConfiguration};
 use self::host::HostTables;

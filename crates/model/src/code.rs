@@ -1897,6 +1897,45 @@ codes! {
     ///
     /// Ask the platform team to provide the object, or switch it off in the values of the chart.
     ClusterManifest = "K0707",
+    /// A folder of the GitOps branch has files that another deployment or a person wrote.
+    ///
+    /// A deployment changes only files that an earlier deployment of the same workload in the same environment wrote. Its `descriptor.yaml` lists them. Files of
+    /// others in the way stop the target; its folder stays as it is.
+    ///
+    /// ```text
+    /// eu/manifests.yaml      written by a script: there is no descriptor beside it
+    /// ```
+    ///
+    /// Use `kalypso app deploy --adopt` once, to take over the files of an earlier pipeline. If they belong to another workload, choose another folder.
+    ForeignManifests = "K0708",
+    /// Others changed deployed manifests in the GitOps branch.
+    ///
+    /// The next deployment would silently revert the change, which may be a repair. So the target stays as it is.
+    ///
+    /// Bring the change into the values or the chart, and revert it in the branch. Or replace it with `kalypso app deploy --overwrite`.
+    EditedManifests = "K0709",
+    /// No deployment target of the workload has the manifests of a target.
+    ///
+    /// The `Workload` tells the platform where the manifests of each deployment target are. Manifests in another folder reach no cluster.
+    ///
+    /// ```yaml
+    /// deploymentTargets:
+    ///   - name: eu
+    ///     environment: dev
+    ///     manifests:
+    ///       repo: https://git.example/acme/shop-gitops
+    ///       branch: dev
+    ///       path: ./eu             # the folder of the values: values/dev/eu
+    /// ```
+    ///
+    /// Add the deployment target, or correct its `environment` or `path`.
+    TargetNotDeclared = "K0710",
+    /// A deployment would remove many targets.
+    ///
+    /// More than a fifth of the targets and at least five, or all of them, have no values any more. Often the wrong branch or folder was read.
+    ///
+    /// If they are really gone, use `kalypso app deploy --confirm-removals`.
+    ManyRemovals = "K0711",
 }
 
 #[cfg(test)]

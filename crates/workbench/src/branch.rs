@@ -29,7 +29,7 @@ use model::source::Source;
 pub use self::changes::Changes;
 pub use self::comparison::EditComparison;
 pub(crate) use self::comparison::diagnostics;
-pub use self::proposal::{NewProposal, ProposalResult, author, decider, propose};
+pub use self::proposal::{NewProposal, ProposalResult, author, decider, proposal_failure, propose};
 pub use self::result::EditResult;
 pub use self::writing::{not_committed, unfinished, unfinished_operation};
 use crate::commit_range::Branches;

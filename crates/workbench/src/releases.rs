@@ -52,7 +52,7 @@ pub fn check_settled(access: &RepositoryAccess, environment: &EnvironmentName) -
 
 /// What an environment has now, as a release of the user.
 pub fn of_environment(access: &RepositoryAccess, name: &str, (loaded, compiled): (&Loaded, &Compiled)) -> NamedRelease {
-    let by = author(access).to_string();
+    let by = author(&access.settings.git).to_string();
     let request = ReleaseRequest { name, by: &by, created: jiff::Timestamp::now() };
     NamedRelease::new(request, loaded, compiled)
 }
@@ -62,7 +62,7 @@ pub fn of_environment(access: &RepositoryAccess, name: &str, (loaded, compiled):
 /// # Errors
 /// If another release has the name, or if it can't be stored.
 pub fn make(access: &RepositoryAccess, release: &NamedRelease) -> Result<bool, Failure> {
-    Ok(named_releases::make(access, release, &author(access)).map_err(failure)? != MadeRelease::Known)
+    Ok(named_releases::make(access, release, &author(&access.settings.git)).map_err(failure)? != MadeRelease::Known)
 }
 
 /// All releases whose files can be read, the newest first. `warn` gets the reasons why others can't be.

@@ -1,3 +1,39 @@
-//! Deployments.
-/// The descriptor.
-pub const DESCRIPTOR_FILE: &str = "descriptor.yaml";
+//! Deployments: what a branch of the GitOps repository contains, and the edits that bring the rendered targets into it.
+//!
+//! Each target has a folder with its manifests, a `kustomization.yaml` that names them, and a `DeploymentDescriptor`. The descriptor records the files that were
+//! written with it. So a deployment knows which files are its own: it changes and removes only these, and it sees where a person edited them.
+
+mod branch;
+mod descriptor;
+mod message;
+mod plan;
+
+pub use self::branch::{BranchError, DeployedBranch, DeployedTarget};
+pub use self::descriptor::{DescribedDeployment, DescriptorPlace, RecordedFiles};
+pub use self::message::{commit_message, pull_request_body, trailers};
+pub use self::plan::{DeploymentPlan, PlanOptions, PlanRequest, TargetAction, TargetDeployment};
+
+/// The folder with the files that the workflows of Microsoft's Kalypso read.
+pub const TRACKING_FOLDER: &str = ".github/tracking";
+
+use model::git_id::GitId;
+
+use crate::version::ApplicationVersion;
+
+/// What is deployed, and what it was made from.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// The version.
+    pub version: ApplicationVersion,
+    /// The commit of the source.
+    pub source: GitId,
+    /// The commit of the values. None: they are in the source's repository, at the same commit.
+    pub values: Option<GitId>,
+    /// The tag of the image.
+    pub image_tag: String,
+    /// The programs that rendered, with their versions.
+    pub tools: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests;

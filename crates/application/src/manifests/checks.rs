@@ -34,8 +34,8 @@ const CLUSTER_SCOPED: [(&str, &[&str]); 11] = [
 /// Checks the objects of one target.
 pub fn check(objects: &[ManifestObject]) -> Vec<Diagnostic> {
     let mut found = duplicates(objects);
-    found.extend(objects.iter().filter(|object| is_of_cluster(&object.id)).map(|object| of_cluster(object)));
-    found.extend(objects.iter().flat_map(|object| secrets(object)));
+    found.extend(objects.iter().filter(|object| is_of_cluster(&object.id)).map(of_cluster));
+    found.extend(objects.iter().flat_map(secrets));
     found
 }
 
@@ -51,7 +51,7 @@ fn duplicates(objects: &[ManifestObject]) -> Vec<Diagnostic> {
         let Some(other) = first.insert(&object.id, object) else { continue };
         let message = format!("{} is rendered twice; a reconciler applies only one of the two", object.id);
         let diagnostic = Diagnostic::error(Code::DuplicateManifest, message);
-        let at = |object: &ManifestObject| Origin::Span(object.file, object.node.span);
+        let at = |object: &ManifestObject| Origin::Span(object.place.file, object.node.span);
         found.push(diagnostic.at(at(object), "").at(at(other), "the other one").help("give one of them another name"));
     }
     found
@@ -60,7 +60,7 @@ fn duplicates(objects: &[ManifestObject]) -> Vec<Diagnostic> {
 fn of_cluster(object: &ManifestObject) -> Diagnostic {
     let message = format!("{} belongs to the whole cluster, not to a namespace", object.id);
     Diagnostic::warning(Code::ClusterManifest, message)
-        .at(Origin::Span(object.file, object.node.span), "")
+        .at(Origin::Span(object.place.file, object.node.span), "")
         .note("two targets on one cluster overwrite each other's, and the reconciler of a target may not be allowed to apply it")
         .help("ask the platform team to provide it, or switch it off in the values of the chart")
 }
@@ -83,10 +83,8 @@ fn secrets(object: &ManifestObject) -> Vec<Diagnostic> {
 }
 
 fn likely_secrets(object: &ManifestObject, (node, key): (&Node, &str), found: &mut Vec<Diagnostic>) {
-    if let Some(scalar) = node.as_scalar() {
-        if let Some(what) = likely(key, &scalar.text) {
-            found.push(in_clear(object, (key, what)));
-        }
+    if let Some(what) = node.as_scalar().and_then(|scalar| likely(key, &scalar.text)) {
+        found.push(in_clear(object, (key, what)));
     }
     for item in node.as_sequence().unwrap_or_default() {
         likely_secrets(object, (item, key), found);
@@ -105,7 +103,7 @@ fn likely_secrets(object: &ManifestObject, (node, key): (&Node, &str), found: &m
 fn in_clear(object: &ManifestObject, (key, what): (&str, &str)) -> Diagnostic {
     let message = format!("`{key}` of {} is probably {what}, in clear", object.id);
     Diagnostic::warning(Code::ClearCredential, message)
-        .at(Origin::File(object.file), "")
+        .at(Origin::File(object.place.file), "")
         .help("keep it in a vault, and refer to it from here, such as with an `ExternalSecret`")
 }
 

@@ -4,4 +4,4 @@ mod checks;
 mod object;
 
 pub use self::checks::check;
-pub use self::object::{ManifestObject, ObjectId, Parsed, parse};
+pub use self::object::{ManifestObject, ObjectId, ObjectPlace, Parsed, parse};

@@ -38,6 +38,13 @@ pub struct ManifestObject {
     pub id: ObjectId,
     /// Its content.
     pub node: Node,
+    /// Where it is written.
+    pub place: ObjectPlace,
+}
+
+/// Where an object is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectPlace {
     /// The file that contains it.
     pub file: FileId,
     /// The document that contains it, from 0. Empty documents do not count.
@@ -72,21 +79,22 @@ impl Parsed {
         match root.get("items").and_then(Node::as_sequence).filter(|_| is_list) {
             Some(items) => {
                 for (item, node) in items.iter().enumerate() {
-                    self.add(node.clone(), (document, Some(item)), file);
+                    self.add(node.clone(), ObjectPlace { file, document, item: Some(item) });
                 }
             }
             // A document with comments only, or `null`.
             None if root.as_scalar().is_some_and(|scalar| scalar.resolve() == yaml::Resolved::Null) => {}
-            None => self.add(root, (document, None), file),
+            None => self.add(root, ObjectPlace { file, document, item: None }),
         }
     }
 
-    fn add(&mut self, node: Node, (document, item): (usize, Option<usize>), file: FileId) {
+    fn add(&mut self, node: Node, place: ObjectPlace) {
         match id(&node) {
-            Ok(id) => self.objects.push(ManifestObject { id, node, file, document, item }),
+            Ok(id) => self.objects.push(ManifestObject { id, node, place }),
             Err(missing) => {
                 let message = format!("this is no object of Kubernetes: it has no `{missing}`");
-                let found = Diagnostic::error(Code::InvalidManifest, message).at(Origin::Span(file, node.span), "");
+                let found =
+                    Diagnostic::error(Code::InvalidManifest, message).at(Origin::Span(place.file, node.span), "");
                 self.problems.push(found.help("each document needs `apiVersion`, `kind` and `metadata.name`"));
             }
         }

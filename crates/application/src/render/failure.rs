@@ -8,7 +8,7 @@ use model::source::{FileId, Files};
 use model::yaml::Span;
 
 use crate::programs::ProgramError;
-use crate::values::{Content, MergedValue};
+use crate::values::{MergedValue, ValueContent};
 
 /// The diagnostic for a program that failed.
 pub(super) fn diagnostic(
@@ -68,9 +68,9 @@ fn value(message: &str, values: &BTreeMap<Arc<str>, MergedValue>) -> Option<Orig
         };
         let (first, rest) = keys.split_first()?;
         let found = rest.iter().try_fold(values.get(*first)?, |value, key| match &value.content {
-            Content::Map(map) => map.get(*key),
-            Content::List(items) => items.get(key.parse::<usize>().ok()?),
-            Content::Scalar(_) => None,
+            ValueContent::Map(map) => map.get(*key),
+            ValueContent::List(items) => items.get(key.parse::<usize>().ok()?),
+            ValueContent::Scalar(_) => None,
         });
         found.map(|value| Origin::Span(value.place.file, value.place.span))
     })

@@ -1,6 +1,6 @@
 //! Renders the targets of an environment: values to manifests.
 //!
-//! [`Prepared`] is pure: it merges the values of each target, and computes the digest of everything that its manifests depend on. [`Prepared::render`] runs the
+//! [`PreparedTargets`] is pure: it merges the values of each target, and computes the digest of everything that its manifests depend on. [`PreparedTargets::render`] runs the
 //! programs, in parallel, only for the targets that need it. An error stops only its own target.
 
 mod failure;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
+use model::object::{Object, Workload};
 use model::source::{FileId, Files};
 
 use crate::files::FileSet;
@@ -32,8 +33,8 @@ pub struct RenderRequest<'a> {
     pub settings_file: FileId,
     /// The environment.
     pub environment: &'a EnvironmentSettings,
-    /// The name of the workload.
-    pub workload: &'a str,
+    /// The workload.
+    pub workload: &'a Object<Workload>,
     /// The files of the source's folder.
     pub source: &'a FileSet,
     /// The files with values.
@@ -45,7 +46,7 @@ pub struct RenderRequest<'a> {
 }
 
 /// The targets of an environment, ready to be rendered.
-pub struct Prepared<'a> {
+pub struct PreparedTargets<'a> {
     request: RenderRequest<'a>,
     /// The files that diagnostics refer to.
     files: Files,
@@ -98,23 +99,26 @@ pub struct RenderedTarget {
 #[derive(Clone, Debug)]
 pub enum TargetState {
     /// It was rendered.
-    Rendered(Manifests),
+    Rendered(RenderedManifests),
     /// It was not rendered, because its manifests are known.
     Known,
     /// An error stopped it.
     Failed,
 }
 
+/// The files of a target, by their paths in its folder.
+pub type TargetFiles = BTreeMap<String, Arc<[u8]>>;
+
 /// The manifests of a target.
 #[derive(Clone, Debug, Default)]
-pub struct Manifests {
-    /// The files, by their names in the folder of the target.
-    pub files: BTreeMap<String, Arc<[u8]>>,
+pub struct RenderedManifests {
+    /// The files.
+    pub files: TargetFiles,
     /// The objects in them.
     pub objects: Vec<ManifestObject>,
 }
 
-impl Manifests {
+impl RenderedManifests {
     /// The number of objects of each kind, by kind.
     pub fn kinds(&self) -> BTreeMap<&str, usize> {
         let mut kinds = BTreeMap::new();
@@ -125,7 +129,14 @@ impl Manifests {
     }
 }
 
-impl Prepared<'_> {
+impl PreparedTarget {
+    /// What is wrong with it.
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+}
+
+impl PreparedTargets<'_> {
     /// The targets, by path.
     pub fn targets(&self) -> &[PreparedTarget] {
         &self.targets

@@ -12,11 +12,13 @@ use model::source::{File, FileId, Source};
 use rayon::prelude::*;
 use tempfile::TempDir;
 
-use super::{Manifests, Prepared, PreparedTarget, RenderRequest, RenderedTarget, Rendering, TargetState, failure};
+use super::{
+    PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetState, failure,
+};
 use crate::files::FileSet;
 use crate::manifests::{self, Parsed};
 use crate::programs::{HelmTemplate, ProgramError, Programs};
-use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind};
+use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
 use crate::values::TargetPath;
 
 /// The reason why nothing can be rendered.
@@ -49,14 +51,14 @@ pub(super) fn release(request: &RenderRequest<'_>, target: &str) -> String {
 
 fn names<'a>(request: &'a RenderRequest<'_>, target: &'a TargetPath) -> PatternNames<'a> {
     PatternNames {
-        workload: request.workload,
+        workload: request.workload.name.as_str(),
         environment: &request.environment.name,
         target: target.name(),
         commit: "",
     }
 }
 
-impl Prepared<'_> {
+impl PreparedTargets<'_> {
     /// Renders the targets that `is_known` does not accept: those whose manifests are not known from before.
     ///
     /// # Errors
@@ -124,7 +126,7 @@ fn output_file(request: &RenderRequest<'_>, target: &TargetPath, content: Arc<[u
 
 /// The rendering of targets.
 struct Running<'a> {
-    prepared: &'a Prepared<'a>,
+    prepared: &'a PreparedTargets<'a>,
     programs: &'a dyn Programs,
     folder: &'a Path,
 }
@@ -155,7 +157,7 @@ impl Running<'_> {
             }
             output => output?,
         };
-        let mut manifests = Manifests::default();
+        let mut manifests = RenderedManifests::default();
         let mut problems = Vec::new();
         let is_copy = self.prepared.request.settings.source.kind == SourceKind::Manifests;
         for (name, content) in output {
@@ -214,7 +216,7 @@ impl Running<'_> {
         let objects = manifests::parse(&content, FileId::default()).objects;
         let namespaced = objects.iter().filter(|object| !object.id.namespace.is_empty());
         namespaced.fold(content, |content, object| {
-            let at = ObjectPosition { document: object.document, item: object.item };
+            let at = ObjectPosition { document: object.place.document, item: object.place.item };
             let change = Change::Remove(FieldPath::from(["metadata", "namespace"]));
             edit(&content, at, &change).unwrap_or(content)
         })
@@ -228,7 +230,7 @@ fn needs_download(chart: &FileSet) -> bool {
 }
 
 fn is_manifest(name: &str) -> bool {
-    name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json")
+    is_yaml_name(name) || Path::new(name).extension().is_some_and(|extension| extension == "json")
 }
 
 /// Plain manifests with the paths that they have. Files of other kinds are left out.

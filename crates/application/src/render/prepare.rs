@@ -9,13 +9,16 @@ use model::yaml::{self, Span, YamlOptions};
 use rayon::prelude::*;
 
 use super::inputs::InputsId;
-use super::{Prepared, PreparedTarget, RenderRequest};
+use super::{PreparedTarget, PreparedTargets, RenderRequest};
+use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
 use crate::settings::SourceKind;
-use crate::values::{Content, Layer, MergedValue, TargetPath, VALUES_FILE, ValuesTree, json, merge};
+use crate::values::{
+    Layer, MergedValue, TargetPath, VALUES_FILE, ValueContent, ValuesTree, json, merge, unknown_variable,
+};
 use crate::variables::{Variables, is_name, is_template};
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedTargets<'a> {
     /// Merges the values of all targets. `files` are the files that were read before, such as that of the settings.
     pub fn new(request: RenderRequest<'a>, mut files: Files) -> Self {
         let mut problems = Vec::new();
@@ -28,12 +31,15 @@ impl<'a> Prepared<'a> {
         let defaults = defaults(&request, &source_files, &mut problems);
         let mut variables = request.variables.clone();
         variables.set("ENVIRONMENT", request.environment.name.as_str());
-        if let Err(unknown) = variables.add_settings(request.settings, request.environment) {
-            problems.extend(unknown.into_iter().map(|(text, unknown)| {
-                crate::values::unknown_variable(&unknown, &variables)
-                    .at(Origin::Span(request.settings_file, text.span), "")
+        let RenderRequest { settings, settings_file, environment, .. } = request;
+        let own: BTreeMap<_, _> = settings.variables.iter().chain(&environment.variables).collect();
+        if let Err(unknown) = variables.add_all(own.iter().map(|(name, text)| (name.as_str(), text.text.as_str()))) {
+            problems.extend(unknown.into_iter().map(|(name, unknown)| {
+                let span = own.iter().find(|(own, _)| own.as_str() == name).map_or(Span::at(0), |(_, text)| text.span);
+                unknown_variable(&unknown, &variables).at(Origin::Span(settings_file, span), "")
             }));
         }
+        problems.extend(TargetDeclarations::new(settings, environment, request.workload).check(tree.targets()));
         let preparing = Preparing {
             request: &request,
             tree: &tree,
@@ -117,9 +123,11 @@ impl Preparing<'_> {
                 Err(unknown) => {
                     let id = self.source_files.get(path).copied().unwrap_or_default();
                     let origin = |start: usize, name: &str| Origin::Span(id, Span::new(start, start + name.len() + 3));
-                    problems.extend(unknown.into_iter().map(|one| {
-                        crate::values::unknown_variable(&one, variables).at(origin(one.start, &one.name), "")
-                    }));
+                    problems.extend(
+                        unknown
+                            .into_iter()
+                            .map(|one| unknown_variable(&one, variables).at(origin(one.start, &one.name), "")),
+                    );
                 }
             }
         }
@@ -130,7 +138,7 @@ impl Preparing<'_> {
 /// Makes the values at the top variables, for sources that are no charts.
 fn add_values(variables: &mut Variables, values: &BTreeMap<Arc<str>, MergedValue>) {
     for (name, value) in values {
-        if let Content::Scalar(scalar) = &value.content
+        if let ValueContent::Scalar(scalar) = &value.content
             && is_name(name)
             && variables.get(name).is_none()
             && !scalar.text.contains('\n')

@@ -1,4 +1,8 @@
+//! Tests of rendering, with programs in memory.
+
 use model::diagnostic::{Origin, Severity};
+use model::kind::Kind;
+use model::object::AnyObject;
 use model::source::{FileId, Source};
 
 use super::*;
@@ -18,6 +22,28 @@ struct Fixture {
     source: FileSet,
     values: FileSet,
     variables: Variables,
+    workload: Arc<Object<Workload>>,
+}
+
+const WORKLOAD: &str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: shop}
+spec:
+  deploymentTargets:
+  - {name: eu, environment: dev, manifests: {path: ./eu}}
+  - {name: us, environment: dev, manifests: {path: us}}
+  - {name: bad, environment: dev, manifests: {path: bad}}
+  - {name: worse, environment: dev, manifests: {path: worse}}
+";
+
+fn workload(text: &str) -> Arc<Object<Workload>> {
+    let objects = model::read::read_kind(FileId::default(), text.as_bytes(), Kind::Workload).objects;
+    let workload = objects.into_iter().find_map(|object| match object {
+        AnyObject::Workload(workload) => Some(workload),
+        _ => None,
+    });
+    workload.unwrap()
 }
 
 fn set(texts: &[(&str, &str)]) -> FileSet {
@@ -29,15 +55,15 @@ impl Fixture {
         let mut variables = Variables::default();
         variables.set("VERSION", "2.4.0");
         let settings = ApplicationSettings::parse(settings, FileId::default()).unwrap();
-        Self { settings, source: set(source), values: set(values), variables }
+        Self { settings, source: set(source), values: set(values), variables, workload: workload(WORKLOAD) }
     }
 
-    fn prepared(&self) -> Prepared<'_> {
+    fn prepared(&self) -> PreparedTargets<'_> {
         let request = RenderRequest {
             settings: &self.settings,
             settings_file: FileId::default(),
             environment: &self.settings.environments[0],
-            workload: "shop",
+            workload: &self.workload,
             source: &self.source,
             values: &self.values,
             variables: &self.variables,
@@ -50,7 +76,7 @@ impl Fixture {
             id: model::git_id::GitId::of_blob(b""),
             content: Arc::default(),
         });
-        Prepared::new(request, files)
+        PreparedTargets::new(request, files)
     }
 
     fn render(&self) -> Rendering {
@@ -162,4 +188,17 @@ fn an_environment_without_targets_is_an_error() {
     let found = &rendering.diagnostics[0];
     assert_eq!((found.severity, rendering.targets.len()), (Severity::Error, 0));
     assert_eq!(found.message, "environment `dev` has no targets: no folder contains `values.yaml`");
+}
+
+#[test]
+fn targets_and_deployment_targets_belong_together() {
+    let mut fixture = Fixture::new(SETTINGS, &[], &[("eu/values.yaml", ""), ("uk/values.yaml", "")]);
+    fixture.workload =
+        workload(&WORKLOAD.replace("{path: us}", "{repo: 'https://git.example/acme/shop-gitops.git', path: us}"));
+    let messages: Vec<_> = fixture.render().diagnostics.into_iter().map(|found| found.message).collect();
+    let expected = [
+        "deployment target `us` of environment `dev` has no values, so nothing is rendered for it",
+        "no deployment target of environment `dev` has the manifests of `uk`, so no cluster gets them",
+    ];
+    assert_eq!(messages, expected);
 }

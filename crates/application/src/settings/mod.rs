@@ -15,12 +15,18 @@ use toml::Spanned;
 
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
 use self::options::{EnvironmentOptions, HelmOptions, SourceOptions};
-pub use self::pattern::{Pattern, PatternNames};
+pub use self::pattern::{PatternNames, PlaceholderText};
 use crate::files::normalized;
 use crate::limits::PROGRAM_TIME_LIMIT;
 
 /// The name of the configuration file.
 pub const FILE_NAME: &str = "kalypso-app.toml";
+
+/// The file with the descriptor of a target.
+pub const DESCRIPTOR_FILE: &str = "descriptor.yaml";
+
+/// The file that names the manifests of a target.
+pub const KUSTOMIZATION_FILE: &str = "kustomization.yaml";
 
 /// The longest time limit of a program, in seconds.
 const TIMEOUT_SECONDS_MAX: u64 = 3_600;
@@ -78,7 +84,7 @@ pub enum SourceKind {
     /// By `helm template`.
     Chart,
     /// By `kustomize build` of this folder inside of the source's. None: the folder itself.
-    Kustomize(Option<Pattern>),
+    Kustomize(Option<PlaceholderText>),
     /// Its files are copied.
     Manifests,
 }
@@ -89,9 +95,9 @@ pub struct ValuesSettings {
     /// The repository. None: the one of the configuration file.
     pub repo: Option<String>,
     /// The branch. None: the commit or the working tree that is rendered.
-    pub branch: Option<Pattern>,
+    pub branch: Option<PlaceholderText>,
     /// The folder.
-    pub path: Pattern,
+    pub path: PlaceholderText,
 }
 
 /// Where the manifests go.
@@ -100,11 +106,11 @@ pub struct GitOpsSettings {
     /// The repository.
     pub repo: String,
     /// The branch that reconcilers pull.
-    pub branch: Pattern,
+    pub branch: PlaceholderText,
     /// The folder of the branch.
-    pub path: Pattern,
+    pub path: PlaceholderText,
     /// The branch of a pull request.
-    pub proposing_branch: Pattern,
+    pub proposing_branch: PlaceholderText,
 }
 
 /// What the folder of a target contains.
@@ -124,7 +130,7 @@ pub struct OutputSettings {
 #[derive(Clone, Debug)]
 pub struct HelmSettings {
     /// The name of the release.
-    pub release: Pattern,
+    pub release: PlaceholderText,
     /// The namespace of the release.
     pub namespace: Option<String>,
     /// Whether custom resource definitions are rendered.
@@ -166,11 +172,11 @@ impl ApplicationSettings {
     ///
     /// # Errors
     /// The names that exist, with the nearest one.
-    pub fn environment(&self, name: &str) -> Result<&EnvironmentSettings, UnknownEnvironment> {
+    pub fn environment(&self, name: &str) -> Result<&EnvironmentSettings, UnconfiguredEnvironment> {
         self.environments.iter().find(|one| one.name == name).ok_or_else(|| {
             let known: Vec<_> = self.environments.iter().map(|one| one.name.clone()).collect();
             let nearest = similar::nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-            UnknownEnvironment { name: name.to_owned(), nearest, known }
+            UnconfiguredEnvironment { name: name.to_owned(), nearest, known }
         })
     }
 }
@@ -178,7 +184,7 @@ impl ApplicationSettings {
 /// The configuration file has no environment with a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{FILE_NAME} has no environment `{name}`")]
-pub struct UnknownEnvironment {
+pub struct UnconfiguredEnvironment {
     /// The name.
     pub name: String,
     /// The most similar name.
@@ -218,6 +224,7 @@ impl Resolving {
             helm,
             variables,
             environments,
+            ..
         } = options;
         let source = self.source(source);
         let file = self.file_name(&output.file);
@@ -242,12 +249,16 @@ impl Resolving {
             workspace: workspace.into_inner(),
             application,
             source,
-            values: ValuesSettings { repo: values.repo, branch: branch.map(Pattern::new), path: Pattern::new(path) },
+            values: ValuesSettings {
+                repo: values.repo,
+                branch: branch.map(PlaceholderText::new),
+                path: PlaceholderText::new(path),
+            },
             gitops: GitOpsSettings {
                 repo: gitops.repo,
-                branch: Pattern::new(gitops.branch),
-                path: Pattern::new(gitops.path),
-                proposing_branch: Pattern::new(gitops.proposing_branch),
+                branch: PlaceholderText::new(gitops.branch),
+                path: PlaceholderText::new(gitops.path),
+                proposing_branch: PlaceholderText::new(gitops.proposing_branch),
             },
             output: OutputSettings {
                 file,
@@ -274,7 +285,7 @@ impl Resolving {
         let is_kustomize = kustomize.is_some();
         let folders = [
             (chart, SourceKind::Chart),
-            (kustomize, SourceKind::Kustomize(overlay.clone().map(Pattern::new))),
+            (kustomize, SourceKind::Kustomize(overlay.clone().map(PlaceholderText::new))),
             (manifests, SourceKind::Manifests),
         ];
         let mut named = folders.into_iter().filter_map(|(folder, kind)| Some((folder?, kind)));
@@ -302,9 +313,8 @@ impl Resolving {
 
     fn file_name(&mut self, file: &Spanned<String>) -> String {
         let name = file.get_ref();
-        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
-        let is_reserved =
-            ["kustomization.yaml", "kustomization.yml", crate::deployment::DESCRIPTOR_FILE].contains(&name.as_str());
+        let is_yaml = is_yaml_name(name);
+        let is_reserved = [KUSTOMIZATION_FILE, "kustomization.yml", DESCRIPTOR_FILE].contains(&name.as_str());
         if !is_yaml || name.contains(['/', '\\']) || name.starts_with('.') || is_reserved {
             self.problem(
                 &file.span(),
@@ -329,7 +339,7 @@ impl Resolving {
             Duration::from_secs(*seconds.get_ref())
         });
         HelmSettings {
-            release: Pattern::new(release),
+            release: PlaceholderText::new(release),
             namespace,
             include_crds,
             skip_tests,
@@ -378,6 +388,11 @@ impl Resolving {
         }
         found
     }
+}
+
+/// Whether a file is one that reconcilers read as YAML.
+pub(crate) fn is_yaml_name(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 fn is_environment_name(name: &str) -> bool {

@@ -40,6 +40,14 @@ pub struct ApplicationOptions {
     pub(super) variables: BTreeMap<String, Spanned<String>>,
     /// The environments, in the order of promotion.
     pub(super) environments: Vec<EnvironmentOptions>,
+    /// Access to repositories, as in `kalypso.toml`: the program reads it.
+    #[serde(rename = "git", default)]
+    #[schema(value_type = Object)]
+    pub(super) _git: toml::Table,
+    /// The git host for pull requests, as in `kalypso.toml`: the program reads it.
+    #[serde(rename = "host", default)]
+    #[schema(value_type = Object)]
+    pub(super) _host: Option<toml::Value>,
 }
 
 /// The source: a chart, a folder for Kustomize, or plain manifests. Exactly one of the three.

@@ -2,7 +2,7 @@
 
 /// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
+pub struct PlaceholderText(String);
 
 /// What placeholders stand for. A name that is not known is empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct PatternNames<'a> {
     pub commit: &'a str,
 }
 
-impl Pattern {
+impl PlaceholderText {
     /// A pattern.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -38,16 +38,10 @@ impl Pattern {
         while let Some(at) = rest.find('{') {
             let (before, from) = rest.split_at(at);
             text.push_str(before);
-            match all.iter().find(|(placeholder, _)| from.starts_with(placeholder)) {
-                Some((placeholder, name)) => {
-                    text.push_str(name);
-                    rest = from.get(placeholder.len()..).unwrap_or_default();
-                }
-                None => {
-                    text.push('{');
-                    rest = from.get(1..).unwrap_or_default();
-                }
-            }
+            let found = all.iter().find(|(placeholder, _)| from.starts_with(placeholder));
+            let (written, name) = found.copied().unwrap_or(("{", "{"));
+            text.push_str(name);
+            rest = from.get(written.len()..).unwrap_or_default();
         }
         text + rest
     }
@@ -59,7 +53,7 @@ mod tests {
 
     fn check(pattern: &str, expected: &str) {
         let names = PatternNames { workload: "shop", environment: "dev", target: "{commit}", commit: "4fb8c44" };
-        assert_eq!(Pattern::new(pattern).text(names), expected);
+        assert_eq!(PlaceholderText::new(pattern).text(names), expected);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! Tests of the configuration file.
+
 use super::*;
 
 const MINIMAL: &str = "\
@@ -58,7 +60,7 @@ fn mistakes_are_reported_at_their_places() {
         "workspace",
         "workspaces",
         &[
-            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `source`, `values`, `gitops`, `output`, `helm`, `variables`, `environments`",
+            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `source`, `values`, `gitops`, `output`, `helm`, `variables`, `environments`, `git`, `host`",
         ],
     );
     check(

@@ -7,7 +7,7 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::yaml::Resolved;
 use serde_json::{Map, Number, Value};
 
-use super::merge::{Content, MergedValue};
+use super::merge::{MergedValue, ValueContent};
 
 /// The values as a JSON object.
 ///
@@ -20,9 +20,9 @@ pub fn json(values: &BTreeMap<Arc<str>, MergedValue>) -> Result<Value, Box<Diagn
 
 fn of_value(value: &MergedValue) -> Result<Value, Box<Diagnostic>> {
     Ok(match &value.content {
-        Content::Map(map) => json(map)?,
-        Content::List(items) => Value::Array(items.iter().map(of_value).collect::<Result<_, _>>()?),
-        Content::Scalar(scalar) => match scalar.resolve() {
+        ValueContent::Map(map) => json(map)?,
+        ValueContent::List(items) => Value::Array(items.iter().map(of_value).collect::<Result<_, _>>()?),
+        ValueContent::Scalar(scalar) => match scalar.resolve() {
             Resolved::Null => Value::Null,
             Resolved::Bool(bool) => Value::Bool(bool),
             Resolved::Int(int) => Value::Number(int.into()),

@@ -33,7 +33,7 @@ pub struct MergedValue {
     /// Where it is written. For a map, the last file that writes a part of it.
     pub place: ValuePlace,
     /// The value.
-    pub content: Content,
+    pub content: ValueContent,
     /// The values that it replaced, the nearest one first.
     pub overridden: Vec<Overridden>,
 }
@@ -49,7 +49,7 @@ pub struct Overridden {
 
 /// The content of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum ValueContent {
     /// A text, number, boolean, or null, which removes what a chart has there.
     Scalar(Scalar),
     /// A list, which replaces another one as a whole.
@@ -84,12 +84,12 @@ fn merge_entries(into: &mut BTreeMap<Arc<str>, MergedValue>, entries: &[(Node, N
 impl MergedValue {
     fn new(node: &Node, file: FileId) -> Self {
         let content = match &node.value {
-            NodeValue::Scalar(scalar) => Content::Scalar(scalar.clone()),
-            NodeValue::Sequence(items) => Content::List(items.iter().map(|item| Self::new(item, file)).collect()),
+            NodeValue::Scalar(scalar) => ValueContent::Scalar(scalar.clone()),
+            NodeValue::Sequence(items) => ValueContent::List(items.iter().map(|item| Self::new(item, file)).collect()),
             NodeValue::Mapping(entries) => {
                 let mut map = BTreeMap::new();
                 merge_entries(&mut map, entries, file);
-                Content::Map(map)
+                ValueContent::Map(map)
             }
         };
         Self { place: ValuePlace { file, span: node.span }, content, overridden: Vec::new() }
@@ -97,7 +97,7 @@ impl MergedValue {
 
     /// Merges a later value into this one.
     fn replace(&mut self, node: &Node, file: FileId) {
-        if let (Content::Map(map), Some(entries)) = (&mut self.content, node.as_mapping()) {
+        if let (ValueContent::Map(map), Some(entries)) = (&mut self.content, node.as_mapping()) {
             merge_entries(map, entries, file);
             self.place = ValuePlace { file, span: node.span };
             return;
@@ -108,11 +108,12 @@ impl MergedValue {
         *self = new;
     }
 
-    fn to_node(&self) -> Node {
+    /// The value as a node.
+    pub(crate) fn to_node(&self) -> Node {
         let value = match &self.content {
-            Content::Scalar(scalar) => NodeValue::Scalar(scalar.clone()),
-            Content::List(items) => NodeValue::Sequence(items.iter().map(Self::to_node).collect()),
-            Content::Map(map) => {
+            ValueContent::Scalar(scalar) => NodeValue::Scalar(scalar.clone()),
+            ValueContent::List(items) => NodeValue::Sequence(items.iter().map(Self::to_node).collect()),
+            ValueContent::Map(map) => {
                 let key = |text: &Arc<str>| Node {
                     span: self.place.span,
                     value: NodeValue::Scalar(Scalar {
@@ -129,7 +130,7 @@ impl MergedValue {
 
     /// Whether the value is null.
     pub fn is_null(&self) -> bool {
-        matches!(&self.content, Content::Scalar(scalar) if scalar.resolve() == Resolved::Null)
+        matches!(&self.content, ValueContent::Scalar(scalar) if scalar.resolve() == Resolved::Null)
     }
 
     /// Replaces variables in all texts below. A text with a variable stays a text, also if its value looks like a number.
@@ -138,7 +139,7 @@ impl MergedValue {
     /// The places with variables that are not known.
     pub(crate) fn substitute(&mut self, variables: &Variables, problems: &mut Vec<Diagnostic>) {
         match &mut self.content {
-            Content::Scalar(scalar) if is_template(&scalar.text) => match variables.substitute(&scalar.text) {
+            ValueContent::Scalar(scalar) if is_template(&scalar.text) => match variables.substitute(&scalar.text) {
                 Ok(text) => *scalar = Scalar { text: text.into(), style: ScalarStyle::DoubleQuoted, tag: None },
                 Err(unknown) => {
                     let origin = Origin::Span(self.place.file, self.place.span);
@@ -147,9 +148,9 @@ impl MergedValue {
                     );
                 }
             },
-            Content::Scalar(_) => {}
-            Content::List(items) => items.iter_mut().for_each(|item| item.substitute(variables, problems)),
-            Content::Map(map) => map.values_mut().for_each(|value| value.substitute(variables, problems)),
+            ValueContent::Scalar(_) => {}
+            ValueContent::List(items) => items.iter_mut().for_each(|item| item.substitute(variables, problems)),
+            ValueContent::Map(map) => map.values_mut().for_each(|value| value.substitute(variables, problems)),
         }
     }
 }

@@ -6,5 +6,5 @@ mod tree;
 
 pub use self::data::json;
 pub(crate) use self::merge::unknown_variable;
-pub use self::merge::{Content, Layer, MergedValue, Overridden, ValuePlace, merge};
+pub use self::merge::{Layer, MergedValue, Overridden, ValueContent, ValuePlace, merge};
 pub use self::tree::{TargetPath, VALUES_FILE, ValuesTree};

@@ -8,7 +8,7 @@ mod file;
 pub mod microsoft;
 pub mod packs;
 pub mod platform;
-mod quoting;
+pub mod quoting;
 
 pub use self::file::NewFile;
 pub use self::packs::{Pack, PackRole};

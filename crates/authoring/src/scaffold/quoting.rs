@@ -6,12 +6,12 @@ use crate::scalar::{self, Context};
 use crate::style::Quote;
 
 /// A text as a scalar of YAML: plain where every reader takes it as the same text, else in double quotes.
-pub(super) fn yaml(text: &str) -> String {
+pub fn yaml(text: &str) -> String {
     scalar::written(text, Context::Block, Quote::Double)
 }
 
 /// A text as a string of TOML.
-pub(super) fn toml(text: &str) -> String {
+pub fn toml(text: &str) -> String {
     let mut result = String::from('"');
     for character in text.chars() {
         match character {

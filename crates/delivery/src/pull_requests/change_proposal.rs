@@ -29,6 +29,10 @@ pub struct ChangeProposal<'a> {
     pub branch: &'a str,
     /// The changes.
     pub edits: &'a Edits,
+    /// Further trailers of the commit message.
+    pub trailers: &'a [(&'a str, &'a str)],
+    /// Further labels of the pull request.
+    pub labels: &'a [&'a str],
     /// The first line of the commit message, and the title of the pull request.
     pub title: &'a str,
     /// The body of the pull request, in Markdown, of at most this number of characters.
@@ -112,13 +116,38 @@ pub fn propose(
             if is_ours && info.tree == tree.id() && info.parents == [base.id] {
                 (found.id, true)
             } else {
-                (push(repositories, proposal, (&tree, Some(found.id)))?, false)
+                (
+                    push(
+                        repositories,
+                        proposal,
+                        PushedTree { tree: &tree, branch: proposal.branch, expected: Some(found.id) },
+                    )?,
+                    false,
+                )
             }
         }
-        None => (push(repositories, proposal, (&tree, None))?, false),
+        None => {
+            (push(repositories, proposal, PushedTree { tree: &tree, branch: proposal.branch, expected: None })?, false)
+        }
     };
     let pull_request = hosts.and_then(|hosts| request(hosts, proposal));
     Ok(ProposedChange { commit, is_known, pull_request })
+}
+
+/// Commits a change to the base branch itself, without a pull request.
+///
+/// # Errors
+/// If the branch has moved since its head was read, or if it can't be pushed.
+pub fn commit(repositories: &dyn Repositories, proposal: &ChangeProposal<'_>) -> Result<GitId, ChangeProposalError> {
+    let base = proposal.base;
+    let open = opener(repositories, base);
+    let before = repositories.tree(base)?;
+    let tree = edited(before.clone(), proposal.edits, &open)?;
+    let branch = base.revision.name();
+    if tree == before {
+        return Err(ChangeProposalError::Nothing(branch));
+    }
+    push(repositories, proposal, PushedTree { tree: &tree, branch: &branch, expected: Some(base.id) })
 }
 
 /// A tree with edits.
@@ -139,12 +168,23 @@ pub(crate) fn edited(mut tree: Tree, edits: &Edits, open: &model::tree::Open<'_>
     Ok(tree)
 }
 
+/// A tree for a branch.
+struct PushedTree<'a> {
+    tree: &'a Tree,
+    branch: &'a str,
+    /// The head that the branch must have. None: it must not exist.
+    expected: Option<GitId>,
+}
+
 fn push(
     repositories: &dyn Repositories,
     proposal: &ChangeProposal<'_>,
-    (tree, expected): (&Tree, Option<GitId>),
+    pushed: PushedTree<'_>,
 ) -> Result<GitId, ChangeProposalError> {
-    let message = trailer::with_trailers(proposal.title, &[(TRAILER, &tree.id().to_string())]);
+    let PushedTree { tree, branch, expected } = pushed;
+    let id = tree.id().to_string();
+    let trailers: Vec<_> = proposal.trailers.iter().copied().chain([(TRAILER, id.as_str())]).collect();
+    let message = trailer::with_trailers(proposal.title, &trailers);
     let open = opener(repositories, proposal.base);
     let commit = NewCommit {
         parents: &[proposal.base.id],
@@ -156,10 +196,10 @@ fn push(
         signer: None,
     };
     let progress = &Progress::default();
-    let push = Push { branch: proposal.branch, expected, commit: Some(commit), progress };
+    let push = Push { branch, expected, commit: Some(commit), progress };
     match repositories.push(&proposal.base.url, &push)? {
         Pushed::Moved(id) => Ok(id),
-        Pushed::Removed | Pushed::LostRace => Err(ChangeProposalError::LostRace(proposal.branch.to_owned())),
+        Pushed::Removed | Pushed::LostRace => Err(ChangeProposalError::LostRace(branch.to_owned())),
     }
 }
 
@@ -177,7 +217,7 @@ fn request(hosts: &GitHosts, proposal: &ChangeProposal<'_>) -> Option<Result<Pro
         PullRequestQuery { head: Some(head.clone()), base: Some(base.clone()), states: PullRequestStates::Open };
     let work = || {
         let Some(found) = host.pull_requests(&repository, &query)?.pop() else {
-            let labels = BTreeSet::from([LABEL.to_owned()]);
+            let labels: BTreeSet<_> = [LABEL].iter().chain(proposal.labels).map(|label| (*label).to_owned()).collect();
             let new = NewPullRequest { head, base, title, body, labels, reviewers: settings.reviewers.clone() };
             let opened = host.open(&repository, &new)?.pull_request;
             return Ok(Proposal::Opened(PullRequestLink { number: opened.number, url: opened.url }));

@@ -43,8 +43,17 @@ impl Hosted {
         let (base, edits) = (self.head("prod"), [edit].into_iter().collect::<Edits>());
         let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let (base, edits, author) = (&base, &edits, &author);
-        let proposal =
-            ChangeProposal { base, branch: BRANCH, edits, title, body: &|_| "Why.".to_owned(), author, seconds: 2_000 };
+        let proposal = ChangeProposal {
+            base,
+            branch: BRANCH,
+            edits,
+            trailers: &[],
+            labels: &[],
+            title,
+            body: &|_| "Why.".to_owned(),
+            author,
+            seconds: 2_000,
+        };
         propose(&*self.company.repositories, Some(&self.hosts), &proposal)
     }
 

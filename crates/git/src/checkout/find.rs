@@ -56,6 +56,15 @@ pub fn local_folder(settings: &Settings, url: &RepositoryUrl) -> Option<PathBuf>
     }
 }
 
+/// The URL of the remote `origin` of a repository. None if it has none.
+pub fn origin(folder: &Path) -> Option<String> {
+    let repository = gix::open_opts(folder, open_options()).ok()?;
+    let snapshot = repository.config_snapshot();
+    let mut sections = snapshot.sections_by_name("remote").into_iter().flatten();
+    let section = sections.find(|section| section.header().subsection_name().is_some_and(|name| name == "origin"))?;
+    section.value("url").map(|url| url.to_string())
+}
+
 /// The root folder of the repository that contains a folder: the nearest one with `.git`.
 pub fn repository_above(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|above| above.join(".git").exists())

@@ -18,7 +18,7 @@ use model::git_id::GitId;
 
 pub use self::commit::{Committed, commit, identity};
 pub use self::error::CheckoutError;
-pub use self::find::{checkout_at, checkouts, local_folder, repository_above};
+pub use self::find::{checkout_at, checkouts, local_folder, origin, repository_above};
 pub use self::operation::{Operation, OperationKind};
 pub use self::state::{StateError, WorkingState, working_state};
 pub use self::topic::{Distance, distance};

@@ -22,6 +22,7 @@ pub(crate) const TASKS: &[Task] = &[
         title: "Change the platform",
         commands: &["add", "set", "remove", "rename", "config", "pin", "unpin", "codeowners"],
     },
+    Task { title: "Deploy an application", commands: &["app"] },
     Task { title: "Publish", commands: &["plan", "render", "publish", "confirm", "bootstrap"] },
     Task {
         title: "Move changes through environments",

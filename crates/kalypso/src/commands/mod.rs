@@ -1,6 +1,7 @@
 //! The commands, one file for each.
 
 mod add;
+mod app;
 mod approve;
 mod audit;
 mod bootstrap;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Demo(options) => demo::run(options),
         Command::Init(options) => init::run(options),
+        Command::App(options) => app::run(options),
         Command::Check(options) => noted(options.branches(), || check::run(options)),
         Command::Render(options) => noted(options.branches(), || render::run(options)),
         Command::Plan(options) => noted(options.branches(), || plan::run(options)),

@@ -16,6 +16,12 @@ pub const DOMAIN: &str = "kalypso.io";
 /// The start of annotations that acknowledge a warning about their object. The code of the warning follows.
 pub const ACKNOWLEDGE: &str = "kalypso.io/acknowledge.";
 
+/// On a `DeploymentDescriptor`: the digest of everything that the manifests beside it depend on. `kalypso app` writes it, and renders only targets with another one.
+pub const APPLICATION_INPUTS: &str = "application.kalypso.io/inputs";
+
+/// On a `DeploymentDescriptor`: the files that were written with it and their blob ids, as JSON. `kalypso app` writes it, and changes no other file.
+pub const APPLICATION_FILES: &str = "application.kalypso.io/files";
+
 /// The content of an acknowledgement: the time until which it is valid, and the reason. None if it has no reason, or an invalid date.
 ///
 /// The value is the reason; or `until <day>: <reason>`.
@@ -52,6 +58,8 @@ pub const ALL: &[(&str, &[Kind])] = &[
         &[Kind::ClusterType, Kind::Cluster, Kind::Workload, Kind::DeploymentTarget, Kind::WorkloadRegistration],
     ),
     (RENAMED_TARGETS, &[Kind::Workload]),
+    (APPLICATION_INPUTS, &[Kind::DeploymentDescriptor]),
+    (APPLICATION_FILES, &[Kind::DeploymentDescriptor]),
 ];
 
 #[cfg(test)]

@@ -54,25 +54,26 @@ pub fn propose(
     proposal: NewProposal<'_>,
     hosts: Option<&GitHosts>,
 ) -> Result<ProposalResult, Failure> {
-    let author = author(access);
+    let author = author(&access.settings.git);
     let NewProposal { edits, branch, title, body } = proposal;
     let seconds = jiff::Timestamp::now().as_second();
-    let proposal = ChangeProposal { base, branch, edits, title, body, author: &author, seconds };
-    let change = change_proposal::propose(&*access.repositories, hosts, &proposal).map_err(failure)?;
+    let proposal =
+        ChangeProposal { base, branch, edits, trailers: &[], labels: &[], title, body, author: &author, seconds };
+    let change = change_proposal::propose(&*access.repositories, hosts, &proposal).map_err(proposal_failure)?;
     Ok(ProposalResult { branch: branch.to_owned(), base: base.revision.name().to_string(), change })
 }
 
 /// The user of git, and how the history of decisions names this person.
 pub fn decider(access: &RepositoryAccess) -> (Person, String) {
-    let author = author(access);
+    let author = author(&access.settings.git);
     let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
     (author, by)
 }
 
 /// The user as the author of commits: as git knows the user here, or Kalypso.
-pub fn author(access: &RepositoryAccess) -> Person {
+pub fn author(settings: &git::Settings) -> Person {
     let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-    git::checkout::identity(&access.settings.git, &access.settings.git.current_dir).unwrap_or_else(ours)
+    git::checkout::identity(settings, &settings.current_dir).unwrap_or_else(ours)
 }
 
 impl ProposalResult {
@@ -93,7 +94,8 @@ impl ProposalResult {
     }
 }
 
-fn failure(error: ChangeProposalError) -> Failure {
+/// The failure for a change that can't be proposed.
+pub fn proposal_failure(error: ChangeProposalError) -> Failure {
     let text = error.to_string();
     match error {
         ChangeProposalError::Repository(_) | ChangeProposalError::Open(_) => Failure::outside(text),

@@ -1,3 +1,5 @@
+//! Tests of the real programs, with scripts in their place.
+
 use std::fs;
 
 use super::*;

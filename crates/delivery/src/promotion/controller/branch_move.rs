@@ -196,6 +196,8 @@ fn propose(
     }
     let body = format!("{}\n\n{}", change.body, marker(change.revision));
     let proposal = ChangeProposal {
+        trailers: &[],
+        labels: &[],
         base: change.head,
         branch: change.proposing_branch,
         edits: change.edits,

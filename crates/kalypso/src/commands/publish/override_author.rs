@@ -83,7 +83,7 @@ fn proof(settings: &Settings, access: &RepositoryAccess, hub: Option<&Hub>) -> a
     if let Some(hub) = hub {
         return Ok(Proof::Hub(hub.ask(hub.client.caller())?));
     }
-    let none = || Proof::None(branch::author(access));
+    let none = || Proof::None(branch::author(&access.settings.git));
     // The git host of the demo runs only with the demo, and its company trusts all of its accounts.
     if settings.demo()?.is_some() {
         return Ok(none());

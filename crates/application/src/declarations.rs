@@ -1,0 +1,109 @@
+//! The deployment targets that a workload declares, and the targets that have values: each of the one belongs to one of the other.
+
+use std::sync::Arc;
+
+use git::RepositoryUrl;
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::object::workload::WorkloadTarget;
+use model::object::{Object, Workload};
+
+use crate::files::{joined, normalized};
+use crate::settings::{ApplicationSettings, EnvironmentSettings, PatternNames};
+use crate::values::TargetPath;
+
+/// The deployment targets of a workload for one environment.
+pub struct TargetDeclarations<'a> {
+    workload: &'a Object<Workload>,
+    /// The environment of the platform.
+    environment: &'a str,
+    /// The GitOps repository.
+    repo: &'a str,
+    /// The folder of the GitOps branch that the folders of the targets are in.
+    folder: String,
+}
+
+impl<'a> TargetDeclarations<'a> {
+    /// The deployment targets for an environment.
+    pub fn new(
+        settings: &'a ApplicationSettings,
+        environment: &'a EnvironmentSettings,
+        workload: &'a Object<Workload>,
+    ) -> Self {
+        let names = PatternNames {
+            workload: workload.name.as_str(),
+            environment: &environment.name,
+            ..PatternNames::default()
+        };
+        let folder = settings.gitops.path.text(names);
+        Self {
+            workload,
+            environment: &environment.environment,
+            repo: &settings.gitops.repo,
+            folder: normalized(&folder).unwrap_or(folder),
+        }
+    }
+
+    /// The deployment target whose manifests are those of a target. None: the workload declares none.
+    pub fn find(&self, target: &TargetPath) -> Option<&'a WorkloadTarget> {
+        let path = joined(&self.folder, target.as_str());
+        let mut targets = self.all();
+        targets.find(|declared| manifests_path(declared).is_some_and(|found| found == path))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a WorkloadTarget> {
+        let environment = self.environment;
+        let targets = self.workload.spec.deployment_targets.iter();
+        targets.filter(move |declared| *declared.spec.environment == *environment)
+    }
+
+    /// The targets without a deployment target, and the other way round.
+    pub fn check(&self, targets: &[TargetPath]) -> Vec<Diagnostic> {
+        let undeclared = targets.iter().filter(|target| self.find(target).is_none());
+        let without_values = self.all().filter(|declared| self.is_here(declared)).filter(|declared| {
+            let path = manifests_path(declared);
+            let is_of = |target: &TargetPath| path.as_ref() == Some(&joined(&self.folder, target.as_str()));
+            path.is_some() && !targets.iter().any(is_of)
+        });
+        undeclared
+            .map(|target| self.undeclared(target))
+            .chain(without_values.map(|one| self.without_values(one)))
+            .collect()
+    }
+
+    /// Whether the manifests of a deployment target are in the GitOps repository of the application.
+    fn is_here(&self, declared: &WorkloadTarget) -> bool {
+        let label = |text: &str| RepositoryUrl::from_configuration(text).ok().map(|url| url.label());
+        let repo = declared.spec.manifests.get("repo").and_then(|repo| label(repo));
+        repo.is_some() && repo == label(self.repo)
+    }
+
+    fn undeclared(&self, target: &TargetPath) -> Diagnostic {
+        let environment = self.environment;
+        let path = joined(&self.folder, target.as_str());
+        let message = format!(
+            "no deployment target of environment `{environment}` has the manifests of `{target}`, so no cluster gets them"
+        );
+        let origin = Origin::At(self.workload.address, FieldPath::from(["spec", "deploymentTargets"]));
+        Diagnostic::warning(Code::TargetNotDeclared, message)
+            .at(origin, "")
+            .help(format!("add a target with `environment: {environment}`, and `path: ./{path}` in its `manifests`"))
+    }
+
+    fn without_values(&self, declared: &WorkloadTarget) -> Diagnostic {
+        let name: &Arc<str> = &declared.name;
+        let message = format!(
+            "deployment target `{name}` of environment `{}` has no values, so nothing is rendered for it",
+            self.environment
+        );
+        let path = FieldPath::from(["spec", "deploymentTargets"]).index(declared.position).key("manifests").key("path");
+        Diagnostic::warning(Code::TargetNotDeclared, message)
+            .at(Origin::At(self.workload.address, path), "")
+            .help("make a folder with `values.yaml` for it in the values, or remove the deployment target")
+    }
+}
+
+/// The folder of the manifests of a deployment target. None: it names none.
+fn manifests_path(declared: &WorkloadTarget) -> Option<String> {
+    declared.spec.manifests.get("path").and_then(|path| normalized(path))
+}

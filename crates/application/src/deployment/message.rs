@@ -1,0 +1,87 @@
+//! The texts of a deployment: its commit message and the body of its pull request.
+
+use std::fmt::Write as _;
+
+use model::count::count;
+
+use super::{DeploymentPlan, Provenance, TargetAction};
+
+/// The trailers of a commit: what was deployed, and what it was made from.
+pub fn trailers(workload: &str, provenance: &Provenance) -> Vec<(&'static str, String)> {
+    let mut trailers = vec![
+        ("Kalypso-Application", workload.to_owned()),
+        ("Kalypso-Application-Version", provenance.version.to_string()),
+        ("Kalypso-Application-Source", provenance.source.to_string()),
+    ];
+    trailers.extend(provenance.values.map(|commit| ("Kalypso-Application-Values", commit.to_string())));
+    trailers.extend(provenance.tools.iter().map(|tool| ("Kalypso-Application-Tool", tool.clone())));
+    trailers
+}
+
+/// The first line of the commit message, and the title of the pull request.
+pub fn commit_message(workload: &str, environment: &str, plan: &DeploymentPlan, provenance: &Provenance) -> String {
+    let version = provenance.version.to_string();
+    let is_new = plan
+        .targets
+        .iter()
+        .any(|target| target.before.as_ref() != Some(&version) && target.action != TargetAction::Removed);
+    if is_new {
+        format!("Deploy {workload} {version} to {environment}")
+    } else {
+        format!("Configure {workload} {version} in {environment}")
+    }
+}
+
+/// The body of the pull request, in Markdown, of at most this number of characters.
+pub fn pull_request_body(plan: &DeploymentPlan, provenance: &Provenance, max: usize) -> String {
+    let Provenance { version, source, values, tools, .. } = provenance;
+    let mut body = format!("Version {version} of commit {source}");
+    if let Some(values) = values {
+        let _ = write!(body, ", with the values of commit {values}");
+    }
+    let _ =
+        writeln!(body, ". Rendered by {}.\n", if tools.is_empty() { "copying".to_owned() } else { tools.join(", ") });
+    let _ = writeln!(body, "| target | change | deployed now |\n|---|---|---|");
+    let changed = plan.targets.iter().filter(|target| target.action != TargetAction::Unchanged);
+    let rows = changed.map(|target| {
+        let before = target.before.as_deref().unwrap_or("–");
+        format!("| {} | {} | {before} |\n", target.path, target.action.text())
+    });
+    let unchanged = plan.count(TargetAction::Unchanged);
+    let end = if unchanged == 0 { String::new() } else { format!("\n{} unchanged.\n", count(unchanged, "target")) };
+    let mut left = 0;
+    for row in rows {
+        // The rest of the text needs some room.
+        if body.chars().count() + row.chars().count() + end.len() + 100 > max {
+            left += 1;
+        } else {
+            body.push_str(&row);
+        }
+    }
+    if left > 0 {
+        let _ = writeln!(body, "\n{} more.", count(left, "target"));
+    }
+    body + &end
+}
+
+impl TargetAction {
+    /// The action as one word, for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            other => other.text(),
+        }
+    }
+
+    /// The action in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Added => "new",
+            Self::Changed => "changed",
+            Self::Described => "version",
+            Self::Unchanged => "unchanged",
+            Self::Removed => "removed",
+            Self::Kept => "kept as it is, because of an error",
+        }
+    }
+}

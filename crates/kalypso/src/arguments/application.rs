@@ -1,0 +1,215 @@
+//! The command line of `app`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Format, PlanFormat};
+
+/// Render an application's manifests from its values, and deploy them
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The commands read kalypso-app.toml, which names the chart or folder, the values, and the GitOps repository of the application.
+
+Examples:
+  kalypso app check                               everything renders, for all environments
+  kalypso app diff -e dev --version 2.4.0         what would a deployment change?
+  kalypso app deploy -e dev --version 2.4.0       deploy it
+  kalypso app deploy -e dev                       deploy changed values with the version that is there
+  kalypso app explain -e dev eu image.tag         where does that value come from?")]
+pub(crate) struct App {
+    #[command(subcommand)]
+    pub(crate) command: AppCommand,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AppCommand {
+    Render(AppRender),
+    Check(AppCheck),
+    Explain(AppExplain),
+    Diff(AppDiff),
+    Deploy(AppDeploy),
+}
+
+/// The application that is read.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct AppOptions {
+    /// The configuration file [default: kalypso-app.toml here or in a directory above]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// What is rendered.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct AppRelease {
+    /// The version, a semantic version such as 2.4.0 or 2.4.0-rc.1+57
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) version: Option<String>,
+    /// The tag of the image [default: the version, with `-` instead of `+`]
+    #[arg(long, value_name = "TAG")]
+    pub(crate) image_tag: Option<String>,
+    /// The image, for the variable IMAGE
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+    /// The commit, branch or tag of the source
+    #[arg(long, value_name = "REV")]
+    pub(crate) commit: Option<String>,
+    /// The commit of the values, if they are in another repository or branch [default: the newest one]
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) values_commit: Option<String>,
+}
+
+/// Render the manifests of an environment's targets
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app render -e dev                       how many objects of which kind
+  kalypso app render -e dev eu                    the manifests of one target
+  kalypso app render -e dev --out out             all of them, into a folder
+  kalypso app render -e dev --commit v2.3.0       those of a commit instead of the working tree")]
+pub(crate) struct AppRender {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    /// Print the manifests of this target
+    #[arg(value_name = "TARGET", conflicts_with = "out")]
+    pub(crate) target: Option<String>,
+    /// Write all targets into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write into a folder that has other files
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) release: AppRelease,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Render all environments, and list everything that is wrong
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app check
+  kalypso app check -e dev --strict               one environment; warnings count as problems
+  kalypso app check -o github                     in CI: annotations of the pull request")]
+pub(crate) struct AppCheck {
+    /// The environment [default: all]
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: Option<String>,
+    #[command(flatten)]
+    pub(crate) release: AppRelease,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: crate::diagnostics::ReportFormat,
+}
+
+/// Show which file and line each value of a target comes from
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app explain -e dev eu                   all values
+  kalypso app explain -e dev eu image             those below a key
+  kalypso app explain -e dev eu image.tag         one value, and what it overrides")]
+pub(crate) struct AppExplain {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The target
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// The key, with dots between its parts
+    #[arg(value_name = "KEY", default_value = "")]
+    pub(crate) key: String,
+    #[command(flatten)]
+    pub(crate) release: AppRelease,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Show what a deployment would change, object by object
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without --against, the manifests are compared with those in the GitOps branch. The version is the deployed one, unless --version gives another.
+
+Examples:
+  kalypso app diff -e dev                         the working tree, compared with what is deployed
+  kalypso app diff -e dev --version 2.4.0
+  kalypso app diff -e dev --against main          compared with a branch of the source
+  kalypso app diff -e dev -o markdown             for a pull request")]
+pub(crate) struct AppDiff {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    /// Compare with this commit, branch or tag of the source, instead of the GitOps branch
+    #[arg(long, value_name = "REV")]
+    pub(crate) against: Option<String>,
+    #[command(flatten)]
+    pub(crate) release: AppRelease,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: PlanFormat,
+}
+
+/// What a person allows a deployment to do.
+#[derive(Args, Debug, Clone, Copy)]
+pub(crate) struct AppPermissions {
+    /// Take over files in the GitOps branch that no deployment wrote
+    #[arg(long)]
+    pub(crate) adopt: bool,
+    /// Replace changes of others in the GitOps branch
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Remove many targets, or all
+    #[arg(long)]
+    pub(crate) confirm_removals: bool,
+}
+
+/// Deploy an application: write its manifests to the GitOps repository
+#[derive(Args, Debug)]
+#[command(after_help = "\
+With --version, the version is deployed from the commit that is checked out, or from --commit. Without it, the version that is deployed now is rendered again from
+its commit, with the newest values. Uncommitted changes are never deployed.
+
+Examples:
+  kalypso app deploy -e dev --version 2.4.0
+  kalypso app deploy -e dev                       new values only
+  kalypso app deploy -e dev --dry-run             show what would be done
+  kalypso app deploy -e dev --version 2.3.0 --commit v2.3.0 --older    back to an older version")]
+pub(crate) struct AppDeploy {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) release: AppRelease,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) permissions: AppPermissions,
+    /// Deploy a commit that is older than the deployed one
+    #[arg(long)]
+    pub(crate) older: bool,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}

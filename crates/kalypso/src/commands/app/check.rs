@@ -1,0 +1,36 @@
+//! `kalypso app check`: renders everything, and lists what is wrong.
+
+use application::render::Rendering;
+use workbench::diagnostics::DiagnosticReport;
+
+use super::reading::add;
+use super::reading::{AskedEnvironment, Environment, Reading, Tools, environment, render_failure};
+use crate::arguments::AppCheck;
+use crate::exit::Exit;
+use crate::{diagnostics, terminal};
+
+pub(super) fn run(options: &AppCheck) -> anyhow::Result<Exit> {
+    let reading = Reading::new(&options.app)?;
+    let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
+    let tools = Tools::new(&project)?;
+    let names: Vec<_> = match &options.environment {
+        Some(name) => vec![environment(&project, name)?.name.clone()],
+        None => project.settings.environments.iter().map(|one| one.name.clone()).collect(),
+    };
+    let mut renderings = Vec::new();
+    for name in &names {
+        let environment = Environment::read(
+            &reading,
+            &project,
+            AskedEnvironment { name, release: &options.release, version: None, tools: &tools },
+        )?;
+        let rendering = environment.prepared(&project).render(&tools.programs, &|_| false);
+        renderings.push(rendering.map_err(|error| render_failure(&error))?);
+    }
+    let mut all = DiagnosticReport::new();
+    for Rendering { files, diagnostics, .. } in &renderings {
+        add(&mut all, files, diagnostics);
+    }
+    terminal::answer_styled(&diagnostics::render(&all, options.output))?;
+    Ok(Exit::Good.unless(all.has_problems(options.strict)))
+}
