@@ -18,6 +18,7 @@ pub mod explain;
 pub mod files;
 mod limits;
 pub mod manifests;
+mod platform_values;
 pub mod programs;
 pub mod project;
 pub mod render;

@@ -1930,12 +1930,26 @@ codes! {
     ///
     /// Add the deployment target, or correct its `environment` or `path`.
     TargetNotDeclared = "K0710",
+    /// The manifests of a target and the schemas of its workload name different values of the platform.
+    ///
+    /// The platform gives the values that the schemas of a workload ask for, and checks them. A value that manifests use, and no schema asks for, may be missing
+    /// when the application starts. A value that is asked for, and never used, is work for the platform team without a purpose.
+    ///
+    /// ```yaml
+    /// env:
+    ///   - name: REGION
+    ///     valueFrom:
+    ///       configMapKeyRef: {name: platform-config, key: REGIO}    # the schema has `REGION`
+    /// ```
+    ///
+    /// Correct the name, or add it to the `properties` of a schema in `configSchemas`, or remove it there.
+    PlatformValues = "K0711",
     /// A deployment would remove many targets.
     ///
     /// More than a fifth of the targets and at least five, or all of them, have no values any more. Often the wrong branch or folder was read.
     ///
     /// If they are really gone, use `kalypso app deploy --confirm-removals`.
-    ManyRemovals = "K0711",
+    ManyRemovals = "K0712",
 }
 
 #[cfg(test)]

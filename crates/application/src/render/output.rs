@@ -15,8 +15,10 @@ use tempfile::TempDir;
 use super::{
     PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetState, failure,
 };
+use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
 use crate::manifests::{self, Parsed};
+use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
 use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
 use crate::values::TargetPath;
@@ -172,6 +174,10 @@ impl Running<'_> {
             manifests.files.insert(name, content.into());
         }
         problems.extend(manifests::check(&manifests.objects));
+        let request = &self.prepared.request;
+        let declarations = TargetDeclarations::new(request.settings, request.environment, request.workload);
+        let declared = (request.workload, declarations.find(&target.path));
+        problems.extend(platform_values::check(&manifests.objects, &request.settings.platform_config_map, declared));
         if manifests.objects.is_empty() && problems.is_empty() {
             problems.push(nothing(file));
         }

@@ -50,6 +50,8 @@ pub struct ApplicationSettings {
     pub output: OutputSettings,
     /// How Helm renders the chart.
     pub helm: HelmSettings,
+    /// The `ConfigMap` in which the platform gives its values.
+    pub platform_config_map: String,
     /// The variables of all environments, with their places in the file.
     pub variables: BTreeMap<String, SettingText>,
     /// The environments, in the order of the file.
@@ -222,6 +224,7 @@ impl Resolving {
             gitops,
             output,
             helm,
+            platform,
             variables,
             environments,
             ..
@@ -267,6 +270,7 @@ impl Resolving {
                 namespaces: output.namespaces,
             },
             helm,
+            platform_config_map: platform.config_map,
             variables,
             environments,
         });

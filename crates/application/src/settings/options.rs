@@ -34,6 +34,9 @@ pub struct ApplicationOptions {
     /// How Helm renders the chart.
     #[serde(default)]
     pub(super) helm: HelmOptions,
+    /// The values of the platform.
+    #[serde(default)]
+    pub(super) platform: PlatformOptions,
     /// Variables for values and files: `${NAME}`. They may contain other variables.
     #[serde(default)]
     #[schema(value_type = BTreeMap<String, String>)]
@@ -148,6 +151,14 @@ pub(super) struct HelmOptions {
     pub(super) timeout_seconds: Option<Spanned<u64>>,
 }
 
+/// The values of the platform.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(super) struct PlatformOptions {
+    /// The `ConfigMap` in which the platform gives its values.
+    pub(super) config_map: String,
+}
+
 /// An environment.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -185,6 +196,12 @@ impl Default for OutputOptions {
             tracking: true,
             namespaces: Namespaces::default(),
         }
+    }
+}
+
+impl Default for PlatformOptions {
+    fn default() -> Self {
+        Self { config_map: "platform-config".to_owned() }
     }
 }
 
