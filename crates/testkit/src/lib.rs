@@ -16,6 +16,7 @@ pub mod mutation;
 pub mod nginx;
 pub mod objects;
 pub mod postgres;
+pub mod programs;
 #[cfg(unix)]
 pub mod ssh_server;
 pub mod suite;

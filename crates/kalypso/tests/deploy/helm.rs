@@ -1,12 +1,13 @@
 //! Runs Helm with the chart.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::{env, fs};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::programs::helm_folder;
 
 use crate::{page, yaml};
 
@@ -15,9 +16,6 @@ pub(crate) const CHART: &str = "deploy/helm/kalypso";
 
 /// The name and the namespace of the release.
 pub(crate) const RELEASE: &str = "kalypso";
-
-/// The variable with the folder of the program.
-const VARIABLE: &str = "KALYPSO_HELM";
 
 /// A template that renders the notes as a field of an object.
 const NOTES: &str = "notes: {{ include \"kalypso/templates/NOTES.txt\" . | toJson }}\n";
@@ -36,11 +34,8 @@ pub(crate) struct Helm {
 impl Helm {
     /// The program in the folder that the variable names, or on the search path. None, with a message, if there is none.
     pub(crate) fn find() -> Option<Self> {
-        let program = env::var_os(VARIABLE).map(|folder| PathBuf::from(folder).join("helm")).or_else(on_path);
-        if program.is_none() {
-            println!("skipped: the variable {VARIABLE} does not name the folder of Helm, and no `helm` is on the path");
-        }
-        Some(Self { program: program?, chart: page::repository(CHART) })
+        let folder = helm_folder().inspect_err(|reason| println!("{reason}")).ok()?;
+        Some(Self { program: folder.join("helm"), chart: page::repository(CHART) })
     }
 
     /// The objects of a release. An error is Helm's text.
@@ -82,11 +77,6 @@ impl Helm {
         }
         command.output().unwrap_or_else(|error| panic!("{}: {error}", self.program.display()))
     }
-}
-
-fn on_path() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join("helm")).find(|program| program.is_file())
 }
 
 fn text(bytes: Vec<u8>) -> String {

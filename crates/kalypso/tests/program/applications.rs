@@ -1,0 +1,357 @@
+//! `kalypso app`: an application with real repositories, rendered by the real Helm.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use base64::Engine as _;
+use git_host::HostKind;
+use git_host::double::{BareRepository, HostDouble};
+use git_host::hosts::memory::MemoryHost;
+use git_host::pull_request::PullRequest;
+use tempfile::TempDir;
+use testkit::git_server::GitServer;
+use testkit::programs::{helm_folder, on_path};
+
+use crate::company::{Ran, git, kalypso};
+
+/// The source repository of an application, and its GitOps repository beside it.
+pub(crate) struct Application {
+    folder: TempDir,
+    path: OsString,
+}
+
+const SETTINGS: &str = "\
+workspace = \"store-team\"
+source = { chart = \"chart\", repo = \"https://git.example/acme/shop\" }
+gitops = { repo = \"../shop-gitops.git\" }
+variables = { IMAGE = \"registry.example/shop:${IMAGE_TAG}\" }
+environments = [{ name = \"dev\", delivery = \"push\" }, { name = \"stage\" }]
+";
+
+const WORKLOAD: &str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata:
+  name: shop
+spec:
+  deploymentTargets:
+    - {name: eu, environment: dev, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: dev, path: ./eu}}
+    - {name: us, environment: dev, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: dev, path: ./us}}
+    - {name: uat, environment: stage, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: stage, path: ./uat}}
+";
+
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  replicas: {{ .Values.replicas }}
+  template:
+    spec:
+      containers:
+        - {name: shop, image: {{ .Values.image }}}
+";
+
+impl Application {
+    /// The application, committed. None, with a message, without Helm.
+    pub(crate) fn new() -> Option<Self> {
+        let helm = helm_folder().inspect_err(|reason| println!("{reason}")).ok()?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([helm].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let application = Self { folder: TempDir::new().unwrap(), path };
+        fs::create_dir_all(application.path("shop")).unwrap();
+        fs::create_dir_all(application.path("shop-gitops.git")).unwrap();
+        git(&application.path("shop"), &["init", "--quiet", "--initial-branch", "main"]);
+        git(&application.path("shop"), &["config", "user.name", "Ann"]);
+        git(&application.path("shop"), &["config", "user.email", "ann@acme.example"]);
+        git(&application.path("shop-gitops.git"), &["init", "--quiet", "--bare"]);
+        application.write("kalypso-app.toml", SETTINGS);
+        application.write("workload/workload.yaml", WORKLOAD);
+        application.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 0.1.0\n");
+        application.write("chart/values.yaml", "replicas: 1\nimage: ${IMAGE}\n");
+        application.write("chart/templates/deployment.yaml", DEPLOYMENT);
+        application.write("values/dev/values.yaml", "replicas: 2\n");
+        application.write("values/dev/eu/values.yaml", "");
+        application.write("values/dev/us/values.yaml", "replicas: 3\n");
+        application.write("values/stage/uat/values.yaml", "");
+        application.commit("Begin");
+        Some(application)
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path("shop").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn commit(&self, message: &str) -> String {
+        git(&self.path("shop"), &["add", "--all"]);
+        git(&self.path("shop"), &["commit", "--quiet", "--message", message]);
+        git(&self.path("shop"), &["rev-parse", "HEAD"])
+    }
+
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = kalypso(&self.path("shop"));
+        command.env("PATH", &self.path).arg("app").args(arguments.split_whitespace());
+        command
+    }
+
+    pub(crate) fn app(&self, arguments: &str) -> Ran {
+        Ran::new(&mut self.command(arguments))
+    }
+
+    /// A file of a branch of the GitOps repository.
+    pub(crate) fn deployed(&self, path: &str) -> String {
+        git(&self.path("shop-gitops.git"), &["show", path])
+    }
+
+    fn files(&self, branch: &str) -> String {
+        git(&self.path("shop-gitops.git"), &["ls-tree", "-r", "--name-only", branch]).replace('\n', " ")
+    }
+}
+
+#[test]
+fn versions_and_values_are_deployed() {
+    let Some(application) = Application::new() else { return };
+    application.app("check --strict").ends(0);
+    application.app("deploy -e dev").ends(64).says(&["nothing of `shop` is deployed in `dev` yet", "--version 1.0.0"]);
+    application.app("deploy -e dev --version 1.0.0").ends(0).says(&["+ eu  new", "+ us  new", "to dev"]);
+    assert!(application.deployed("dev:us/manifests.yaml").contains("image: registry.example/shop:1.0.0"));
+    assert!(application.deployed("dev:eu/kustomization.yaml").ends_with("resources:\n- manifests.yaml"));
+    application.app("deploy -e dev --version 1.0.0").ends(0).says(&["2 targets unchanged", "Nothing to deploy"]);
+    application.write("values/dev/us/values.yaml", "replicas: 5\n");
+    application.app("diff -e dev").ends(0).says(&["1.0.0 in dev", "~ us", "spec.replicas  3 → 5", "1 unchanged"]);
+    application.app("deploy -e dev").ends(0).says(&["Nothing to deploy"]);
+    application.commit("More for the US");
+    application.app("deploy -e dev").ends(0).says(&["~ us  changed  was 1.0.0", "1 target unchanged"]);
+    let message = git(&application.path("shop-gitops.git"), &["show", "--no-patch", "--format=%an %B", "dev"]);
+    assert!(message.starts_with("Ann Configure shop 1.0.0 in dev"), "{message}");
+    application.app("deploy -e dev --version 1.1.0-rc.1+57").ends(0).says(&["~ eu  changed  was 1.0.0"]);
+    let descriptor = application.deployed("dev:eu/descriptor.yaml");
+    assert!(descriptor.contains("version: \"1.1.0-rc.1\"\n    build: \"57\"\n"), "{descriptor}");
+    assert!(application.deployed("dev:eu/manifests.yaml").contains("shop:1.1.0-rc.1-57"));
+    assert_eq!(application.deployed("dev:.github/tracking/Version"), "1.1.0-rc.1+57");
+}
+
+#[test]
+fn changed_values_are_deployed_with_the_chart_of_the_deployed_version() {
+    let Some(application) = Application::new() else { return };
+    let first = application.commit_of_version("1.0.0");
+    application.write("chart/templates/deployment.yaml", &DEPLOYMENT.replace("name: shop,", "name: shop2,"));
+    application.write("values/dev/eu/values.yaml", "replicas: 7\n");
+    application.commit("A new chart, and new values");
+    application.app("deploy -e dev").ends(0).says(&["~ eu  changed"]);
+    let manifests = application.deployed("dev:eu/manifests.yaml");
+    assert!(manifests.contains("replicas: 7") && manifests.contains("name: shop,"), "{manifests}");
+    assert_eq!(application.deployed("dev:.github/tracking/Promoted_Commit_Id"), first);
+    assert_ne!(application.deployed("dev:.github/tracking/Config_Commit_Id"), first);
+}
+
+impl Application {
+    fn commit_of_version(&self, version: &str) -> String {
+        self.app(&format!("deploy -e dev --version {version}")).ends(0);
+        git(&self.path("shop"), &["rev-parse", "HEAD"])
+    }
+}
+
+#[test]
+fn an_older_commit_is_deployed_only_on_request() {
+    let Some(application) = Application::new() else { return };
+    let first = git(&application.path("shop"), &["rev-parse", "HEAD"]);
+    application.write("chart/values.yaml", "replicas: 4\nimage: ${IMAGE}\n");
+    application.commit("More");
+    application.app("deploy -e dev --version 1.1.0").ends(0);
+    let older = format!("deploy -e dev --version 1.0.0 --commit {first}");
+    application.app(&older).ends(1).says(&["is older than commit", "--older"]);
+    application.app(&format!("{older} --older")).ends(0).says(&["was 1.1.0"]);
+}
+
+#[test]
+fn a_target_without_values_is_removed() {
+    let Some(application) = Application::new() else { return };
+    application.app("deploy -e dev --version 1.0.0").ends(0);
+    fs::remove_dir_all(application.path("shop/values/dev/us")).unwrap();
+    application.write(
+        "workload/workload.yaml",
+        &WORKLOAD.replace("name: us, environment: dev", "name: us, environment: prod"),
+    );
+    application.commit("Leave the US");
+    application.app("deploy -e dev --dry-run").ends(0).says(&["- us  removed", "files would be written"]);
+    application.app("deploy -e dev").ends(0).says(&["- us  removed"]);
+    let expected = ".github/tracking/Config_Commit_Id .github/tracking/Image_tag .github/tracking/Promoted_Commit_Id .github/tracking/Version \
+                    eu/descriptor.yaml eu/kustomization.yaml eu/manifests.yaml";
+    assert_eq!(application.files("dev"), expected);
+}
+
+#[test]
+fn mistakes_are_shown_at_their_places() {
+    let Some(application) = Application::new() else { return };
+    application.app("render -e dve").ends(64).says(&["no environment `dve`", "did you mean `dev`?"]);
+    application.app("render -e dev ue").ends(64).says(&["has no target `ue`", "did you mean `eu`?"]);
+    application.app("explain -e dev eu replica").ends(64).says(&["did you mean `replicas`?"]);
+    application.app("deploy -e dev --version 1.0").ends(64).says(&["`1.0` is not a semantic version"]);
+    application.write("values/dev/us/values.yaml", "image: shop:${VERSON}\n");
+    application.app("check").ends(1).says(&[
+        "K0702",
+        "values/dev/us/values.yaml:1:8",
+        "did you mean `${VERSION}`?",
+        "of target us",
+    ]);
+    application.write("values/dev/us/values.yaml", "replicas: 3\nreplicas: 4\n");
+    application.app("check -e dev").ends(1).says(&["values/dev/us/values.yaml:2"]);
+    application.write("values/dev/us/values.yaml", "");
+    application.write("chart/templates/deployment.yaml", &DEPLOYMENT.replace(".Values.image", ".Values.image.name"));
+    application.app("check -e dev").ends(1).says(&[
+        "K0704",
+        "chart/templates/deployment.yaml:10:",
+        "of targets eu, us",
+    ]);
+    application.write("kalypso-app.toml", &SETTINGS.replace("chart = \"chart\"", "chart = \"helm\""));
+    application.app("check").ends(1).says(&["there is no folder `helm`"]);
+    application.write("kalypso-app.toml", &SETTINGS.replace("delivery", "delivry"));
+    application.app("check").ends(1).says(&["kalypso-app.toml:5:33", "unknown field `delivry`"]);
+}
+
+#[test]
+fn a_value_that_the_schema_of_the_chart_refuses_is_shown() {
+    let Some(application) = Application::new() else { return };
+    application.write("chart/values.schema.json", "{\"properties\": {\"replicas\": {\"type\": \"integer\"}}}");
+    application.write("values/dev/us/values.yaml", "replicas: many\n");
+    application.app("check -e dev").ends(1).says(&[
+        "K0704",
+        "values/dev/us/values.yaml:1:11",
+        "this value",
+        "of target us",
+    ]);
+}
+
+#[test]
+fn a_missing_program_is_named() {
+    let Some(application) = Application::new() else { return };
+    let git = on_path("git").unwrap();
+    let folder = TempDir::new().unwrap();
+    for program in ["git", "sh"] {
+        std::os::unix::fs::symlink(on_path(program).unwrap().join(program), folder.path().join(program)).unwrap();
+    }
+    assert!(git.is_dir());
+    let ran = Ran::new(application.command("check").env("PATH", folder.path()));
+    ran.ends(69).says(&["`helm` is not installed", "https://helm.sh/docs/intro/install"]);
+}
+
+#[test]
+fn plain_manifests_and_kustomize_are_sources_too() {
+    let Some(application) = Application::new() else { return };
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {version: \"${VERSION}\", size: \"${replicas}\"}\n";
+    application.write("deploy/map.yaml", map);
+    application.write("kalypso-app.toml", &SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\""));
+    application.app("render -e dev us --version 1.2.0").ends(0).says(&["version: \"1.2.0\", size: \"3\""]);
+    if on_path("kubectl").is_none() && on_path("kustomize").is_none() {
+        println!("skipped: neither `kubectl` nor `kustomize` is on the path");
+        return;
+    }
+    application.write("deploy/kustomization.yaml", "resources: [map.yaml]\nnamePrefix: ${TARGET}-\n");
+    application.write("kalypso-app.toml", &SETTINGS.replace("chart = \"chart\"", "kustomize = \"deploy\""));
+    application.app("render -e dev us --version 1.2.0").ends(0).says(&["name: us-shop", "version: 1.2.0"]);
+    application.write("deploy/kustomization.yaml", "resources: [map.yaml, 'https://git.example/acme/base.git']\n");
+    application.app("render -e dev us").ends(1).says(&["K0704", "of target us"]);
+}
+
+/// The application with its GitOps repository on a git server with a token, and on a git host.
+struct Hosted {
+    application: Application,
+    state: MemoryHost,
+    _double: HostDouble,
+    server: GitServer,
+}
+
+const TOKEN: &str = "t0ken-of-shop";
+
+impl Hosted {
+    fn new() -> Option<Self> {
+        let application = Application::new()?;
+        fs::create_dir_all(application.path("served/acme")).unwrap();
+        fs::rename(application.path("shop-gitops.git"), application.path("served/acme/shop-gitops")).unwrap();
+        let server = GitServer::start(&application.path("served")).unwrap();
+        let basic = base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{TOKEN}"));
+        server.require(&format!("Basic {basic}"));
+        let state = MemoryHost::new(HostKind::GitHub);
+        let repository = BareRepository::open(&application.path("served/acme/shop-gitops")).unwrap();
+        state.add_repository("acme/shop-gitops", Box::new(repository));
+        let double = HostDouble::start(&state).unwrap();
+        double.accept_token(TOKEN, "shop-bot");
+        let settings = SETTINGS.replace("../shop-gitops.git", "https://git.example/acme/shop-gitops");
+        let access = format!(
+            "[git]\nrewrite = [{{ from = \"https://git.example/\", to = \"{0}\" }}]\ncredentials = [{{ prefix = \"{0}\", token-env = \"SHOP_TOKEN\" }}]\n\
+             [host]\nkind = \"github\"\nurl = \"https://git.example\"\napi-url = \"{1}/api/v3\"\ntoken-env = \"SHOP_TOKEN\"\n",
+            server.url(),
+            double.url()
+        );
+        application.write("kalypso-app.toml", &format!("{settings}{access}"));
+        application.commit("On a git host");
+        Some(Self { application, state, _double: double, server })
+    }
+
+    fn app(&self, arguments: &str) -> Ran {
+        Ran::new(self.application.command(arguments).env("SHOP_TOKEN", TOKEN))
+    }
+
+    fn pull_requests(&self) -> Vec<PullRequest> {
+        let mut state = self.state.state();
+        let repository = state.repository("acme/shop-gitops").unwrap();
+        repository.settle();
+        repository.pull_requests()
+    }
+}
+
+#[test]
+fn a_pull_request_is_opened_updated_and_merged() {
+    let Some(hosted) = Hosted::new() else { return };
+    hosted.app("deploy -e stage --version 1.0.0").ends(0).says(&["+ uat  new", "Opened pull request 1"]);
+    hosted.app("deploy -e stage --version 1.0.0").ends(0).says(&["Pull request 1 is open"]);
+    hosted.app("deploy -e stage --version 1.1.0").ends(0).says(&["Updated pull request 1"]);
+    let found = hosted.pull_requests();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].title, "Deploy shop 1.1.0 to stage");
+    assert!(found[0].body.contains("| uat | new | – |"), "{}", found[0].body);
+    assert!(found[0].labels.contains("promoted") && found[0].labels.contains("kalypso"), "{:?}", found[0].labels);
+    let head = found[0].head_commit.unwrap();
+    hosted.state.state().repository("acme/shop-gitops").unwrap().merge(1, head).unwrap();
+    hosted.app("deploy -e stage --version 1.1.0").ends(0).says(&["Nothing to deploy"]);
+    let json = hosted.app("deploy -e stage --version 1.2.0 -o json").ends(0).json();
+    assert_eq!((&json["targets"][0]["change"], &json["targets"][0]["before"]), (&"changed".into(), &"1.1.0".into()));
+    assert!(json["pullRequest"].as_str().unwrap().ends_with("/pull/2"), "{json}");
+}
+
+#[test]
+fn a_token_that_may_not_push_is_named_without_its_value() {
+    let Some(hosted) = Hosted::new() else { return };
+    hosted.server.require("Basic bm9ib2R5");
+    let ran = hosted.app("deploy -e dev --version 1.0.0").ends(69).says(&["shop-gitops", "can't be read"]);
+    assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN));
+}
+
+#[test]
+fn deployments_at_the_same_time_lose_nothing() {
+    let Some(application) = Application::new() else { return };
+    application.app("deploy -e dev --version 1.0.0").ends(0);
+    let versions = ["1.1.0", "1.2.0", "1.3.0", "1.4.0"];
+    let commands: Vec<_> =
+        versions.map(|version| application.command(&format!("deploy -e dev --version {version}"))).into();
+    let running: Vec<_> =
+        commands.into_iter().map(|mut command| std::thread::spawn(move || Ran::new(&mut command))).collect();
+    running.into_iter().for_each(|running| drop(running.join().unwrap().ends(0)));
+    let log = git(&application.path("shop-gitops.git"), &["log", "--format=%s", "dev"]);
+    for version in versions {
+        assert_eq!(log.matches(&format!("Deploy shop {version} to dev")).count(), 1, "{log}");
+    }
+    let last = application.deployed("dev:.github/tracking/Version");
+    assert!(application.deployed("dev:eu/manifests.yaml").contains(&format!("shop:{last}")));
+    assert!(application.deployed("dev:us/descriptor.yaml").contains(&format!("version: \"{last}\"")));
+}
