@@ -35,7 +35,7 @@ enum Place {
 }
 
 /// An application.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Project {
     place: Place,
     /// Where the values are, if they are in the source's repository. It may be another commit than that of the source.

@@ -18,22 +18,22 @@ pub fn trailers(workload: &str, provenance: &Provenance) -> Vec<(&'static str, S
     trailers
 }
 
-/// The first line of the commit message, and the title of the pull request.
-pub fn commit_message(workload: &str, environment: &str, plan: &DeploymentPlan, provenance: &Provenance) -> String {
+/// The first line of the commit message, and the title of the pull request. The plans have the names of their environments.
+pub fn commit_message(workload: &str, plans: &[(&str, &DeploymentPlan)], provenance: &Provenance) -> String {
     let version = provenance.version.to_string();
-    let is_new = plan
-        .targets
-        .iter()
-        .any(|target| target.before.as_ref() != Some(&version) && target.action != TargetAction::Removed);
-    if is_new {
-        format!("Deploy {workload} {version} to {environment}")
-    } else {
-        format!("Configure {workload} {version} in {environment}")
+    let targets = plans.iter().flat_map(|(_, plan)| &plan.targets);
+    let mut left = targets.filter(|target| target.action != TargetAction::Removed);
+    let is_new = left.any(|target| target.before.as_ref() != Some(&version));
+    match (plans, is_new) {
+        ([(environment, _)], true) => format!("Deploy {workload} {version} to {environment}"),
+        ([(environment, _)], false) => format!("Configure {workload} {version} in {environment}"),
+        (_, true) => format!("Deploy {workload} {version}"),
+        (_, false) => format!("Configure {workload} {version}"),
     }
 }
 
 /// The body of the pull request, in Markdown, of at most this number of characters.
-pub fn pull_request_body(plan: &DeploymentPlan, provenance: &Provenance, max: usize) -> String {
+pub fn pull_request_body(plans: &[(&str, &DeploymentPlan)], provenance: &Provenance, max: usize) -> String {
     let Provenance { version, source, values, tools, .. } = provenance;
     let mut body = format!("Version {version} of commit {source}");
     if let Some(values) = values {
@@ -41,16 +41,18 @@ pub fn pull_request_body(plan: &DeploymentPlan, provenance: &Provenance, max: us
     }
     let _ =
         writeln!(body, ". Rendered by {}.\n", if tools.is_empty() { "copying".to_owned() } else { tools.join(", ") });
-    let _ = writeln!(body, "| target | change | deployed now |\n|---|---|---|");
-    let changed = plan.targets.iter().filter(|target| target.action != TargetAction::Unchanged);
-    let rows = changed.map(|target| {
-        let before = target.before.as_deref().unwrap_or("–");
-        format!("| {} | {} | {before} |\n", target.path, target.action.text())
-    });
-    let unchanged = plan.count(TargetAction::Unchanged);
-    let end = if unchanged == 0 { String::new() } else { format!("\n{} unchanged.\n", count(unchanged, "target")) };
+    let _ = writeln!(body, "| environment | target | change | deployed now |\n|---|---|---|---|");
+    let all = plans.iter().flat_map(|(name, plan)| plan.targets.iter().map(move |target| (name, target)));
+    let (unchanged, changed): (Vec<_>, Vec<_>) = all.partition(|(_, target)| target.action == TargetAction::Unchanged);
+    let end = if unchanged.is_empty() {
+        String::new()
+    } else {
+        format!("\n{} unchanged.\n", count(unchanged.len(), "target"))
+    };
     let mut left = 0;
-    for row in rows {
+    for (environment, target) in changed {
+        let before = target.before.as_deref().unwrap_or("–");
+        let row = format!("| {environment} | {} | {} | {before} |\n", target.path, target.action.text());
         // The rest of the text needs some room.
         if body.chars().count() + row.chars().count() + end.len() + 100 > max {
             left += 1;

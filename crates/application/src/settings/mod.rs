@@ -40,6 +40,8 @@ pub struct ApplicationSettings {
     pub workspace: String,
     /// The name of the application. None: the name of the workload.
     pub application: Option<String>,
+    /// Whether a `Promotion` of the platform moves versions.
+    pub is_promoted: bool,
     /// What is rendered.
     pub source: SourceSettings,
     /// Where the values are.
@@ -219,6 +221,7 @@ impl Resolving {
             workload,
             workspace,
             application,
+            promoted,
             source,
             values,
             gitops,
@@ -246,11 +249,21 @@ impl Resolving {
         };
         let branch = values.branch.or_else(|| values.repo.as_ref().map(|_| "{environment}".to_owned()));
         let environments = self.environments(environments);
+        let is_promoted = promoted.as_ref().is_some_and(|promoted| *promoted.get_ref());
+        let is_shared = !gitops.branch.contains("{environment}") && gitops.path.contains("{environment}");
+        if let Some(promoted) = promoted.filter(|_| is_promoted && !is_shared) {
+            self.problem(
+                &promoted.span(),
+                "a promotion can move versions only if all environments share a branch, and have folders of their own there",
+                "set `branch = \"main\"` and `path = \"{environment}\"` in `[gitops]`, and name both in the deployment targets",
+            );
+        }
         let variables = self.variables(variables);
         let settings = source.map(|source| ApplicationSettings {
             workload,
             workspace: workspace.into_inner(),
             application,
+            is_promoted,
             source,
             values: ValuesSettings {
                 repo: values.repo,

@@ -20,6 +20,10 @@ pub struct ApplicationOptions {
     pub(super) workspace: Spanned<String>,
     /// The name of the application. Without it, the name of the workload.
     pub(super) application: Option<String>,
+    /// Whether a `Promotion` of the platform moves versions from environment to environment. Then all environments share a branch of the GitOps repository.
+    #[serde(default)]
+    #[schema(value_type = bool)]
+    pub(super) promoted: Option<Spanned<bool>>,
     /// What is rendered.
     #[schema(value_type = SourceOptions)]
     pub(super) source: Spanned<SourceOptions>,

@@ -192,11 +192,12 @@ Examples:
   kalypso app deploy -e dev --version 2.4.0
   kalypso app deploy -e dev                       new values only
   kalypso app deploy -e dev --dry-run             show what would be done
+  kalypso app deploy --version 2.4.0              for all environments, if a promotion moves versions (`promoted = true`)
   kalypso app deploy -e dev --version 2.3.0 --commit v2.3.0 --older    back to an older version")]
 pub(crate) struct AppDeploy {
-    /// The environment
+    /// The environment [default: all, if a promotion moves versions]
     #[arg(short, long = "env", value_name = "ENV")]
-    pub(crate) environment: String,
+    pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) release: AppRelease,
     /// Show what would be done, and do nothing

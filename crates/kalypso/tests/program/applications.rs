@@ -319,13 +319,16 @@ fn a_pull_request_is_opened_updated_and_merged() {
     let found = hosted.pull_requests();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].title, "Deploy shop 1.1.0 to stage");
-    assert!(found[0].body.contains("| uat | new | – |"), "{}", found[0].body);
+    assert!(found[0].body.contains("| stage | uat | new | – |"), "{}", found[0].body);
     assert!(found[0].labels.contains("promoted") && found[0].labels.contains("kalypso"), "{:?}", found[0].labels);
     let head = found[0].head_commit.unwrap();
     hosted.state.state().repository("acme/shop-gitops").unwrap().merge(1, head).unwrap();
     hosted.app("deploy -e stage --version 1.1.0").ends(0).says(&["Nothing to deploy"]);
     let json = hosted.app("deploy -e stage --version 1.2.0 -o json").ends(0).json();
-    assert_eq!((&json["targets"][0]["change"], &json["targets"][0]["before"]), (&"changed".into(), &"1.1.0".into()));
+    assert_eq!(
+        (&json["environments"][0]["targets"][0]["change"], &json["environments"][0]["targets"][0]["before"]),
+        (&"changed".into(), &"1.1.0".into())
+    );
     assert!(json["pullRequest"].as_str().unwrap().ends_with("/pull/2"), "{json}");
 }
 

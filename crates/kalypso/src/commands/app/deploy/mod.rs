@@ -1,0 +1,150 @@
+//! `kalypso app deploy`: writes the manifests of an application to the GitOps repository.
+
+mod answer;
+mod delivering;
+mod release;
+
+use application::deployment::{DeploymentPlan, PlanOptions, PlanRequest};
+use application::render::PreparedTarget;
+use application::settings::EnvironmentSettings;
+use git::{Commit, opener};
+use model::diagnostic::Diagnostic;
+use model::source::Files;
+use model::tree::{Open, closed};
+use workbench::diagnostics::DiagnosticReport;
+
+pub(crate) use self::answer::ApplicationDeployment;
+use self::delivering::{Delivered, deliver};
+use self::release::{Release, check_age, source};
+use super::reading::{AskedEnvironment, Environment, Reading, Tools, add, environment, render_failure};
+use crate::arguments::{AppDeploy, Format};
+use crate::exit::{Exit, Failure};
+use crate::{reporting, terminal};
+
+/// How often a deployment starts again because another program pushed.
+const ATTEMPTS: usize = 5;
+
+pub(super) fn run(options: &AppDeploy) -> anyhow::Result<Exit> {
+    let mut reading = Reading::new(&options.app)?;
+    for _ in 0..ATTEMPTS {
+        if let Some(exit) = attempt(&mut reading, options)? {
+            return Ok(exit);
+        }
+    }
+    let message = "other programs pushed to the GitOps branch all the time, so nothing was deployed";
+    Err(Failure::outside(message).help("try again").into())
+}
+
+/// The planned deployment of one environment.
+struct PlannedEnvironment {
+    release: Release,
+    environment: Environment,
+    plan: DeploymentPlan,
+    files: Files,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// One attempt. None: another program pushed at the same time.
+fn attempt(reading: &mut Reading, options: &AppDeploy) -> anyhow::Result<Option<Exit>> {
+    let newest = reading.project(&reading.state(Some(options.release.commit.as_deref().unwrap_or("HEAD")))?)?;
+    let environments = environments(&newest, options)?;
+    let hosts = reading.access.hosts(&newest.settings.gitops.repo)?;
+    let tools = Tools::new(&newest)?;
+    let mut planned = Vec::new();
+    for name in &environments {
+        let release = Release::read(reading, &newest, (name, options))?;
+        planned.push(plan(reading, release, (name, options), &tools)?);
+    }
+    let is_quiet = options.dry_run || planned.iter().all(|one| one.plan.edits.is_empty());
+    let delivered = if is_quiet { Delivered::Nothing } else { deliver(reading, &planned, hosts.as_ref())? };
+    if matches!(delivered, Delivered::LostRace) {
+        return Ok(None);
+    }
+    let mut report = DiagnosticReport::new();
+    planned.iter().for_each(|one| add(&mut report, &one.files, &one.diagnostics));
+    reporting::to_stderr(&report)?;
+    match options.output {
+        Format::Human => terminal::answer(&answer::text(&planned, &delivered, options.dry_run))?,
+        format => {
+            let answer = ApplicationDeployment::new(&planned, &delivered);
+            terminal::answer(&terminal::structured(&answer, format))?;
+        }
+    }
+    Ok(Some(Exit::Good.unless(report.has_problems(false))))
+}
+
+/// The environments to deploy: the named one, or all, if a promotion moves versions.
+fn environments(project: &application::project::Project, options: &AppDeploy) -> Result<Vec<String>, Failure> {
+    let settings = &project.settings;
+    let is_new_version = options.release.version.is_some();
+    match &options.environment {
+        Some(name) => {
+            let found = environment(project, name)?;
+            if settings.is_promoted && is_new_version {
+                let message =
+                    format!("a promotion moves versions to `{}`, so it gets no version by itself", found.name);
+                return Err(Failure::refused(message).help(
+                    "deploy the version without -e: it is rendered for all environments, and moves through their gates",
+                ));
+            }
+            Ok(vec![found.name.clone()])
+        }
+        None if settings.is_promoted => {
+            Ok(settings.environments.iter().map(|EnvironmentSettings { name, .. }| name.clone()).collect())
+        }
+        None => {
+            let names: Vec<_> = settings.environments.iter().map(|one| one.name.as_str()).collect();
+            Err(Failure::usage("name the environment: -e ENV")
+                .help(format!("the environments are {}", names.join(", "))))
+        }
+    }
+}
+
+/// Renders an environment, and plans its deployment.
+fn plan(
+    reading: &Reading,
+    release: Release,
+    (name, options): (&str, &AppDeploy),
+    tools: &Tools,
+) -> anyhow::Result<PlannedEnvironment> {
+    let project = &release.project;
+    let asked = AskedEnvironment { name, release: &options.release, version: Some(&release.version), tools };
+    let environment = Environment::read(reading, project, asked)?;
+    check_age(reading, &release, (&environment, options))?;
+    let known = |target: &PreparedTarget| {
+        let deployed = release.branch.targets.get(&target.path);
+        deployed.is_some_and(|deployed| deployed.edited.is_empty() && deployed.inputs == target.inputs)
+    };
+    let rendering = environment.prepared(project).render(&tools.programs, &known);
+    let rendering = rendering.map_err(|error| render_failure(&error))?;
+    let source = source(reading, project);
+    let open = opened(reading, release.head.as_ref());
+    let request = PlanRequest {
+        settings: &project.settings,
+        settings_file: project.settings_file,
+        environment: &environment.settings,
+        workload: &project.workload,
+        provenance: &environment.provenance,
+        source: &source,
+        targets: &rendering.targets,
+        current: &release.branch,
+        open: &*open,
+        options: PlanOptions {
+            adopt: options.permissions.adopt,
+            overwrite: options.permissions.overwrite,
+            confirm_removals: options.permissions.confirm_removals,
+        },
+    };
+    let plan = DeploymentPlan::new(&request).map_err(|error| Failure::outside(error.to_string()))?;
+    let diagnostics = rendering.diagnostics.iter().chain(&plan.problems).cloned().collect();
+    let diagnostics = model::diagnostic::merged(diagnostics);
+    drop(open);
+    Ok(PlannedEnvironment { release, environment, plan, files: rendering.files, diagnostics })
+}
+
+fn opened<'a>(reading: &'a Reading, head: Option<&'a Commit>) -> Box<Open<'a>> {
+    match head {
+        Some(head) => Box::new(opener(&reading.repositories, head)),
+        None => Box::new(closed),
+    }
+}
