@@ -21,6 +21,7 @@ pub mod manifests;
 mod platform_values;
 pub mod programs;
 pub mod project;
+pub mod releases;
 pub mod render;
 pub mod settings;
 pub mod values;

@@ -28,3 +28,6 @@ pub(crate) const DESCRIPTOR_BYTES_MAX: u64 = 1 << 20;
 
 /// Maximum number of folders of a branch that are searched for descriptors.
 pub(crate) const FOLDERS_MAX: usize = 100_000;
+
+/// How many commits back releases are searched.
+pub(crate) const HISTORY_MAX: usize = 2_000;

@@ -2,19 +2,42 @@
 
 use std::fmt::Write as _;
 
+use git::trailer;
 use model::count::count;
 
 use super::{DeploymentPlan, Provenance, TargetAction};
 
+/// The trailer with the workload.
+pub const APPLICATION: &str = "Kalypso-Application";
+/// The trailer with an environment.
+pub const ENVIRONMENT: &str = "Kalypso-Application-Environment";
+/// The trailer with the version.
+pub const VERSION: &str = "Kalypso-Application-Version";
+/// The trailer with the commit of the source.
+pub const SOURCE: &str = "Kalypso-Application-Source";
+/// The trailer with the commit of the values, if it is another one than that of the source.
+pub const VALUES: &str = "Kalypso-Application-Values";
+/// The trailer with a program that rendered, and its version.
+pub const TOOL: &str = "Kalypso-Application-Tool";
+
+/// Whether the message of a commit is that of a deployment of a workload.
+pub fn commit_is_of(message: &str, workload: &str) -> bool {
+    trailer::trailers(message, APPLICATION).contains(&workload)
+}
+
 /// The trailers of a commit: what was deployed, and what it was made from.
-pub fn trailers(workload: &str, provenance: &Provenance) -> Vec<(&'static str, String)> {
-    let mut trailers = vec![
-        ("Kalypso-Application", workload.to_owned()),
-        ("Kalypso-Application-Version", provenance.version.to_string()),
-        ("Kalypso-Application-Source", provenance.source.to_string()),
-    ];
-    trailers.extend(provenance.values.map(|commit| ("Kalypso-Application-Values", commit.to_string())));
-    trailers.extend(provenance.tools.iter().map(|tool| ("Kalypso-Application-Tool", tool.clone())));
+pub fn trailers(
+    workload: &str,
+    plans: &[(&str, &DeploymentPlan)],
+    provenance: &Provenance,
+) -> Vec<(&'static str, String)> {
+    let mut trailers = vec![(APPLICATION, workload.to_owned())];
+    let changed = plans.iter().filter(|(_, plan)| !plan.edits.is_empty());
+    trailers.extend(changed.map(|(environment, _)| (ENVIRONMENT, (*environment).to_owned())));
+    trailers.push((VERSION, provenance.version.to_string()));
+    trailers.push((SOURCE, provenance.source.to_string()));
+    trailers.extend(provenance.values.map(|commit| (VALUES, commit.to_string())));
+    trailers.extend(provenance.tools.iter().map(|tool| (TOOL, tool.clone())));
     trailers
 }
 

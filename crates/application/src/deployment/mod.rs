@@ -10,7 +10,9 @@ mod plan;
 
 pub use self::branch::{BranchError, DeployedBranch, DeployedTarget};
 pub use self::descriptor::{DescribedDeployment, DescriptorPlace, RecordedFiles};
-pub use self::message::{commit_message, pull_request_body, trailers};
+pub use self::message::{
+    APPLICATION, ENVIRONMENT, SOURCE, TOOL, VALUES, VERSION, commit_is_of, commit_message, pull_request_body, trailers,
+};
 pub use self::plan::{DeploymentPlan, PlanOptions, PlanRequest, TargetAction, TargetDeployment};
 
 /// The folder with the files that the workflows of Microsoft's Kalypso read.

@@ -14,7 +14,7 @@ use model::yaml::Span;
 use toml::Spanned;
 
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
-use self::options::{EnvironmentOptions, HelmOptions, SourceOptions};
+use self::options::{EnvironmentOptions, HelmOptions, SourceOptions, ValuesOptions};
 pub use self::pattern::{PatternNames, PlaceholderText};
 use crate::files::normalized;
 use crate::limits::PROGRAM_TIME_LIMIT;
@@ -205,6 +205,15 @@ fn invalid(file: FileId, error: &toml::de::Error) -> Diagnostic {
         .help("`kalypso schema kalypso-app` prints all fields")
 }
 
+/// Where the values are, if the file does not say it: in a folder of this repository, or in a branch of another one.
+fn values_settings(values: ValuesOptions) -> ValuesSettings {
+    let ValuesOptions { repo, branch, path } = values;
+    let is_elsewhere = repo.is_some();
+    let path = path.unwrap_or_else(|| if is_elsewhere { String::new() } else { "values/{environment}".to_owned() });
+    let branch = branch.or_else(|| is_elsewhere.then(|| "{environment}".to_owned()));
+    ValuesSettings { repo, branch: branch.map(PlaceholderText::new), path: PlaceholderText::new(path) }
+}
+
 fn span(range: &Range<usize>) -> Span {
     Span::new(range.start, range.end)
 }
@@ -242,12 +251,6 @@ impl Resolving {
                 "write the name of your team, as in the registration of the workload",
             );
         }
-        let path = match (&values.path, &values.repo) {
-            (Some(path), _) => path.clone(),
-            (None, Some(_)) => String::new(),
-            (None, None) => "values/{environment}".to_owned(),
-        };
-        let branch = values.branch.or_else(|| values.repo.as_ref().map(|_| "{environment}".to_owned()));
         let environments = self.environments(environments);
         let is_promoted = promoted.as_ref().is_some_and(|promoted| *promoted.get_ref());
         let is_shared = !gitops.branch.contains("{environment}") && gitops.path.contains("{environment}");
@@ -265,11 +268,7 @@ impl Resolving {
             application,
             is_promoted,
             source,
-            values: ValuesSettings {
-                repo: values.repo,
-                branch: branch.map(PlaceholderText::new),
-                path: PlaceholderText::new(path),
-            },
+            values: values_settings(values),
             gitops: GitOpsSettings {
                 repo: gitops.repo,
                 branch: PlaceholderText::new(gitops.branch),

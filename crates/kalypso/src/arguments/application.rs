@@ -30,6 +30,8 @@ pub(crate) enum AppCommand {
     Explain(AppExplain),
     Diff(AppDiff),
     Deploy(AppDeploy),
+    Release(AppReleases),
+    Status(AppStatus),
 }
 
 /// The application that is read.
@@ -208,6 +210,81 @@ pub(crate) struct AppDeploy {
     /// Deploy a commit that is older than the deployed one
     #[arg(long)]
     pub(crate) older: bool,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// List and show the releases of an application: its versions, with their commits and who deployed them
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app release list
+  kalypso app release show 2.4.0")]
+pub(crate) struct AppReleases {
+    #[command(subcommand)]
+    pub(crate) command: AppReleaseCommand,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AppReleaseCommand {
+    /// List the versions, the last deployed one first
+    List(AppReleaseList),
+    /// Show one version: its deployments, with commits, programs and authors
+    Show(AppReleaseShow),
+}
+
+/// The options of `app release list`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app release list
+  kalypso app release list -e prod -o json")]
+pub(crate) struct AppReleaseList {
+    /// Only those of this environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: Option<String>,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// The options of `app release show`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso app release show 2.4.0")]
+pub(crate) struct AppReleaseShow {
+    /// The version
+    #[arg(value_name = "VERSION")]
+    pub(crate) version: String,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Show what is deployed and proposed in each environment, and what runs
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What runs is shown if a hub is named: with --hub, the variable KALYPSO_HUB_URL, or `hub.url` of kalypso.toml.
+
+Examples:
+  kalypso app status
+  kalypso app status -o json")]
+pub(crate) struct AppStatus {
+    /// The hub [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml]
+    #[arg(long, value_name = "URL")]
+    pub(crate) hub: Option<String>,
+    /// A file with the token for the hub [default: the variable `KALYPSO_HUB_TOKEN`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) app: AppOptions,
     /// The format of the answer

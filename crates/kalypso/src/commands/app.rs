@@ -5,10 +5,15 @@ mod deploy;
 mod diff;
 mod explain;
 mod reading;
+mod release;
 mod render;
+mod status;
 
 use crate::arguments::{App, AppCommand};
 use crate::exit::Exit;
+
+/// How many commits back commits are searched.
+const HISTORY_MAX: usize = 10_000;
 
 pub(super) fn run(options: &App) -> anyhow::Result<Exit> {
     match &options.command {
@@ -17,5 +22,7 @@ pub(super) fn run(options: &App) -> anyhow::Result<Exit> {
         AppCommand::Explain(options) => explain::run(options),
         AppCommand::Diff(options) => diff::run(options),
         AppCommand::Deploy(options) => deploy::run(options),
+        AppCommand::Release(options) => release::run(options),
+        AppCommand::Status(options) => status::run(options),
     }
 }

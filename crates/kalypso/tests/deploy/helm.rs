@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
-use testkit::programs::helm_folder;
+use testkit::programs::{HELM_VARIABLE, helm_folder};
 
 use crate::{page, yaml};
 
@@ -34,7 +34,9 @@ pub(crate) struct Helm {
 impl Helm {
     /// The program in the folder that the variable names, or on the search path. None, with a message, if there is none.
     pub(crate) fn find() -> Option<Self> {
-        let folder = helm_folder().inspect_err(|reason| println!("{reason}")).ok()?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folder =
+            helm_folder(std::env::var_os(HELM_VARIABLE), &path).inspect_err(|reason| println!("{reason}")).ok()?;
         Some(Self { program: folder.join("helm"), chart: page::repository(CHART) })
     }
 

@@ -6,8 +6,8 @@ use std::process::Command;
 use testkit::company::CompanyFiles;
 use testkit::hub_program::HubProgram;
 use testkit::objects;
-use testkit::programs::helm_folder;
 
+use crate::applications::path_with_helm;
 use crate::company::{Company, HOST, Ran, git, kalypso};
 use crate::hub::start;
 use crate::reports::token;
@@ -33,9 +33,7 @@ spec: {template: {spec: {containers: [{name: web, image: {{ .Values.image }}, ar
 impl World {
     /// None, with a message, without Helm.
     fn new() -> Option<Self> {
-        let helm = helm_folder().inspect_err(|reason| println!("{reason}")).ok()?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([helm].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let path = path_with_helm()?;
         let promotion = "from: [dev]\nto: prod\ndelivery: direct\nselect: {workloadSelector: {}}\ngates: [{name: compliant, compliant: {share: 100%}}]";
         let mut files = CompanyFiles::with_applications(&["dev", "prod"], &["shop"])
             // Other files of the source are no objects of the platform.

@@ -12,7 +12,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
 use tempfile::TempDir;
 use testkit::git_server::GitServer;
-use testkit::programs::{helm_folder, on_path};
+use testkit::programs::{HELM_VARIABLE, helm_folder, on_path};
 
 use crate::company::{Ran, git, kalypso};
 
@@ -55,13 +55,21 @@ spec:
         - {name: shop, image: {{ .Values.image }}}
 ";
 
+/// The search path, with Helm. None, with a message, if there is no Helm.
+pub(crate) fn path_with_helm() -> Option<OsString> {
+    let path = path();
+    let helm = helm_folder(std::env::var_os(HELM_VARIABLE), &path).inspect_err(|reason| println!("{reason}")).ok()?;
+    Some(std::env::join_paths([helm].into_iter().chain(std::env::split_paths(&path))).unwrap())
+}
+
+fn path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
 impl Application {
     /// The application, committed. None, with a message, without Helm.
     pub(crate) fn new() -> Option<Self> {
-        let helm = helm_folder().inspect_err(|reason| println!("{reason}")).ok()?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([helm].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        let application = Self { folder: TempDir::new().unwrap(), path };
+        let application = Self { folder: TempDir::new().unwrap(), path: path_with_helm()? };
         fs::create_dir_all(application.path("shop")).unwrap();
         fs::create_dir_all(application.path("shop-gitops.git")).unwrap();
         git(&application.path("shop"), &["init", "--quiet", "--initial-branch", "main"]);
@@ -235,12 +243,11 @@ fn a_value_that_the_schema_of_the_chart_refuses_is_shown() {
 #[test]
 fn a_missing_program_is_named() {
     let Some(application) = Application::new() else { return };
-    let git = on_path("git").unwrap();
     let folder = TempDir::new().unwrap();
     for program in ["git", "sh"] {
-        std::os::unix::fs::symlink(on_path(program).unwrap().join(program), folder.path().join(program)).unwrap();
+        std::os::unix::fs::symlink(on_path(program, &path()).unwrap().join(program), folder.path().join(program))
+            .unwrap();
     }
-    assert!(git.is_dir());
     let ran = Ran::new(application.command("check").env("PATH", folder.path()));
     ran.ends(69).says(&["`helm` is not installed", "https://helm.sh/docs/intro/install"]);
 }
@@ -252,7 +259,7 @@ fn plain_manifests_and_kustomize_are_sources_too() {
     application.write("deploy/map.yaml", map);
     application.write("kalypso-app.toml", &SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\""));
     application.app("render -e dev us --version 1.2.0").ends(0).says(&["version: \"1.2.0\", size: \"3\""]);
-    if on_path("kubectl").is_none() && on_path("kustomize").is_none() {
+    if on_path("kubectl", &path()).is_none() && on_path("kustomize", &path()).is_none() {
         println!("skipped: neither `kubectl` nor `kustomize` is on the path");
         return;
     }
@@ -330,6 +337,31 @@ fn a_pull_request_is_opened_updated_and_merged() {
         (&"changed".into(), &"1.1.0".into())
     );
     assert!(json["pullRequest"].as_str().unwrap().ends_with("/pull/2"), "{json}");
+}
+
+#[test]
+fn releases_and_states_are_listed() {
+    let Some(hosted) = Hosted::new() else { return };
+    hosted.app("release list").ends(0).says(&["nothing was deployed yet"]);
+    hosted.app("deploy -e dev --version 1.0.0").ends(0);
+    hosted.app("deploy -e stage --version 1.0.0").ends(0);
+    hosted.app("status").ends(0).says(&["dev          1.0.0     2        –", "stage        –         0        1.0.0"]);
+    let head = hosted.pull_requests()[0].head_commit.unwrap();
+    hosted.state.state().repository("acme/shop-gitops").unwrap().merge(1, head).unwrap();
+    hosted.app("status").ends(0).says(&["stage        1.0.0     1        –"]);
+    hosted.application.write("values/dev/eu/values.yaml", "replicas: 9\n");
+    let source = hosted.application.commit("More");
+    hosted.app("deploy -e dev --version 1.1.0").ends(0);
+    let releases = hosted.app("release list -o json").ends(0).json();
+    let versions: Vec<_> = releases["releases"].as_array().unwrap().iter().map(|one| &one["version"]).collect();
+    assert_eq!(versions, ["1.1.0", "1.0.0"]);
+    let deployments = releases["releases"][1]["deployments"].as_array().unwrap();
+    let mut environments: Vec<_> = deployments.iter().map(|one| one["environments"][0].as_str().unwrap()).collect();
+    environments.sort_unstable();
+    assert_eq!(environments, ["dev", "stage"]);
+    hosted.app("release show v1.1.0").ends(0).says(&[&source[..7], "helm v3", "Ann <ann@acme.example>"]);
+    hosted.app("release show 1.1").ends(1).says(&["version 1.1 of `shop` was never deployed", "`kalypso app release list` lists the versions"]);
+    hosted.app("release list -e stage").ends(0).says(&["1.0.0"]);
 }
 
 #[test]

@@ -97,6 +97,17 @@ impl Reading {
         git::checkout::origin(&self.root).map(|url| git::without_credential(&url))
     }
 
+    /// The head of the branch of the GitOps repository for an environment. None: it does not exist.
+    pub(super) fn head(&self, project: &Project, environment: &EnvironmentSettings) -> anyhow::Result<Option<Commit>> {
+        let gitops = &project.settings.gitops;
+        let url = repository_url(&gitops.repo).map_err(failure)?;
+        let branch = gitops.branch.text(project.names(environment));
+        match self.repositories.resolve(&url, &Revision::branch(&branch)) {
+            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => Ok(None),
+            found => Ok(Some(found.map_err(ProjectError::from).map_err(failure)?)),
+        }
+    }
+
     /// The branch of the GitOps repository for an environment, with its head. The head is none if the branch does not exist.
     pub(super) fn deployed(
         &self,
@@ -105,14 +116,10 @@ impl Reading {
     ) -> anyhow::Result<(DeployedBranch, Option<Commit>)> {
         let gitops = &project.settings.gitops;
         let names = project.names(environment);
-        let url = repository_url(&gitops.repo).map_err(failure)?;
         let path = gitops.path.text(names);
         let path = normalized(&path)
             .ok_or_else(|| Failure::usage(format!("`{path}` of `[gitops]` leads out of the repository")))?;
-        let head = match self.repositories.resolve(&url, &Revision::branch(&gitops.branch.text(names))) {
-            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => None,
-            found => Some(found.map_err(ProjectError::from).map_err(failure)?),
-        };
+        let head = self.head(project, environment)?;
         let branch = match &head {
             Some(head) => DeployedBranch::read(&self.repositories, head, &path)
                 .map_err(|error| Failure::outside(error.to_string()))?,

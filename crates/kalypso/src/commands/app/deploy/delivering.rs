@@ -42,10 +42,10 @@ pub(super) fn deliver(
     let name = if planned.len() == 1 { environment.settings.name.as_str() } else { "all" };
     let names = PatternNames { commit: &commit, environment: name, workload, ..PatternNames::default() };
     let branch = release.project.settings.gitops.proposing_branch.text(names);
-    let trailers = trailers(workload, provenance);
+    let plans: Vec<_> = planned.iter().map(|one| (one.environment.settings.name.as_str(), &one.plan)).collect();
+    let trailers = trailers(workload, &plans, provenance);
     let trailers: Vec<_> = trailers.iter().map(|(key, value)| (*key, value.as_str())).collect();
     let edits = planned.iter().fold(Edits::default(), |edits, one| edits.followed_by(&one.plan.edits));
-    let plans: Vec<_> = planned.iter().map(|one| (one.environment.settings.name.as_str(), &one.plan)).collect();
     let title = commit_message(workload, &plans, provenance);
     let is_new = planned.iter().any(PlannedEnvironment::is_new_version);
     let is_promoted = is_new && release.project.settings.output.tracking;

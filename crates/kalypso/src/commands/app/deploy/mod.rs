@@ -51,9 +51,9 @@ fn attempt(reading: &mut Reading, options: &AppDeploy) -> anyhow::Result<Option<
     let hosts = reading.access.hosts(&newest.settings.gitops.repo)?;
     let tools = Tools::new(&newest)?;
     let mut planned = Vec::new();
+    let planning = Planning { reading, options, tools: &tools };
     for name in &environments {
-        let release = Release::read(reading, &newest, (name, options))?;
-        planned.push(plan(reading, release, (name, options), &tools)?);
+        planned.push(planning.plan(name, Release::read(reading, &newest, (name, options))?)?);
     }
     let is_quiet = options.dry_run || planned.iter().all(|one| one.plan.edits.is_empty());
     let delivered = if is_quiet { Delivered::Nothing } else { deliver(reading, &planned, hosts.as_ref())? };
@@ -100,46 +100,52 @@ fn environments(project: &application::project::Project, options: &AppDeploy) ->
     }
 }
 
-/// Renders an environment, and plans its deployment.
-fn plan(
-    reading: &Reading,
-    release: Release,
-    (name, options): (&str, &AppDeploy),
-    tools: &Tools,
-) -> anyhow::Result<PlannedEnvironment> {
-    let project = &release.project;
-    let asked = AskedEnvironment { name, release: &options.release, version: Some(&release.version), tools };
-    let environment = Environment::read(reading, project, asked)?;
-    check_age(reading, &release, (&environment, options))?;
-    let known = |target: &PreparedTarget| {
-        let deployed = release.branch.targets.get(&target.path);
-        deployed.is_some_and(|deployed| deployed.edited.is_empty() && deployed.inputs == target.inputs)
-    };
-    let rendering = environment.prepared(project).render(&tools.programs, &known);
-    let rendering = rendering.map_err(|error| render_failure(&error))?;
-    let source = source(reading, project);
-    let open = opened(reading, release.head.as_ref());
-    let request = PlanRequest {
-        settings: &project.settings,
-        settings_file: project.settings_file,
-        environment: &environment.settings,
-        workload: &project.workload,
-        provenance: &environment.provenance,
-        source: &source,
-        targets: &rendering.targets,
-        current: &release.branch,
-        open: &*open,
-        options: PlanOptions {
-            adopt: options.permissions.adopt,
-            overwrite: options.permissions.overwrite,
-            confirm_removals: options.permissions.confirm_removals,
-        },
-    };
-    let plan = DeploymentPlan::new(&request).map_err(|error| Failure::outside(error.to_string()))?;
-    let diagnostics = rendering.diagnostics.iter().chain(&plan.problems).cloned().collect();
-    let diagnostics = model::diagnostic::merged(diagnostics);
-    drop(open);
-    Ok(PlannedEnvironment { release, environment, plan, files: rendering.files, diagnostics })
+/// What the plans of all environments have in common.
+#[derive(Clone, Copy)]
+struct Planning<'a> {
+    reading: &'a Reading,
+    options: &'a AppDeploy,
+    tools: &'a Tools,
+}
+
+impl Planning<'_> {
+    /// Renders an environment, and plans its deployment.
+    fn plan(self, name: &str, release: Release) -> anyhow::Result<PlannedEnvironment> {
+        let Self { reading, options, tools } = self;
+        let project = &release.project;
+        let asked = AskedEnvironment { name, release: &options.release, version: Some(&release.version), tools };
+        let environment = Environment::read(reading, project, asked)?;
+        check_age(reading, &release, (&environment, options))?;
+        let known = |target: &PreparedTarget| {
+            let deployed = release.branch.targets.get(&target.path);
+            deployed.is_some_and(|deployed| deployed.edited.is_empty() && deployed.inputs == target.inputs)
+        };
+        let rendering = environment.prepared(project).render(&tools.programs, &known);
+        let rendering = rendering.map_err(|error| render_failure(&error))?;
+        let source = source(reading, project);
+        let open = opened(reading, release.head.as_ref());
+        let request = PlanRequest {
+            settings: &project.settings,
+            settings_file: project.settings_file,
+            environment: &environment.settings,
+            workload: &project.workload,
+            provenance: &environment.provenance,
+            source: &source,
+            targets: &rendering.targets,
+            current: &release.branch,
+            open: &*open,
+            options: PlanOptions {
+                adopt: options.permissions.adopt,
+                overwrite: options.permissions.overwrite,
+                confirm_removals: options.permissions.confirm_removals,
+            },
+        };
+        let plan = DeploymentPlan::new(&request).map_err(|error| Failure::outside(error.to_string()))?;
+        let diagnostics = rendering.diagnostics.iter().chain(&plan.problems).cloned().collect();
+        let diagnostics = model::diagnostic::merged(diagnostics);
+        drop(open);
+        Ok(PlannedEnvironment { release, environment, plan, files: rendering.files, diagnostics })
+    }
 }
 
 fn opened<'a>(reading: &'a Reading, head: Option<&'a Commit>) -> Box<Open<'a>> {

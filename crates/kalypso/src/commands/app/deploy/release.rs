@@ -9,9 +9,6 @@ use super::super::reading::{Environment, Reading, environment};
 use crate::arguments::{AppDeploy, AppRelease};
 use crate::exit::Failure;
 
-/// How many commits back the deployed commit is searched.
-const HISTORY_MAX: usize = 10_000;
-
 /// What is deployed: a project at a commit, and its version.
 pub(super) struct Release {
     pub(super) project: Project,
@@ -73,7 +70,7 @@ pub(super) fn check_age(
     };
     // A commit that is not there any more decides nothing.
     let Ok(deployed) = reading.commit(&id.to_string()) else { return Ok(()) };
-    if !reading.repositories.is_ancestor(own, &deployed, HISTORY_MAX).unwrap_or(false) {
+    if !reading.repositories.is_ancestor(own, &deployed, super::super::HISTORY_MAX).unwrap_or(false) {
         return Ok(());
     }
     let message = format!(
