@@ -26,6 +26,7 @@ mod paint;
 mod places;
 mod progress;
 mod promotion_steps;
+mod pull_request_comment;
 pub mod reference;
 mod refused_commits;
 mod reporting;

@@ -40,6 +40,9 @@ pub(crate) struct AppOptions {
     /// The configuration file [default: kalypso-app.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Read [git] and [host] from this file instead: in CI, that of the main branch, because a pull request could send a token elsewhere
+    #[arg(long, value_name = "FILE")]
+    pub(crate) access: Option<PathBuf>,
 }
 
 /// What is rendered.
@@ -153,7 +156,8 @@ Examples:
   kalypso app diff -e dev                         the working tree, compared with what is deployed
   kalypso app diff -e dev --version 2.4.0
   kalypso app diff -e dev --against main          compared with a branch of the source
-  kalypso app diff -e dev -o markdown             for a pull request")]
+  kalypso app diff -e dev -o markdown             for a pull request
+  kalypso app diff -e dev --against main --comment    in CI: a comment on the pull request")]
 pub(crate) struct AppDiff {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -161,6 +165,9 @@ pub(crate) struct AppDiff {
     /// Compare with this commit, branch or tag of the source, instead of the GitOps branch
     #[arg(long, value_name = "REV")]
     pub(crate) against: Option<String>,
+    /// Write the answer as a comment on this pull request of the source [default: the one of the CI job]
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
+    pub(crate) comment: Option<u64>,
     #[command(flatten)]
     pub(crate) release: AppRelease,
     #[command(flatten)]

@@ -26,11 +26,10 @@ pub(crate) struct ApplicationAccess {
     hosts: HostTables,
 }
 
-/// Reads the access settings of a configuration file. Relative paths start from its folder.
-pub(crate) fn read_application(path: &Path) -> anyhow::Result<ApplicationAccess> {
-    let configured = Configured::read(path)?;
-    let AccessOptions { git, host } = configured.parse()?;
-    Ok(ApplicationAccess { git: git_settings(&git, configured.folder())?, hosts: host })
+/// Reads the access settings of a configuration file. Relative paths start from `base`.
+pub(crate) fn read_application(path: &Path, base: &Path) -> anyhow::Result<ApplicationAccess> {
+    let AccessOptions { git, host } = Configured::read(path)?.parse()?;
+    Ok(ApplicationAccess { git: git_settings(&git, base)?, hosts: host })
 }
 
 impl ApplicationAccess {

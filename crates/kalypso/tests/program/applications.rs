@@ -360,7 +360,10 @@ fn releases_and_states_are_listed() {
     environments.sort_unstable();
     assert_eq!(environments, ["dev", "stage"]);
     hosted.app("release show v1.1.0").ends(0).says(&[&source[..7], "helm v3", "Ann <ann@acme.example>"]);
-    hosted.app("release show 1.1").ends(1).says(&["version 1.1 of `shop` was never deployed", "`kalypso app release list` lists the versions"]);
+    hosted
+        .app("release show 1.1")
+        .ends(1)
+        .says(&["version 1.1 of `shop` was never deployed", "`kalypso app release list` lists the versions"]);
     hosted.app("release list -e stage").ends(0).says(&["1.0.0"]);
 }
 

@@ -8,6 +8,7 @@ use application::difference::{ObjectChange, ObjectChangeKind, difference};
 use application::manifests::ManifestObject;
 use application::project::Project;
 use application::render::{InputsId, RenderedTarget, Rendering, TargetState};
+use application::settings::FILE_NAME;
 use application::values::TargetPath;
 use git::Commit;
 use model::count::count;
@@ -17,6 +18,7 @@ use utoipa::ToSchema;
 use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report};
 use crate::arguments::{AppDiff, Format, PlanFormat};
 use crate::exit::{Exit, Failure};
+use crate::pull_request_comment::PullRequestComment;
 use crate::{reporting, terminal};
 
 /// What a deployment would change.
@@ -48,7 +50,7 @@ struct TargetDifference {
 }
 
 pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
-    let reading = Reading::new(&options.app)?;
+    let mut reading = Reading::new(&options.app)?;
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
     let settings = super::reading::environment(&project, &options.environment)?;
     let (branch, head) = reading.deployed(&project, settings)?;
@@ -71,6 +73,9 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let version = environment.provenance.version.to_string();
     let answer =
         ApplicationDifference { environment: options.environment.clone(), version, against, targets, unchanged };
+    if let Some(number) = options.comment {
+        comment(&mut reading, &project, (number, &answer))?;
+    }
     match options.output {
         PlanFormat::Human => terminal::answer(&human(&answer))?,
         PlanFormat::Markdown => terminal::answer(&markdown(&answer))?,
@@ -78,6 +83,26 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
         PlanFormat::Yaml => terminal::answer(&terminal::structured(&answer, Format::Yaml))?,
     }
     Ok(Exit::Good.unless(report.has_problems(false)))
+}
+
+/// Writes the differences as a comment on a pull request of the source.
+fn comment(
+    reading: &mut Reading,
+    project: &Project,
+    (number, answer): (u64, &ApplicationDifference),
+) -> anyhow::Result<()> {
+    let names = project.source_names();
+    let repository = if names.repo.is_empty() { reading.origin().unwrap_or_default() } else { names.repo };
+    let hosts = reading.access.hosts(&repository)?.unwrap_or_default();
+    let (workload, environment) = (&project.workload.name, &answer.environment);
+    let comment = PullRequestComment {
+        repository: &repository,
+        number,
+        about: &format!("the differences of {workload} in {environment}"),
+        marker: &format!("kalypso app diff {workload} {environment}"),
+        configuration: FILE_NAME,
+    };
+    comment.write(&hosts, &markdown(answer))
 }
 
 /// The objects of each target before the change. None: those of a target whose manifests do not change.

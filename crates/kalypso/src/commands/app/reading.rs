@@ -45,7 +45,8 @@ impl Reading {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::fs::canonicalize(folder)
             .map_err(|error| Failure::usage(format!("the folder of `{}` can't be read: {error}", path.display())))?;
-        let access = configuration::read_application(&folder.join(path.file_name().unwrap_or(FILE_NAME.as_ref())))?;
+        let own = folder.join(path.file_name().unwrap_or(FILE_NAME.as_ref()));
+        let access = configuration::read_application(options.access.as_deref().unwrap_or(&own), &folder)?;
         let root = git::checkout::repository_above(&folder).unwrap_or(&folder).to_owned();
         let below = folder.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
         let repositories = GitRepositories::new(access.git.clone());
