@@ -150,7 +150,8 @@ pub(crate) struct AppExplain {
 /// Show what a deployment would change, object by object
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without --against, the manifests are compared with those in the GitOps branch. The version is the deployed one, unless --version gives another.
+Without --against, the manifests are compared with those in the GitOps branch. The version is the deployed one, unless --version gives another. With
+--against, the GitOps repository is not read, and both states have the same version.
 
 Examples:
   kalypso app diff -e dev                         the working tree, compared with what is deployed

@@ -41,3 +41,9 @@ mod yaml;
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 mod company;
+
+// The application of the program's tests.
+#[cfg(test)]
+#[path = "../program/application_world.rs"]
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+mod application_world;

@@ -7,7 +7,7 @@
 //! - A line that ends with `` `path`: `` and the block after it create that file.
 //! - The comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show. Longer commands are scripts in
 //!   `$FIXTURES`. A hub does not end by itself: its command ends with `&`, and later commands use this hub, until `stop`. `NAME=$(command)` sets a variable
-//!   for all later commands. `postgresql` starts a server of PostgreSQL. Its superuser runs the blocks of type `sql` and the text after `sql: `.
+//!   for all later commands. `helm` puts Helm on the search path. `postgresql` starts a server of PostgreSQL. Its superuser runs the blocks of type `sql` and the text after `sql: `.
 //! - A block of type `sh`, on a page with such a comment, holds commands whose output is not shown. They must succeed. `kalypso hub`, alone or with
 //!   options, and `kalypso serve` start the hub for later commands. Addresses, tokens and folders of other machines are replaced by those of the test ([`shell`]).
 //!

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use testkit::hub_program::HubProgram;
 use testkit::postgres::{PostgresServer, availability};
+use testkit::programs::{HELM_VARIABLE, helm_folder};
 
 /// A shell that keeps its current directory.
 pub(crate) struct Shell {
@@ -18,6 +19,8 @@ pub(crate) struct Shell {
     /// A free address for the git host of the demo.
     git_host: String,
     postgres: Option<PostgresServer>,
+    /// The folder of Helm.
+    helm: Option<PathBuf>,
 }
 
 /// The names of other machines and of their contents in the pages, with their replacements in the test.
@@ -44,7 +47,7 @@ impl Shell {
         // With this configuration, curl fails if the answer is an HTTP error.
         fs::write(place.join(".curlrc"), "silent\nshow-error\nfail-with-body\n").unwrap();
         let git_host = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self { root, place, variables: Vec::new(), hub: None, git_host, postgres: None }
+        Self { root, place, variables: Vec::new(), hub: None, git_host, postgres: None, helm: None }
     }
 
     /// Runs a command that the page does not show: a command, a hub or its end, a server, or a variable.
@@ -56,6 +59,9 @@ impl Shell {
             self.serve(hub);
         } else if command == "stop" {
             self.hub = None;
+        } else if command == "helm" {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            self.helm = Some(helm_folder(std::env::var_os(HELM_VARIABLE), &path)?);
         } else if command == "postgresql" {
             availability()?;
             let server = PostgresServer::start_private(&[]).unwrap();
@@ -126,6 +132,7 @@ impl Shell {
         let path = std::env::join_paths(
             [program.parent().unwrap().to_owned()]
                 .into_iter()
+                .chain(self.helm.clone())
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()))
                 // The parts that are not available on each machine.
                 .chain([fixtures().join("programs")]),

@@ -7,7 +7,7 @@ use testkit::company::CompanyFiles;
 use testkit::hub_program::HubProgram;
 use testkit::objects;
 
-use crate::applications::path_with_helm;
+use crate::application_world::path_with_helm;
 use crate::company::{Company, HOST, Ran, git, kalypso};
 use crate::hub::start;
 use crate::reports::token;

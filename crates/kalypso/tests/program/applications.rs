@@ -1,129 +1,12 @@
 //! `kalypso app`: an application with real repositories, rendered by the real Helm.
 
-use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-use base64::Engine as _;
-use git_host::HostKind;
-use git_host::double::{BareRepository, HostDouble};
-use git_host::hosts::memory::MemoryHost;
-use git_host::pull_request::PullRequest;
 use tempfile::TempDir;
-use testkit::git_server::GitServer;
-use testkit::programs::{HELM_VARIABLE, helm_folder, on_path};
+use testkit::programs::on_path;
 
-use crate::company::{Ran, git, kalypso};
-
-/// The source repository of an application, and its GitOps repository beside it.
-pub(crate) struct Application {
-    folder: TempDir,
-    path: OsString,
-}
-
-const SETTINGS: &str = "\
-workspace = \"store-team\"
-source = { chart = \"chart\", repo = \"https://git.example/acme/shop\" }
-gitops = { repo = \"../shop-gitops.git\" }
-variables = { IMAGE = \"registry.example/shop:${IMAGE_TAG}\" }
-environments = [{ name = \"dev\", delivery = \"push\" }, { name = \"stage\" }]
-";
-
-const WORKLOAD: &str = "\
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: Workload
-metadata:
-  name: shop
-spec:
-  deploymentTargets:
-    - {name: eu, environment: dev, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: dev, path: ./eu}}
-    - {name: us, environment: dev, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: dev, path: ./us}}
-    - {name: uat, environment: stage, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: stage, path: ./uat}}
-";
-
-const DEPLOYMENT: &str = "\
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: {{ .Release.Name }}
-spec:
-  replicas: {{ .Values.replicas }}
-  template:
-    spec:
-      containers:
-        - {name: shop, image: {{ .Values.image }}}
-";
-
-/// The search path, with Helm. None, with a message, if there is no Helm.
-pub(crate) fn path_with_helm() -> Option<OsString> {
-    let path = path();
-    let helm = helm_folder(std::env::var_os(HELM_VARIABLE), &path).inspect_err(|reason| println!("{reason}")).ok()?;
-    Some(std::env::join_paths([helm].into_iter().chain(std::env::split_paths(&path))).unwrap())
-}
-
-fn path() -> OsString {
-    std::env::var_os("PATH").unwrap_or_default()
-}
-
-impl Application {
-    /// The application, committed. None, with a message, without Helm.
-    pub(crate) fn new() -> Option<Self> {
-        let application = Self { folder: TempDir::new().unwrap(), path: path_with_helm()? };
-        fs::create_dir_all(application.path("shop")).unwrap();
-        fs::create_dir_all(application.path("shop-gitops.git")).unwrap();
-        git(&application.path("shop"), &["init", "--quiet", "--initial-branch", "main"]);
-        git(&application.path("shop"), &["config", "user.name", "Ann"]);
-        git(&application.path("shop"), &["config", "user.email", "ann@acme.example"]);
-        git(&application.path("shop-gitops.git"), &["init", "--quiet", "--bare"]);
-        application.write("kalypso-app.toml", SETTINGS);
-        application.write("workload/workload.yaml", WORKLOAD);
-        application.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 0.1.0\n");
-        application.write("chart/values.yaml", "replicas: 1\nimage: ${IMAGE}\n");
-        application.write("chart/templates/deployment.yaml", DEPLOYMENT);
-        application.write("values/dev/values.yaml", "replicas: 2\n");
-        application.write("values/dev/eu/values.yaml", "");
-        application.write("values/dev/us/values.yaml", "replicas: 3\n");
-        application.write("values/stage/uat/values.yaml", "");
-        application.commit("Begin");
-        Some(application)
-    }
-
-    pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.path("shop").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub(crate) fn commit(&self, message: &str) -> String {
-        git(&self.path("shop"), &["add", "--all"]);
-        git(&self.path("shop"), &["commit", "--quiet", "--message", message]);
-        git(&self.path("shop"), &["rev-parse", "HEAD"])
-    }
-
-    pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = kalypso(&self.path("shop"));
-        command.env("PATH", &self.path).arg("app").args(arguments.split_whitespace());
-        command
-    }
-
-    pub(crate) fn app(&self, arguments: &str) -> Ran {
-        Ran::new(&mut self.command(arguments))
-    }
-
-    /// A file of a branch of the GitOps repository.
-    pub(crate) fn deployed(&self, path: &str) -> String {
-        git(&self.path("shop-gitops.git"), &["show", path])
-    }
-
-    fn files(&self, branch: &str) -> String {
-        git(&self.path("shop-gitops.git"), &["ls-tree", "-r", "--name-only", branch]).replace('\n', " ")
-    }
-}
+use crate::application_world::{Application, DEPLOYMENT, HostedApplication, SETTINGS, TOKEN, WORKLOAD, path};
+use crate::company::{Ran, git};
 
 #[test]
 fn versions_and_values_are_deployed() {
@@ -270,67 +153,22 @@ fn plain_manifests_and_kustomize_are_sources_too() {
     application.app("render -e dev us").ends(1).says(&["K0704", "of target us"]);
 }
 
-/// The application with its GitOps repository on a git server with a token, and on a git host.
-struct Hosted {
-    application: Application,
-    state: MemoryHost,
-    _double: HostDouble,
-    server: GitServer,
-}
-
-const TOKEN: &str = "t0ken-of-shop";
-
-impl Hosted {
-    fn new() -> Option<Self> {
-        let application = Application::new()?;
-        fs::create_dir_all(application.path("served/acme")).unwrap();
-        fs::rename(application.path("shop-gitops.git"), application.path("served/acme/shop-gitops")).unwrap();
-        let server = GitServer::start(&application.path("served")).unwrap();
-        let basic = base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{TOKEN}"));
-        server.require(&format!("Basic {basic}"));
-        let state = MemoryHost::new(HostKind::GitHub);
-        let repository = BareRepository::open(&application.path("served/acme/shop-gitops")).unwrap();
-        state.add_repository("acme/shop-gitops", Box::new(repository));
-        let double = HostDouble::start(&state).unwrap();
-        double.accept_token(TOKEN, "shop-bot");
-        let settings = SETTINGS.replace("../shop-gitops.git", "https://git.example/acme/shop-gitops");
-        let access = format!(
-            "[git]\nrewrite = [{{ from = \"https://git.example/\", to = \"{0}\" }}]\ncredentials = [{{ prefix = \"{0}\", token-env = \"SHOP_TOKEN\" }}]\n\
-             [host]\nkind = \"github\"\nurl = \"https://git.example\"\napi-url = \"{1}/api/v3\"\ntoken-env = \"SHOP_TOKEN\"\n",
-            server.url(),
-            double.url()
-        );
-        application.write("kalypso-app.toml", &format!("{settings}{access}"));
-        application.commit("On a git host");
-        Some(Self { application, state, _double: double, server })
-    }
-
-    fn app(&self, arguments: &str) -> Ran {
-        Ran::new(self.application.command(arguments).env("SHOP_TOKEN", TOKEN))
-    }
-
-    fn pull_requests(&self) -> Vec<PullRequest> {
-        let mut state = self.state.state();
-        let repository = state.repository("acme/shop-gitops").unwrap();
-        repository.settle();
-        repository.pull_requests()
-    }
-}
-
 #[test]
 fn a_pull_request_is_opened_updated_and_merged() {
-    let Some(hosted) = Hosted::new() else { return };
+    let Some(hosted) = HostedApplication::new() else { return };
     hosted.app("deploy -e stage --version 1.0.0").ends(0).says(&["+ uat  new", "Opened pull request 1"]);
     hosted.app("deploy -e stage --version 1.0.0").ends(0).says(&["Pull request 1 is open"]);
     hosted.app("deploy -e stage --version 1.1.0").ends(0).says(&["Updated pull request 1"]);
-    let found = hosted.pull_requests();
+    let found = hosted.pull_requests("shop-gitops");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].title, "Deploy shop 1.1.0 to stage");
     assert!(found[0].body.contains("| stage | uat | new | – |"), "{}", found[0].body);
     assert!(found[0].labels.contains("promoted") && found[0].labels.contains("kalypso"), "{:?}", found[0].labels);
     let head = found[0].head_commit.unwrap();
     hosted.state.state().repository("acme/shop-gitops").unwrap().merge(1, head).unwrap();
+    let calls = hosted.double.exchanges().len();
     hosted.app("deploy -e stage --version 1.1.0").ends(0).says(&["Nothing to deploy"]);
+    assert_eq!(hosted.double.exchanges().len(), calls, "without a change, the git host is not asked");
     let json = hosted.app("deploy -e stage --version 1.2.0 -o json").ends(0).json();
     assert_eq!(
         (&json["environments"][0]["targets"][0]["change"], &json["environments"][0]["targets"][0]["before"]),
@@ -341,12 +179,12 @@ fn a_pull_request_is_opened_updated_and_merged() {
 
 #[test]
 fn releases_and_states_are_listed() {
-    let Some(hosted) = Hosted::new() else { return };
+    let Some(hosted) = HostedApplication::new() else { return };
     hosted.app("release list").ends(0).says(&["nothing was deployed yet"]);
     hosted.app("deploy -e dev --version 1.0.0").ends(0);
     hosted.app("deploy -e stage --version 1.0.0").ends(0);
     hosted.app("status").ends(0).says(&["dev          1.0.0     2        –", "stage        –         0        1.0.0"]);
-    let head = hosted.pull_requests()[0].head_commit.unwrap();
+    let head = hosted.pull_requests("shop-gitops")[0].head_commit.unwrap();
     hosted.state.state().repository("acme/shop-gitops").unwrap().merge(1, head).unwrap();
     hosted.app("status").ends(0).says(&["stage        1.0.0     1        –"]);
     hosted.application.write("values/dev/eu/values.yaml", "replicas: 9\n");
@@ -369,7 +207,7 @@ fn releases_and_states_are_listed() {
 
 #[test]
 fn a_token_that_may_not_push_is_named_without_its_value() {
-    let Some(hosted) = Hosted::new() else { return };
+    let Some(hosted) = HostedApplication::new() else { return };
     hosted.server.require("Basic bm9ib2R5");
     let ran = hosted.app("deploy -e dev --version 1.0.0").ends(69).says(&["shop-gitops", "can't be read"]);
     assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN));

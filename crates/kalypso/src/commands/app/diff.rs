@@ -53,8 +53,10 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let mut reading = Reading::new(&options.app)?;
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
     let settings = super::reading::environment(&project, &options.environment)?;
-    let (branch, head) = reading.deployed(&project, settings)?;
-    let release = branch.release(project.workload.name.as_str(), &settings.environment);
+    // Two commits of the source are compared without the GitOps repository.
+    let deployed = options.against.is_none().then(|| reading.deployed(&project, settings)).transpose()?;
+    let release = deployed.as_ref();
+    let release = release.and_then(|(branch, _)| branch.release(project.workload.name.as_str(), &settings.environment));
     let version = options.release.version.as_deref().or(release.as_ref().map(|(version, _)| version.as_str()));
     let tools = Tools::new(&project)?;
     let environment = Environment::read(
@@ -63,9 +65,9 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
         AskedEnvironment { name: &options.environment, release: &options.release, version, tools: &tools },
     )?;
     let comparing = Comparing { reading: &reading, project: &project, environment: &environment, tools: &tools };
-    let (rendering, before, against) = match &options.against {
-        Some(revision) => comparing.with_commit(options, revision)?,
-        None => comparing.with_branch(&branch, head.as_ref())?,
+    let (rendering, before, against) = match (&options.against, &deployed) {
+        (None, Some((branch, head))) => comparing.with_branch(branch, head.as_ref())?,
+        (revision, _) => comparing.with_commit(options, revision.as_deref().unwrap_or("HEAD"))?,
     };
     let report = report(&rendering.files, &rendering.diagnostics);
     reporting::to_stderr(&report)?;

@@ -61,13 +61,13 @@ impl<'s> Job<'s> {
                 continue;
             }
             match step["uses"].as_str() {
-                Some("actions/checkout@v4") => self.check_out(&step["with"]),
+                Some(action) if action.starts_with("actions/checkout@") => self.check_out(&step["with"]),
                 Some("./.github/actions/kalypso") => {
                     let action = file("control-plane/actions/kalypso/action.yml");
                     assert_eq!(action["inputs"]["image"]["default"], IMAGE);
                     last = self.steps(&action["runs"]["steps"], &Json::Null);
                 }
-                Some(action) => assert_eq!(action, "actions/cache@v4"),
+                Some(action) => assert!(action.starts_with("actions/cache@"), "{action}"),
                 None => last = self.step(step, shared),
             }
             if last.status != 0 {

@@ -1,5 +1,6 @@
 //! The workflows of `deploy/ci`: their structure is compared with the published schemas, and the scripts of all steps are run.
 
+mod application;
 mod azure;
 mod github;
 mod gitlab;

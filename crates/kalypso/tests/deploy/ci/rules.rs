@@ -5,6 +5,14 @@ use serde_json::Value as Json;
 use super::{azure, github, gitlab};
 use crate::page;
 
+/// The files for the repositories of applications.
+pub(super) const OF_APPLICATIONS: &[&str] = &[
+    "deploy/ci/github/application/workflows/deploy.yml",
+    "deploy/ci/github/application/workflows/kalypso-app-check.yml",
+    "deploy/ci/gitlab/kalypso-app.yml",
+    "deploy/ci/azure-pipelines/kalypso-app.yml",
+    "deploy/ci/azure-pipelines/kalypso-app-steps.yml",
+];
 pub(super) const GITHUB: &[&str] = &[
     "deploy/ci/github/control-plane/actions/kalypso/action.yml",
     "deploy/ci/github/control-plane/workflows/kalypso-check.yml",
@@ -24,7 +32,7 @@ pub(super) const AZURE: &[&str] = &[
 
 /// The files of the folder.
 fn all() -> impl Iterator<Item = &'static str> {
-    [GITHUB, GITLAB, AZURE].into_iter().flatten().copied()
+    [GITHUB, GITLAB, AZURE, OF_APPLICATIONS].into_iter().flatten().copied()
 }
 
 /// The scripts in a file, with their place.
@@ -48,7 +56,7 @@ fn scripts<'j>(value: &'j Json, found: &mut Vec<&'j str>) {
 
 /// The jobs of the workflows of GitHub, with their names.
 fn github_jobs() -> Vec<(&'static str, Json, Json)> {
-    let workflows = GITHUB.iter().filter(|file| file.contains("/workflows/"));
+    let workflows = GITHUB.iter().chain(OF_APPLICATIONS).filter(|file| file.contains("/workflows/"));
     let jobs = workflows.flat_map(|file| {
         let workflow = github::file(file.trim_start_matches("deploy/ci/github/"));
         let jobs = workflow["jobs"].as_object().unwrap().clone();
@@ -92,10 +100,12 @@ fn jobs_of_github_have_the_least_permissions_and_a_limit_of_time() {
         assert_eq!(workflow["permissions"], serde_json::json!({}), "{file}");
         assert!(workflow["concurrency"]["group"].is_string() && job["timeout-minutes"].is_i64(), "{file}");
         let permissions = job["permissions"].as_object().unwrap();
-        let writes: Vec<_> =
+        let mut writes: Vec<_> =
             permissions.iter().filter(|(_, access)| *access == "write").map(|(name, _)| name).collect();
+        writes.sort();
         let text = job.to_string();
-        let expected = [("--comment", "pull-requests"), ("/statuses/", "statuses")];
+        let expected =
+            [("workflows/deploy.yml/dispatches", "actions"), ("--comment", "pull-requests"), ("statuses/", "statuses")];
         let expected: Vec<_> = expected.iter().filter(|(word, _)| text.contains(word)).map(|(_, name)| name).collect();
         assert_eq!(writes, expected, "{file}");
     }
@@ -103,7 +113,7 @@ fn jobs_of_github_have_the_least_permissions_and_a_limit_of_time() {
 
 #[test]
 fn a_fork_gets_no_secret() {
-    for (_, _, job) in github_jobs().into_iter().filter(|(file, ..)| file.ends_with("kalypso-check.yml")) {
+    for (_, _, job) in github_jobs().into_iter().filter(|(file, ..)| file.ends_with("-check.yml")) {
         let text = job.to_string();
         let has_secret = text.contains("secrets.") || text.contains("github.token") || text.contains("write");
         let condition = "github.event.pull_request.head.repo.full_name == github.repository";
@@ -126,7 +136,7 @@ fn pull_requests_do_not_get_the_secrets_of_the_protected_branches() {
     let protected = ["KALYPSO_GIT_TOKEN", "KALYPSO_HOST_TOKEN", "KALYPSO_HUB_TOKEN", "KALYPSO_CACHE_KEY"];
     for (file, _, job) in github_jobs() {
         let uses = protected.iter().any(|name| job.to_string().contains(&format!("secrets.{name}")));
-        assert_eq!(job["environment"] == "kalypso", uses, "{file}");
+        assert_eq!(job["environment"].is_string(), uses, "{file}");
         assert!(!(uses && file.ends_with("kalypso-check.yml")), "{file}");
     }
     for file in AZURE {
@@ -153,7 +163,8 @@ fn triggering_workflows_exist_under_their_names() {
 fn only_jobs_that_change_nothing_are_cancelled() {
     for (file, workflow, job) in github_jobs() {
         let is_cancelled = workflow["concurrency"]["cancel-in-progress"].as_bool().unwrap();
-        assert_eq!(is_cancelled, !job.to_string().contains("kalypso publish"), "{file}");
+        let writes = ["kalypso publish", "kalypso app deploy"];
+        assert_eq!(is_cancelled, !writes.iter().any(|command| job.to_string().contains(command)), "{file}");
     }
     let pipelines = gitlab::file("kalypso");
     let jobs = pipelines.as_object().unwrap().iter().filter(|(_, job)| job.to_string().contains("kalypso publish"));
@@ -166,4 +177,20 @@ fn only_jobs_that_change_nothing_are_cancelled() {
     assert_eq!(jobs.len(), expected.len());
     assert!(jobs.iter().all(|job| expected.contains(job)), "{jobs:?}");
     assert_eq!(pipelines[".kalypso"]["interruptible"], false);
+}
+
+#[test]
+fn actions_are_pinned_by_their_commits() {
+    let files = GITHUB.iter().chain(OF_APPLICATIONS).filter(|file| file.contains("/github/"));
+    for (file, text) in files.map(|file| (file, page::text(file))) {
+        for action in text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("uses: ")) {
+            let Some((_, pinned)) = action.split_once('@') else {
+                assert_eq!(action, "./.github/actions/kalypso", "{file}");
+                continue;
+            };
+            let (commit, version) = pinned.split_once(" # v").unwrap_or_else(|| panic!("{file}: {action}"));
+            assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{file}: {action}");
+            assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{file}: {action}");
+        }
+    }
 }

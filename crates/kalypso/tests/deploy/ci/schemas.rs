@@ -6,7 +6,7 @@ use std::{env, fs};
 use jsonschema::{Draft, Validator};
 use serde_json::Value as Json;
 
-use super::rules::{AZURE, GITHUB, GITLAB};
+use super::rules::{AZURE, GITHUB, GITLAB, OF_APPLICATIONS};
 use crate::{page, yaml};
 
 const VARIABLE: &str = "KALYPSO_CI_SCHEMAS";
@@ -49,11 +49,17 @@ fn check(name: &str, files: &[&str]) {
     }
 }
 
+/// The files for applications in a folder.
+fn of_applications(folder: &str) -> Vec<&'static str> {
+    OF_APPLICATIONS.iter().copied().filter(|file| file.contains(folder)).collect()
+}
+
 #[test]
 fn github_workflows_match_their_schema() {
     let (actions, workflows): (Vec<&str>, Vec<&str>) = GITHUB.iter().partition(|file| file.ends_with("action.yml"));
     check("github-actions", &actions);
     check("github-workflows", &workflows);
+    check("github-workflows", &of_applications("github/"));
 }
 
 #[test]
@@ -64,9 +70,11 @@ fn workflow_of_this_project_matches_its_schema() {
 #[test]
 fn gitlab_pipelines_match_their_schema() {
     check("gitlab-ci", GITLAB);
+    check("gitlab-ci", &of_applications("gitlab/"));
 }
 
 #[test]
 fn azure_pipelines_match_their_schema() {
     check("azure-pipelines", AZURE);
+    check("azure-pipelines", &of_applications("azure-pipelines/"));
 }
