@@ -2,6 +2,7 @@
 
 use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use model::kind::Kind;
+use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS};
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
@@ -145,6 +146,20 @@ pub(crate) const ANNOTATIONS: &[Setting] = &[
         pattern: Some(PAIRS_OF_NAMES),
         values: "`NEW=OLD`; several with commas between them",
         doc: "The earlier names of the workload's deployment targets, without the name of the workload. `kalypso rename` writes it.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentDescriptor],
+        key: APPLICATION_INPUTS,
+        pattern: None,
+        values: "a digest",
+        doc: "Everything that the manifests beside the descriptor depend on. `kalypso app deploy` writes it, and renders only targets with another digest.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentDescriptor],
+        key: APPLICATION_FILES,
+        pattern: None,
+        values: "JSON: blob ids by the paths of files",
+        doc: "The files that were written with the descriptor. `kalypso app deploy` writes it, and changes no other file.",
     },
 ];
 

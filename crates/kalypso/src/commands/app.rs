@@ -9,6 +9,11 @@ mod release;
 mod render;
 mod status;
 
+pub(crate) use self::deploy::ApplicationDeployment;
+pub(crate) use self::diff::ApplicationDifference;
+pub(crate) use self::release::ApplicationReleases;
+pub(crate) use self::render::RenderedApplication;
+pub(crate) use self::status::ApplicationStatus;
 use crate::arguments::{App, AppCommand};
 use crate::exit::Exit;
 

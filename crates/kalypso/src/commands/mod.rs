@@ -1,7 +1,7 @@
 //! The commands, one file for each.
 
 mod add;
-mod app;
+pub(crate) mod app;
 mod approve;
 mod audit;
 mod bootstrap;

@@ -3,6 +3,7 @@
 mod listing;
 mod schema;
 
+use application::explain::ExplainedTarget;
 use workbench::answers::branch_edit::BranchEditFields;
 use workbench::answers::codeowners::CodeOwnersFields;
 use workbench::answers::compare::EnvironmentComparison;
@@ -21,6 +22,9 @@ use workbench::answers::template_packs::TemplatePacks;
 use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
+use crate::commands::app::{
+    ApplicationDeployment, ApplicationDifference, ApplicationReleases, ApplicationStatus, RenderedApplication,
+};
 use crate::commands::promotion::dry_run::PlannedMoves;
 use crate::commands::report::signed::ExtendedFile;
 use crate::commands::simulate::{SimulatedScenario, SimulatedWalks};
@@ -68,6 +72,12 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("promote --dry-run", of_answer::<PlannedMoves>()),
         ("simulate", of_answer::<SimulatedScenario>()),
         ("simulate --random", of_answer::<SimulatedWalks>()),
+        ("app render", of_answer::<RenderedApplication>()),
+        ("app explain", of_answer::<ExplainedTarget>()),
+        ("app diff", of_answer::<ApplicationDifference>()),
+        ("app deploy", of_answer::<ApplicationDeployment>()),
+        ("app release list, app release show", of_answer::<ApplicationReleases>()),
+        ("app status", of_answer::<ApplicationStatus>()),
     ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }

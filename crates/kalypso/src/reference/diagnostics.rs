@@ -47,6 +47,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("K04", "Rendering"),
     ("K05", "Publishing"),
     ("K06", "Repositories"),
+    ("K07", "Applications"),
 ];
 
 /// The page of diagnostics, as Markdown: `docs/reference/diagnostics.md`.

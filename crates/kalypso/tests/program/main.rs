@@ -6,6 +6,7 @@ mod access;
 mod adding;
 #[cfg(test)]
 mod application_promotion;
+#[cfg(test)]
 mod application_world;
 #[cfg(test)]
 mod applications;
