@@ -23,6 +23,7 @@ pub mod programs;
 pub mod project;
 pub mod releases;
 pub mod render;
+pub mod scaffold;
 pub mod settings;
 pub mod values;
 pub mod variables;

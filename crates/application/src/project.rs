@@ -310,7 +310,7 @@ fn no_workload(settings: &ApplicationSettings, file: FileId) -> Diagnostic {
 }
 
 /// The workload in a file. There must be exactly one.
-fn workload((id, content): (FileId, &[u8])) -> Result<Arc<Object<Workload>>, Vec<Diagnostic>> {
+pub(crate) fn workload((id, content): (FileId, &[u8])) -> Result<Arc<Object<Workload>>, Vec<Diagnostic>> {
     let read = model::read::read_kind(id, content, Kind::Workload);
     let errors: Vec<_> = read.diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if !errors.is_empty() {

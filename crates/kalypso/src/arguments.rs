@@ -452,14 +452,15 @@ pub(crate) struct Explain {
     pub(crate) output: Format,
 }
 
-/// Print the JSON Schema of a kind, or of all kinds, for editors
+/// Print the JSON Schema of a kind, of all kinds, or of kalypso-app.toml, for editors
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso schema > kalypso.schema.json     all kinds
-  kalypso schema SchedulingPolicy          one kind")]
+  kalypso schema SchedulingPolicy          one kind
+  kalypso schema kalypso-app               the configuration file of an application")]
 pub(crate) struct Schema {
-    /// The kind [default: all]
+    /// The kind, or kalypso-app [default: all kinds]
     #[arg(value_name = "KIND")]
     pub(crate) kind: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 mod options;
 mod pattern;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,6 +17,7 @@ use toml::Spanned;
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
 use self::options::{EnvironmentOptions, HelmOptions, SourceOptions, ValuesOptions};
 pub use self::pattern::{PatternNames, PlaceholderText};
+pub use self::schema::schema;
 use crate::files::normalized;
 use crate::limits::PROGRAM_TIME_LIMIT;
 
@@ -411,7 +413,7 @@ pub(crate) fn is_yaml_name(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-fn is_environment_name(name: &str) -> bool {
+pub(crate) fn is_environment_name(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= 63 && name.chars().all(is_good) && !name.starts_with('-') && !name.ends_with('-')
 }

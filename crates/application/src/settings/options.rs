@@ -53,7 +53,7 @@ pub struct ApplicationOptions {
     pub(super) _git: toml::Table,
     /// The git host for pull requests, as in `kalypso.toml`: the program reads it.
     #[serde(rename = "host", default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     pub(super) _host: Option<toml::Value>,
 }
 

@@ -62,7 +62,7 @@ repo = {}
         );
         text.push_str(&self.git());
         match &self.host {
-            Some(host) => text.push_str(&host.section()),
+            Some(host) => text.push_str(&host.section("`publish` opens pull requests on this git host.")),
             None => text.push_str(HOST),
         }
         text
@@ -88,18 +88,19 @@ repo = {}
 }
 
 impl HostEntry {
-    fn section(&self) -> String {
+    /// The section of the git host, with a comment.
+    pub fn section(&self, comment: &str) -> String {
         let token = match &self.token {
             TokenLocation::Variable(name) => format!("token-env = {}\n", toml(name)),
             TokenLocation::File(path) => format!("token-file = {}\n", toml(path)),
         };
         let (kind, url) = (toml(&self.kind), toml(&self.url));
         let api = self.api_url.as_ref().map(|url| format!("api-url = {}\n", toml(url))).unwrap_or_default();
-        format!("\n# `publish` opens pull requests on this git host.\n[host]\nkind = {kind}\nurl = {url}\n{api}{token}")
+        format!("\n# {comment}\n[host]\nkind = {kind}\nurl = {url}\n{api}{token}")
     }
 
     /// The token for git. A token in a file is for the API only: git uses its own credential helpers then.
-    fn credential(&self) -> Option<String> {
+    pub fn credential(&self) -> Option<String> {
         let TokenLocation::Variable(name) = &self.token else { return None };
         let (prefix, name) = (toml(&self.repositories), toml(name));
         Some(format!(

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Format, PlanFormat};
+use super::{Format, InitHost, PlanFormat};
 
 /// Render an application's manifests from its values, and deploy them
 #[derive(Args, Debug)]
@@ -12,6 +12,7 @@ use super::{Format, PlanFormat};
 The commands read kalypso-app.toml, which names the chart or folder, the values, and the GitOps repository of the application.
 
 Examples:
+  kalypso app init shop --workspace store-team    begin an application, or describe one that exists
   kalypso app check                               everything renders, for all environments
   kalypso app diff -e dev --version 2.4.0         what would a deployment change?
   kalypso app deploy -e dev --version 2.4.0       deploy it
@@ -25,6 +26,7 @@ pub(crate) struct App {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AppCommand {
+    Init(AppInit),
     Render(AppRender),
     Check(AppCheck),
     Explain(AppExplain),
@@ -43,6 +45,68 @@ pub(crate) struct AppOptions {
     /// Read [git] and [host] from this file instead: in CI, that of the main branch, because a pull request could send a token elsewhere
     #[arg(long, value_name = "FILE")]
     pub(crate) access: Option<PathBuf>,
+}
+
+/// Make an application, or describe one that exists: its source, its values, its GitOps repository, and kalypso-app.toml
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A chart, a folder for Kustomize and a Workload that exist are used. Run it again to complete an interrupted run, or to add what is missing. No file that exists is
+changed. The files are committed only if the repository has no commit yet.
+
+Examples:
+  kalypso app init shop --workspace store-team                          on this machine
+  kalypso app init --workspace store-team -e dev,stage --target eu,us   in this folder, with two environments and two targets
+  kalypso app init --workspace store-team --gitops https://git.example/acme/shop-gitops --configs https://git.example/acme/shop-configs
+  kalypso app init shop --workspace store-team --host github --owner acme --create
+  kalypso app init shop --workspace store-team --like microsoft         the layout of Microsoft's application workflows")]
+pub(crate) struct AppInit {
+    /// The folder of the source: a new one, an empty one, or that of an application
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) directory: PathBuf,
+    /// The name of the workload [default: that of the Workload, or of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// The team, as in the registration of the workload
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workspace: Option<String>,
+    /// The environments in the order of promotion [default: those of the Workload, or dev]
+    #[arg(short, long = "env", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) environments: Vec<String>,
+    /// The folders of the targets [default: those of the Workload, or one named like the workload]
+    #[arg(long = "target", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// What is rendered [default: what is there, or a new chart]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) source: Option<AppSource>,
+    /// The repository with the values, with a branch for each environment: a URL or a path [default: the folder `values` of the source]
+    #[arg(long, value_name = "REPO")]
+    pub(crate) configs: Option<String>,
+    /// The repository that reconcilers pull: a URL or a path [default: `DIR-gitops.git` beside the folder]
+    #[arg(long, value_name = "REPO")]
+    pub(crate) gitops: Option<String>,
+    /// Use the layout of another tool
+    #[arg(long, value_enum, value_name = "TOOL")]
+    pub(crate) like: Option<AppLikeness>,
+    #[command(flatten)]
+    pub(crate) host: InitHost,
+}
+
+/// What is rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AppSource {
+    /// A Helm chart
+    Chart,
+    /// A folder for Kustomize
+    Kustomize,
+    /// Plain manifests
+    Manifests,
+}
+
+/// Another tool whose layout a new application has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AppLikeness {
+    /// The application workflows of Microsoft's Kalypso: repositories for values and manifests with a branch for each environment, the chart in `helm`
+    Microsoft,
 }
 
 /// What is rendered.

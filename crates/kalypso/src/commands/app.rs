@@ -4,6 +4,7 @@ mod check;
 mod deploy;
 mod diff;
 mod explain;
+mod init;
 mod reading;
 mod release;
 mod render;
@@ -22,6 +23,7 @@ const HISTORY_MAX: usize = 10_000;
 
 pub(super) fn run(options: &App) -> anyhow::Result<Exit> {
     match &options.command {
+        AppCommand::Init(options) => init::run(options),
         AppCommand::Render(options) => render::run(options),
         AppCommand::Check(options) => check::run(options),
         AppCommand::Explain(options) => explain::run(options),

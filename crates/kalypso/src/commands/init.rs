@@ -1,8 +1,8 @@
 //! `kalypso init`: the repositories of a new platform.
 
-mod hosting;
-mod init_options;
-mod questions;
+pub(super) mod hosting;
+pub(super) mod init_options;
+pub(super) mod questions;
 mod summary;
 
 use std::io::IsTerminal as _;
@@ -10,6 +10,7 @@ use std::io::IsTerminal as _;
 use workbench::platform::answers::Answers;
 use workbench::platform::{self, GitEnvironment};
 
+use self::hosting::NewRepositories;
 use self::init_options::InitOptions;
 use self::questions::Questions;
 use super::{check, plan};
@@ -26,11 +27,15 @@ pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
         None if is_asked => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
         None => given.answers(None)?,
     };
-    let token = init_options::token(&answers)?;
-    let created = if options.host.create {
-        hosting::create(&answers, token.as_deref(), !options.host.public)?
-    } else {
-        Vec::new()
+    let token = answers.host.as_ref().map(init_options::token).transpose()?.flatten();
+    let created = match &answers.host {
+        Some(host) if options.host.create => {
+            let urls = [(&answers.control_plane, "Which workload runs where"), (&answers.gitops, "What clusters pull")];
+            let urls = urls.into_iter().filter_map(|(place, text)| Some((place.remote.as_deref()?, text)));
+            let (all, is_private) = (&*urls.collect::<Vec<_>>(), !options.host.public);
+            hosting::create(host, token.as_deref(), NewRepositories { all, is_private })?
+        }
+        _ => Vec::new(),
     };
     let variables: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     let environment = GitEnvironment { variables: &variables, token: token.as_deref() };

@@ -7,6 +7,8 @@ mod adding;
 #[cfg(test)]
 mod application_promotion;
 #[cfg(test)]
+mod application_starting;
+#[cfg(test)]
 mod application_world;
 #[cfg(test)]
 mod applications;

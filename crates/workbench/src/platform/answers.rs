@@ -54,22 +54,29 @@ pub struct HostAnswer {
     pub token_file: Option<String>,
 }
 
+impl HostAnswer {
+    /// The sections of a configuration file. `repositories` is the start of the URLs that get the token.
+    pub fn entry(&self, repositories: String) -> HostEntry {
+        HostEntry {
+            kind: self.kind.clone(),
+            url: self.url.clone(),
+            api_url: self.api_url.clone(),
+            repositories,
+            token: match (&self.token_file, &self.token_variable) {
+                (Some(file), _) => TokenLocation::File(file.clone()),
+                (None, variable) => TokenLocation::Variable(variable.clone().unwrap_or_default()),
+            },
+        }
+    }
+}
+
 /// The current version of the form.
 pub const VERSION: u32 = 1;
 
 impl Answers {
     /// The content of `kalypso.toml`.
     pub fn configuration(&self) -> Configuration {
-        let host = self.host.as_ref().map(|host| HostEntry {
-            kind: host.kind.clone(),
-            url: host.url.clone(),
-            api_url: host.api_url.clone(),
-            repositories: self.repositories_prefix(),
-            token: match (&host.token_file, &host.token_variable) {
-                (Some(file), _) => TokenLocation::File(file.clone()),
-                (None, variable) => TokenLocation::Variable(variable.clone().unwrap_or_default()),
-            },
-        });
+        let host = self.host.as_ref().map(|host| host.entry(self.repositories_prefix()));
         Configuration { control_plane: self.control_plane.url.clone(), rewrites: self.rewrites(), host }
     }
 

@@ -34,7 +34,7 @@ pub struct Locations {
 
 impl Hosted<'_> {
     /// The start of the URLs of the owner's repositories, without a slash at the end.
-    fn base_url(&self) -> String {
+    pub fn base_url(&self) -> String {
         let (url, owner) = (self.url.trim_end_matches('/'), self.owner.trim_matches('/'));
         match self.kind {
             HostKind::AzureDevOps => format!("{url}/{owner}/_git"),

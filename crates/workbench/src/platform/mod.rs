@@ -3,6 +3,7 @@
 //! Each repository is built in a folder beside its place, and is then moved there. So it exists completely or not at all, however a run ends.
 
 pub mod answers;
+pub mod application;
 pub mod branch_copy;
 mod folder;
 mod git_program;
@@ -48,7 +49,8 @@ pub struct Made {
 }
 
 impl Made {
-    fn add(&mut self, name: impl Into<String>, is_new: bool) {
+    /// Adds what is new, or was there.
+    pub fn add(&mut self, name: impl Into<String>, is_new: bool) {
         if is_new { self.new.push(name.into()) } else { self.kept.push(name.into()) }
     }
 }

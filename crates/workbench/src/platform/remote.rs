@@ -51,15 +51,9 @@ fn unreachable(url: &str, failure: Failure) -> Failure {
 pub(super) fn push(git: &Git, folder: &Path, answers: &Answers, made: &mut Made) -> Result<(), Failure> {
     let repository = folder.join(CONTROL_PLANE);
     if let Some(url) = &answers.control_plane.remote {
-        let there = branches(git, url)?;
         let all: Vec<&str> = std::iter::once(MAIN).chain(answers.environments.iter().map(String::as_str)).collect();
-        let missing: Vec<_> = all.iter().filter(|name| !there.contains_key(**name)).collect();
-        // Git hosts make the first branch the default one.
-        for name in &missing {
-            let arguments = ["push", "--quiet", "--set-upstream", "origin", name];
-            git.run(&repository, &arguments).map_err(|failure| refused(url, failure))?;
-        }
-        made.add(format!("{url}: {}", all.join(", ")), !missing.is_empty());
+        let is_new = push_missing(git, (&repository, url), &all)?;
+        made.add(format!("{url}: {}", all.join(", ")), is_new);
     }
     if let Some(url) = &answers.gitops.remote {
         let trial = format!("{MAIN}:refs/heads/{TRIED}");
@@ -67,6 +61,18 @@ pub(super) fn push(git: &Git, folder: &Path, answers: &Answers, made: &mut Made)
         git.run(&repository, &arguments).map_err(|failure| refused(url, failure))?;
     }
     Ok(())
+}
+
+/// Pushes the branches that the remote repository does not have. Its name is `origin`. Returns whether there are any.
+pub(super) fn push_missing(git: &Git, (repository, url): (&Path, &str), all: &[&str]) -> Result<bool, Failure> {
+    let there = branches(git, url)?;
+    let missing: Vec<_> = all.iter().filter(|name| !there.contains_key(**name)).collect();
+    // Git hosts make the first branch the default one.
+    for name in &missing {
+        let arguments = ["push", "--quiet", "--set-upstream", "origin", name];
+        git.run(repository, &arguments).map_err(|failure| refused(url, failure))?;
+    }
+    Ok(!missing.is_empty())
 }
 
 fn refused(url: &str, failure: Failure) -> Failure {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use authoring::scaffold::NewFile;
 use authoring::scaffold::platform::MAIN;
+use tempfile::TempDir;
 
 use super::folder::ClaimedFolder;
 use super::git_program::Git;
@@ -23,14 +24,22 @@ pub(super) struct NewBranch {
     pub(super) files: Vec<NewFile>,
 }
 
-/// Builds a repository and moves it to its place, unless there is one. Returns whether it is new.
+/// Builds a repository in the folder of a platform and moves it to its place, unless there is one. Returns whether it is new.
 pub(super) fn place(
     claim: &ClaimedFolder,
     name: &str,
     build: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
-    let target = claim.folder().join(name);
-    match fs::symlink_metadata(&target) {
+    place_at(&claim.folder().join(name), || claim.workshop(), build)
+}
+
+/// The same with any place. `workshop` is an empty folder on the same file system, which is removed afterwards.
+pub(super) fn place_at(
+    target: &Path,
+    workshop: impl FnOnce() -> Result<TempDir, Failure>,
+    build: impl FnOnce(&Path) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    match fs::symlink_metadata(target) {
         Ok(_) if target.join("HEAD").is_file() || target.join(".git").exists() => return Ok(false),
         Ok(_) => {
             let message = format!("`{}` is in the way, and is no git repository", target.display());
@@ -39,25 +48,30 @@ pub(super) fn place(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(Failure::outside(format!("`{}` can't be read: {error}", target.display()))),
     }
-    let workshop = claim.workshop()?;
+    let workshop = workshop()?;
     let new = workshop.path().join("repository");
     let failed = |error: io::Error| Failure::outside(format!("`{}` can't be made: {error}", target.display()));
     fs::create_dir(&new).map_err(failed)?;
     build(&new)?;
-    fs::rename(&new, &target).map_err(failed)?;
+    fs::rename(&new, target).map_err(failed)?;
     Ok(true)
 }
 
 /// Makes a repository with branches, of which `main` is checked out. A promotion can push to a branch that is checked out. Git then updates the
 /// working tree, or refuses the push if the working tree has changes that are not committed.
 pub(super) fn with_branches(git: &Git, folder: &Path, branches: &[NewBranch]) -> Result<(), Failure> {
-    git.run(folder, &["init", "--quiet", "--template="])?;
-    git.run(folder, &["config", "receive.denyCurrentBranch", "updateInstead"])?;
-    git.run(folder, &["symbolic-ref", "HEAD", &format!("refs/heads/{MAIN}")])?;
+    with_working_tree(git, folder, MAIN)?;
     let [author, committer] = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map(|name| git.run(folder, &["var", name]));
     let input = import(branches, &author?, &committer?);
     git.feed(folder, &["fast-import", "--quiet", "--done"], &input)?;
     git.run(folder, &["reset", "--quiet", "--hard"]).map(drop)
+}
+
+/// Makes a repository without commits, whose working tree is for a branch. A push to this branch updates the working tree.
+pub(super) fn with_working_tree(git: &Git, folder: &Path, branch: &str) -> Result<(), Failure> {
+    git.run(folder, &["init", "--quiet", "--template="])?;
+    git.run(folder, &["config", "receive.denyCurrentBranch", "updateInstead"])?;
+    git.run(folder, &["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]).map(drop)
 }
 
 /// Makes a bare repository without branches.

@@ -5,14 +5,26 @@ use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::secret::Secret;
 use git_host::settings::{HostSettings, Waiter};
 use git_host::{GitHost, HostKind, HostRepository, hosts};
-use workbench::platform::answers::{Answers, HostAnswer, RepositoryAnswer};
+use workbench::platform::answers::HostAnswer;
 
 use crate::exit::Failure;
 use crate::stopping;
 
+/// Repositories to create.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct NewRepositories<'a> {
+    /// The URL of each, with its description.
+    pub(in crate::commands) all: &'a [(&'a str, &'a str)],
+    /// Whether only people with a permission can read them.
+    pub(in crate::commands) is_private: bool,
+}
+
 /// Creates the repositories that do not exist. Returns the URLs of the new ones.
-pub(super) fn create(answers: &Answers, token: Option<&str>, is_private: bool) -> anyhow::Result<Vec<String>> {
-    let Some(host) = &answers.host else { return Ok(Vec::new()) };
+pub(in crate::commands) fn create(
+    host: &HostAnswer,
+    token: Option<&str>,
+    repositories: NewRepositories<'_>,
+) -> anyhow::Result<Vec<String>> {
     let token = token.ok_or_else(|| {
         let variable = host.token_variable.as_deref().unwrap_or_default();
         Failure::usage("--create needs a token of the git host").help(format!(
@@ -22,14 +34,12 @@ pub(super) fn create(answers: &Answers, token: Option<&str>, is_private: bool) -
     let kind: HostKind = host.kind.parse()?;
     let client = connect(kind, host, token)?;
     let mut created = Vec::new();
-    let repositories = [(&answers.control_plane, "Which workload runs where"), (&answers.gitops, "What clusters pull")];
-    for (RepositoryAnswer { remote, .. }, description) in repositories {
-        let Some(url) = remote else { continue };
+    for (url, description) in repositories.all {
         let repository =
             HostRepository::parse(kind, url, &host.url).map_err(|error| Failure::usage(error.to_string()))?;
-        let new = NewRepository { is_private, description: description.to_owned() };
+        let new = NewRepository { is_private: repositories.is_private, description: (*description).to_owned() };
         match client.create_repository(&repository, &new) {
-            Ok(RepositoryCreation::Created) => created.push(url.clone()),
+            Ok(RepositoryCreation::Created) => created.push((*url).to_owned()),
             Ok(RepositoryCreation::Existed) => {}
             Err(error) => return Err(failed(url, &error).into()),
         }

@@ -190,7 +190,7 @@ fn reconcilers(names: &[String]) -> anyhow::Result<()> {
     }
 }
 
-fn host_kind(text: &str) -> Result<HostKind, Failure> {
+pub(in crate::commands) fn host_kind(text: &str) -> Result<HostKind, Failure> {
     let kind: HostKind = text.parse().map_err(|error| Failure::usage(format!("--host: {error}")))?;
     if kind == HostKind::Git {
         let failure = Failure::usage("a plain git server has no API, so --host can't name it");
@@ -199,7 +199,7 @@ fn host_kind(text: &str) -> Result<HostKind, Failure> {
     Ok(kind)
 }
 
-fn host(kind: HostKind, options: &InitHost, asked: &HostAnswers) -> anyhow::Result<HostAnswer> {
+pub(in crate::commands) fn host(kind: HostKind, options: &InitHost, asked: &HostAnswers) -> anyhow::Result<HostAnswer> {
     let url = options.url.as_ref().or(asked.url.as_ref()).map(|url| url.trim_end_matches('/').to_owned());
     let missing = || {
         Failure::usage(format!("--host-url is missing: {} has no public host", kind.title()))
@@ -229,9 +229,8 @@ fn absolute(path: &Path) -> anyhow::Result<String> {
     Ok(absolute.display().to_string())
 }
 
-/// The token of the git host. None without a host, or if the variable is not set: then git uses its own credentials.
-pub(super) fn token(answers: &Answers) -> anyhow::Result<Option<String>> {
-    let Some(host) = &answers.host else { return Ok(None) };
+/// The token of the git host. None if the variable is not set: then git uses its own credentials.
+pub(in crate::commands) fn token(host: &HostAnswer) -> anyhow::Result<Option<String>> {
     let text = match (&host.token_file, &host.token_variable) {
         (Some(file), _) => {
             let failed = |error| Failure::usage(format!("--token-file: `{file}` can't be read: {error}"));

@@ -12,7 +12,7 @@ pub(super) struct Questions<'a> {
 
 /// The answers about the git host.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct HostAnswers {
+pub(in crate::commands) struct HostAnswers {
     pub(super) kind: Option<String>,
     pub(super) url: Option<String>,
     pub(super) owner: Option<String>,
