@@ -42,7 +42,7 @@ pub(crate) struct AppOptions {
     /// The configuration file [default: kalypso-app.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Read [git] and [host] from this file instead: in CI, that of the main branch, because a pull request could send a token elsewhere
+    /// Read the sections git and host from this file instead: in CI, that of the main branch, because a pull request could send a token elsewhere
     #[arg(long, value_name = "FILE")]
     pub(crate) access: Option<PathBuf>,
 }
