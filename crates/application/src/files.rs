@@ -1,4 +1,6 @@
-//! Sets of files: a folder of a working tree, or a folder of a commit.
+//! Sets of files: a folder of a working tree, a folder of a commit, or an archive.
+
+mod archive;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,6 +43,9 @@ pub enum FilesError {
         /// The limit.
         limit: String,
     },
+    /// An archive is damaged, or it contains something that no chart needs.
+    #[error("the archive can't be read: {0}")]
+    Archive(String),
     /// The repository can't be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
@@ -149,7 +154,7 @@ impl FileSet {
     }
 
     /// Replaces the content of a file.
-    pub(crate) fn replace(&mut self, path: &str, content: Vec<u8>) {
+    pub fn replace(&mut self, path: &str, content: Vec<u8>) {
         if let Some(file) = self.0.get_mut(path) {
             *file = Arc::new(File { id: GitId::of_blob(&content), content: content.into(), ..(**file).clone() });
         }

@@ -6,10 +6,11 @@
 //! kalypso-app.toml ─> Settings ─┐
 //! values of an environment ─────┼─> Target ─> merged values ─> helm or kustomize ─> Rendered ─> Deployment ─> edits of the GitOps branch
 //! chart or folder (FileSet) ────┘
+//! files of services ─> charts ──┘
 //! ```
 //!
-//! Everything is a pure function of [`FileSet`](files::FileSet)s, except two parts: [`files`] reads folders and commits, and [`programs`] runs Helm and
-//! Kustomize. Results carry all diagnostics, with their places in the files.
+//! Everything is a pure function of [`FileSet`](files::FileSet)s, except three parts: [`files`] reads folders and commits, [`programs`] runs Helm and
+//! Kustomize, and [`services::ChartStore`] keeps downloaded charts. Results carry all diagnostics, with their places in the files.
 
 pub mod declarations;
 pub mod deployment;
@@ -24,6 +25,7 @@ pub mod project;
 pub mod releases;
 pub mod render;
 pub mod scaffold;
+pub mod services;
 pub mod settings;
 pub mod values;
 pub mod variables;

@@ -8,6 +8,12 @@ pub(crate) const FILES_MAX: usize = 20_000;
 /// Maximum size of all files of one chart or folder of values, in bytes. Helm itself refuses charts above 1 MiB as a release in a cluster; vendored charts are larger.
 pub(crate) const FILES_BYTES_MAX: u64 = 128 << 20;
 
+/// Maximum size of the archive of a chart, in bytes. The largest public charts have some MiB.
+pub(crate) const ARCHIVE_BYTES_MAX: u64 = 32 << 20;
+
+/// Maximum size of a file that Helm writes during a download, in bytes. Lists of large chart repositories have about 30 MiB.
+pub(crate) const DOWNLOAD_BYTES_MAX: u64 = 128 << 20;
+
 /// Maximum depth of nested folders. Git itself has no limit.
 pub(crate) const FOLDER_DEPTH_MAX: usize = 64;
 

@@ -13,7 +13,7 @@ use model::source::{File, FileId, Files, Source};
 use crate::deployment::Provenance;
 use crate::files::{FileSet, FilesError, joined, normalized};
 use crate::limits::FILES_BYTES_MAX;
-use crate::settings::{ApplicationSettings, EnvironmentSettings, FILE_NAME, PatternNames};
+use crate::settings::{ApplicationSettings, EnvironmentSettings, FILE_NAME, PatternNames, SourceKind};
 use crate::variables::Variables;
 
 /// The state of the source that is read.
@@ -176,6 +176,15 @@ impl Project {
         joined(&self.folder, &self.settings.source.folder)
     }
 
+    /// Reads the files of the source's folder.
+    ///
+    /// # Errors
+    /// If they can't be read.
+    pub fn source(&self, repositories: &dyn Repositories) -> Result<FileSet, ProjectError> {
+        let source = self.place.set(repositories, &self.source_folder());
+        source.map_err(|error| ProjectError::Files { what: "the source", error })
+    }
+
     /// Reads the source and the values of an environment. `values_commit` pins the values. None: the newest ones.
     ///
     /// # Errors
@@ -186,15 +195,20 @@ impl Project {
         environment: &EnvironmentSettings,
         values_commit: Option<GitId>,
     ) -> Result<EnvironmentFiles, ProjectError> {
-        let source = self.place.set(repositories, &self.source_folder());
-        let source = source.map_err(|error| ProjectError::Files { what: "the source", error })?;
+        let source = self.source(repositories)?;
         let names = self.names(environment);
         let values = &self.settings.values;
         let path = values.path.text(names);
         let wrong = |error| ProjectError::Files { what: "the values", error };
+        // A service needs no values.
+        let may_miss = self.settings.source.kind == SourceKind::Services;
+        let found = |set| match set {
+            Err(FilesError::Missing(_)) if may_miss => Ok(FileSet::default()),
+            set => set.map_err(wrong),
+        };
         let path = normalized(&path).ok_or_else(|| wrong(FilesError::Missing(path)))?;
         let Some(branch) = values.branch.as_ref().map(|branch| branch.text(names)) else {
-            let values = self.values_place.set(repositories, &joined(&self.folder, &path)).map_err(wrong)?;
+            let values = found(self.values_place.set(repositories, &joined(&self.folder, &path)))?;
             let values_commit = match (&self.place, &self.values_place) {
                 (Place::Commit(source), Place::Commit(values)) if source.id != values.id => Some(values.id),
                 _ => None,
@@ -211,7 +225,7 @@ impl Project {
             None => Revision::branch(&branch),
         };
         let commit = repositories.resolve(&url, &revision)?;
-        let values = FileSet::of_commit(repositories, &commit, &path).map_err(wrong)?;
+        let values = found(FileSet::of_commit(repositories, &commit, &path))?;
         Ok(EnvironmentFiles { source, values, values_commit: Some(commit.id) })
     }
 

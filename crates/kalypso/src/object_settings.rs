@@ -2,7 +2,7 @@
 
 use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS};
+use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_VERSION};
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
@@ -160,6 +160,13 @@ pub(crate) const ANNOTATIONS: &[Setting] = &[
         pattern: None,
         values: "JSON: blob ids by the paths of files",
         doc: "The files that were written with the descriptor. `kalypso app deploy` writes it, and changes no other file.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentDescriptor],
+        key: APPLICATION_VERSION,
+        pattern: None,
+        values: "a semantic version",
+        doc: "The version of the application, where the descriptor has the version of the chart of a service. `kalypso app deploy` writes it.",
     },
 ];
 

@@ -1950,6 +1950,50 @@ codes! {
     ///
     /// If they are really gone, use `kalypso app deploy --confirm-removals`.
     ManyRemovals = "K0712",
+    /// The file of a service is wrong.
+    ///
+    /// The folder that `services` of `kalypso-app.toml` names has a file for each service. It says which chart of which repository is rendered. The file has the name
+    /// of the service, so that a service is known also while its file can't be read: then its folder in the GitOps branch stays.
+    ///
+    /// ```yaml
+    /// name: prometheus               # the file is prometheus.yaml
+    /// helm:
+    ///   repository: https://prometheus-community.github.io/helm-charts
+    ///   chart: prometheus
+    ///   version: 25.x                # a range: write one version
+    /// ```
+    ///
+    /// Correct the field that the message shows. The version is exact, because the same commit must give the same manifests tomorrow.
+    ServiceFile = "K0715",
+    /// The chart of a service has no digest.
+    ///
+    /// A repository can replace a version of a chart by another content. Without a digest, nothing notices it, and the chart is downloaded again each time.
+    ///
+    /// ```yaml
+    /// helm:
+    ///   version: 25.8.0
+    ///   digest: sha256:9f1c…         # the SHA-256 of the chart's archive
+    /// ```
+    ///
+    /// `kalypso app update --pin` writes the digests that are missing.
+    ServiceNotPinned = "K0716",
+    /// The chart of a service can't be downloaded or unpacked.
+    ///
+    /// The service is not rendered, and a deployment leaves its folder as it is. Other services are rendered. The message is that of Helm, or it says what is wrong with
+    /// the archive: links and paths that lead out of the chart are never unpacked.
+    ///
+    /// Check the address of the repository, the name of the chart and the version. `helm show chart NAME --repo URL` shows what the repository has.
+    ChartNotAvailable = "K0717",
+    /// The chart of a service is not the one that its file names.
+    ///
+    /// The digest of the downloaded archive differs from `digest`. The version was replaced in the repository, or on the way from there.
+    ///
+    /// ```text
+    /// the chart has the digest sha256:0aa3…, but the file of the service names sha256:9f1c…
+    /// ```
+    ///
+    /// Find out why. If the new content is right, remove `digest` and run `kalypso app update --pin`.
+    ChartDigest = "K0718",
 }
 
 #[cfg(test)]

@@ -35,10 +35,12 @@ pub struct DeployedTarget {
     pub workload: String,
     /// The environment of the platform.
     pub environment: String,
-    /// The version.
+    /// The version of the manifests.
     pub version: String,
     /// The build. Empty without one.
     pub build: String,
+    /// The version of the application, if it is not that of the manifests.
+    pub application_version: Option<String>,
     /// The commit of the source.
     pub commit: String,
     /// The digest of what the manifests depend on. None: another program wrote the descriptor.
@@ -129,7 +131,7 @@ impl DeployedBranch {
 
 impl DeployedTarget {
     fn new(read: ReadDescriptor, folder: &Tree, open: &Open<'_>) -> Result<Self, OpenError> {
-        let ReadDescriptor { spec, inputs, files, .. } = read;
+        let ReadDescriptor { spec, inputs, application_version, files } = read;
         let mut edited = Vec::new();
         for (name, id) in &files.0 {
             if folder.find(name, open)?.map(|child| Child::id(&child)) != Some(*id) {
@@ -141,6 +143,7 @@ impl DeployedTarget {
             environment: spec.environment.to_string(),
             version: spec.version.to_string(),
             build: spec.build.to_string(),
+            application_version,
             commit: spec.commit.to_string(),
             inputs,
             recorded: files,
@@ -148,7 +151,12 @@ impl DeployedTarget {
         })
     }
 
-    /// The version with its build, as deployments name it.
+    /// The version of the application, with its build.
+    pub fn release_version(&self) -> String {
+        self.application_version.clone().unwrap_or_else(|| self.whole_version())
+    }
+
+    /// The version of the manifests with its build.
     pub fn whole_version(&self) -> String {
         if self.build.is_empty() { self.version.clone() } else { format!("{}+{}", self.version, self.build) }
     }
@@ -157,8 +165,10 @@ impl DeployedTarget {
 impl DeployedBranch {
     /// The version and the commit of the source that are deployed. None: nothing is deployed, or the targets have different versions and no tracking file decides.
     pub fn release(&self, workload: &str, environment: &str) -> Option<(String, String)> {
-        let mut releases: Vec<_> =
-            self.of(workload, environment).map(|(_, target)| (target.whole_version(), target.commit.clone())).collect();
+        let mut releases: Vec<_> = self
+            .of(workload, environment)
+            .map(|(_, target)| (target.release_version(), target.commit.clone()))
+            .collect();
         releases.dedup();
         let tracked =
             || Some((self.tracking.get("Version")?.clone(), self.tracking.get("Promoted_Commit_Id")?.clone()));

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use authoring::scaffold::quoting::yaml;
 use model::git_id::GitId;
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS};
+use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_VERSION};
 use model::object::{AnyObject, DeploymentDescriptor};
 use model::read::read_kind;
 use model::source::FileId;
 
 use super::Provenance;
 use crate::render::InputsId;
+use crate::version::ApplicationVersion;
 
 /// A place in a repository, as descriptors name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct DescribedDeployment<'a> {
     pub manifests: &'a DescriptorPlace,
     /// What is deployed.
     pub provenance: &'a Provenance,
+    /// The version of the manifests: that of the application, or of the chart of a service.
+    pub version: &'a ApplicationVersion,
     /// The digest of what the manifests depend on.
     pub inputs: &'a InputsId,
     /// The files that are written with the descriptor.
@@ -56,12 +59,19 @@ pub struct DescribedDeployment<'a> {
 impl DescribedDeployment<'_> {
     /// The file. It contains no time, so that the same deployment has the same bytes.
     pub fn text(&self) -> String {
-        let Self { workload, application, workspace, source, target, environment, manifests, provenance, .. } = *self;
+        let Self {
+            workload, application, workspace, source, target, environment, manifests, provenance, version, ..
+        } = *self;
         let place = |place: &DescriptorPlace, indent: &str| {
             let DescriptorPlace { repo, branch, path } = place;
             format!("{indent}repo: {}\n{indent}branch: {}\n{indent}path: {}\n", yaml(repo), yaml(branch), yaml(path))
         };
-        let build = provenance.version.build();
+        let of_application = if *version == provenance.version {
+            String::new()
+        } else {
+            format!("    {APPLICATION_VERSION}: {}\n", quoted(&provenance.version.to_string()))
+        };
+        let build = version.build();
         let build = if build.is_empty() { String::new() } else { format!("    build: {}\n", quoted(build)) };
         format!(
             "\
@@ -73,7 +83,7 @@ metadata:
   annotations:
     {APPLICATION_INPUTS}: {inputs}
     {APPLICATION_FILES}: {files}
-spec:
+{of_application}spec:
   workload:
     name: {workload}
     source:
@@ -99,7 +109,7 @@ spec:
             target = yaml(target),
             environment = yaml(environment),
             manifests = place(manifests, "      "),
-            version = quoted(&provenance.version.without_build()),
+            version = quoted(&version.without_build()),
             commit = quoted(&provenance.source.to_string()),
         )
     }
@@ -115,6 +125,8 @@ fn quoted(text: &str) -> String {
 pub(super) struct ReadDescriptor {
     pub(super) spec: DeploymentDescriptor,
     pub(super) inputs: Option<InputsId>,
+    /// The version of the application, if it is not that of the manifests.
+    pub(super) application_version: Option<String>,
     pub(super) files: RecordedFiles,
 }
 
@@ -127,6 +139,7 @@ pub(super) fn read(content: &[u8]) -> Option<ReadDescriptor> {
     })?;
     let annotation = |key| descriptor.annotations.get(key).map(ToString::to_string);
     Some(ReadDescriptor {
+        application_version: annotation(APPLICATION_VERSION),
         inputs: annotation(APPLICATION_INPUTS).map(InputsId::from_text),
         files: annotation(APPLICATION_FILES).and_then(|text| RecordedFiles::parse(&text)).unwrap_or_default(),
         spec: descriptor.spec.clone(),

@@ -44,9 +44,8 @@ pub fn trailers(
 /// The first line of the commit message, and the title of the pull request. The plans have the names of their environments.
 pub fn commit_message(workload: &str, plans: &[(&str, &DeploymentPlan)], provenance: &Provenance) -> String {
     let version = provenance.version.to_string();
-    let targets = plans.iter().flat_map(|(_, plan)| &plan.targets);
-    let mut left = targets.filter(|target| target.action != TargetAction::Removed);
-    let is_new = left.any(|target| target.before.as_ref() != Some(&version));
+    let mut targets = plans.iter().flat_map(|(_, plan)| &plan.targets);
+    let is_new = targets.any(|target| target.has_new_version);
     match (plans, is_new) {
         ([(environment, _)], true) => format!("Deploy {workload} {version} to {environment}"),
         ([(environment, _)], false) => format!("Configure {workload} {version} in {environment}"),

@@ -17,6 +17,7 @@ use crate::files::joined;
 use crate::render::{InputsId, RenderedTarget, TargetFiles, TargetState};
 use crate::settings::{ApplicationSettings, DESCRIPTOR_FILE, EnvironmentSettings, KUSTOMIZATION_FILE};
 use crate::values::TargetPath;
+use crate::version::ApplicationVersion;
 
 /// The share of the deployed targets that may be removed without a word of a person, and the number up to which the share does not matter.
 const REMOVALS_MAX: (f64, usize) = (0.2, 5);
@@ -83,6 +84,8 @@ pub struct TargetDeployment {
     pub action: TargetAction,
     /// The version that is deployed now.
     pub before: Option<String>,
+    /// Whether the application has another version than the one that is deployed now.
+    pub has_new_version: bool,
 }
 
 /// A planned deployment.
@@ -124,9 +127,16 @@ impl DeploymentPlan {
     }
 }
 
+/// What a descriptor says about the manifests of its target.
+struct DescribedManifests<'a> {
+    inputs: &'a InputsId,
+    /// The version: that of the application, or of the chart of a service.
+    version: &'a ApplicationVersion,
+}
+
 /// The new content of a target.
 struct Writing<'a> {
-    inputs: &'a InputsId,
+    described: DescribedManifests<'a>,
     /// What is deployed.
     own: Option<&'a DeployedTarget>,
     /// The new files. None: they stay.
@@ -144,8 +154,14 @@ impl Planning<'_> {
     fn target(&mut self, target: &RenderedTarget) -> Result<(), OpenError> {
         let deployed = self.request.current.targets.get(&target.path);
         let own = deployed.filter(|deployed| self.is_own(deployed));
-        let before = own.map(DeployedTarget::whole_version);
-        let mut change = TargetDeployment { path: target.path.clone(), action: TargetAction::Kept, before };
+        let version = &self.request.provenance.version;
+        let mut change = TargetDeployment {
+            path: target.path.clone(),
+            action: TargetAction::Kept,
+            before: own.map(DeployedTarget::whole_version),
+            has_new_version: own.map(DeployedTarget::release_version) != Some(version.to_string()),
+        };
+        let version = target.version.as_ref().unwrap_or(version);
         if let Some(other) = deployed.filter(|_| own.is_none()) {
             self.plan.problems.push(of_other(&target.path, other));
             self.plan.targets.push(change);
@@ -167,7 +183,8 @@ impl Planning<'_> {
             self.plan.targets.push(change);
             return Ok(());
         }
-        change.action = self.write(&target.path, Writing { inputs, own, files });
+        change.action =
+            self.write(&target.path, Writing { described: DescribedManifests { inputs, version }, own, files });
         self.plan.targets.push(change);
         Ok(())
     }
@@ -223,7 +240,7 @@ impl Planning<'_> {
 
     /// Adds the files of a target to the edits. Without files, its manifests stay.
     fn write(&mut self, target: &TargetPath, writing: Writing<'_>) -> TargetAction {
-        let Writing { inputs, own, files } = writing;
+        let Writing { described, own, files } = writing;
         let recorded = own.map(|own| own.recorded.clone()).unwrap_or_default();
         let (new, files) = match files {
             None => (recorded.clone(), BTreeMap::new()),
@@ -241,7 +258,7 @@ impl Planning<'_> {
         for name in recorded.0.keys().filter(|name| !new.0.contains_key(*name)) {
             self.files.insert(self.branch_path(target, name).into(), Edit::Removed);
         }
-        let descriptor: Arc<[u8]> = self.descriptor(target, inputs, &new).into_bytes().into();
+        let descriptor: Arc<[u8]> = self.descriptor(target, &described, &new).into_bytes().into();
         let path = self.branch_path(target, DESCRIPTOR_FILE);
         let id = GitId::of_blob(&descriptor);
         let existing = self.request.current.tree.find(&path, self.request.open).ok().flatten();
@@ -257,7 +274,7 @@ impl Planning<'_> {
         }
     }
 
-    fn descriptor(&self, target: &TargetPath, inputs: &InputsId, files: &RecordedFiles) -> String {
+    fn descriptor(&self, target: &TargetPath, described: &DescribedManifests<'_>, files: &RecordedFiles) -> String {
         let PlanRequest { settings, environment, workload, provenance, source, .. } = *self.request;
         let path = joined(&self.request.current.path, target.as_str());
         let declared = TargetDeclarations::new(settings, environment, workload).find(target);
@@ -282,7 +299,8 @@ impl Planning<'_> {
             environment: &environment.environment,
             manifests: &manifests,
             provenance,
-            inputs,
+            version: described.version,
+            inputs: described.inputs,
             files,
         }
         .text()
@@ -309,6 +327,7 @@ impl Planning<'_> {
                 path: path.clone(),
                 action: TargetAction::Removed,
                 before: Some(target.whole_version()),
+                has_new_version: false,
             };
             if !target.edited.is_empty() {
                 self.plan.problems.push(edited_files(path, &target.edited, options.overwrite));

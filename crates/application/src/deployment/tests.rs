@@ -161,7 +161,7 @@ fn target(path: &str, text: &str) -> RenderedTarget {
     let content: Arc<[u8]> = text.as_bytes().into();
     let files = BTreeMap::from([("manifests.yaml".to_owned(), content)]);
     let state = TargetState::Rendered(RenderedManifests { files, objects: Vec::new() });
-    RenderedTarget { path: TargetPath::new(path), inputs: Some(InputsId::from_text(text)), state }
+    RenderedTarget { path: TargetPath::new(path), version: None, inputs: Some(InputsId::from_text(text)), state }
 }
 
 fn actions(plan: &DeploymentPlan) -> Vec<(&str, TargetAction)> {
@@ -300,4 +300,24 @@ fn files_that_are_no_longer_rendered_are_removed() {
     fixture.deploy("1.0.0", &[with(&["a.yaml", "sub/b.yaml"])], NOTHING);
     fixture.deploy("1.0.0", &[with(&["a.yaml"])], NOTHING);
     assert_eq!(fixture.paths(), ["README.md", "eu/a.yaml", "eu/descriptor.yaml", "eu/kustomization.yaml"]);
+}
+
+#[test]
+fn a_service_has_the_version_of_its_chart() {
+    let fixture = Fixture::new(&[]);
+    let service = |name: &str, version: &str| RenderedTarget {
+        version: Some(version.parse().unwrap()),
+        ..target(name, &format!("{name} {version}"))
+    };
+    let targets = [service("eu", "25.8.0"), service("us", "1.2.0+7")];
+    fixture.deploy("2.4.0", &targets, NOTHING);
+    let branch = fixture.branch();
+    let versions: Vec<_> = branch.targets.values().map(DeployedTarget::whole_version).collect();
+    assert_eq!(versions, ["25.8.0", "1.2.0+7"]);
+    let commit = GitId::of_blob(b"2.4.0").to_string();
+    assert_eq!(branch.release("shop", "dev"), Some(("2.4.0".to_owned(), commit)));
+    let plan = fixture.deploy("2.4.0", &[service("eu", "25.9.0"), targets[1].clone()], NOTHING);
+    assert_eq!(actions(&plan), [("eu", TargetAction::Changed), ("us", TargetAction::Unchanged)]);
+    assert_eq!(plan.targets[0].before.as_deref(), Some("25.8.0"));
+    assert!(plan.targets.iter().all(|target| !target.has_new_version));
 }

@@ -4,18 +4,56 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::{HelmTemplate, Program, ProgramError, Programs};
+use super::{HelmTemplate, Program, ProgramError, Programs, RemoteChart};
 
 /// Programs that need no installation. They count their runs.
 #[derive(Debug, Default)]
 pub struct MemoryPrograms {
     runs: AtomicUsize,
+    downloads: AtomicUsize,
+    /// The charts of chart repositories, the newest one last.
+    charts: Vec<PublishedChart>,
+}
+
+/// A chart of a chart repository in memory.
+#[derive(Clone, Debug)]
+pub struct PublishedChart {
+    /// The URL of the repository.
+    pub repository: String,
+    /// The name.
+    pub chart: String,
+    /// The version.
+    pub version: String,
+    /// The archive.
+    pub archive: Vec<u8>,
 }
 
 impl MemoryPrograms {
     /// The number of manifests that were rendered.
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
+    }
+
+    /// The number of charts that were downloaded.
+    pub fn downloads(&self) -> usize {
+        self.downloads.load(Ordering::Relaxed)
+    }
+
+    /// Adds a chart to a chart repository.
+    pub fn publish(&mut self, chart: PublishedChart) {
+        self.charts.push(chart);
+    }
+
+    fn find(&self, chart: &RemoteChart<'_>) -> Result<&PublishedChart, ProgramError> {
+        let RemoteChart { repository, chart, version } = *chart;
+        let is_found = |known: &&PublishedChart| {
+            known.repository == repository
+                && known.chart == chart
+                && version.is_none_or(|version| known.version == version)
+        };
+        let found = self.charts.iter().rfind(is_found);
+        let missing = || ProgramError::Failed(Program::Helm, format!("chart \"{chart}\" not found in {repository}"));
+        found.ok_or_else(missing)
     }
 }
 
@@ -34,6 +72,16 @@ impl Programs for MemoryPrograms {
 
     fn helm_dependencies(&self, _: &Path, _: Duration) -> Result<(), ProgramError> {
         Ok(())
+    }
+
+    fn helm_pull(&self, chart: &RemoteChart<'_>, _: Duration) -> Result<Vec<u8>, ProgramError> {
+        self.downloads.fetch_add(1, Ordering::Relaxed);
+        self.find(chart).map(|found| found.archive.clone())
+    }
+
+    fn helm_show_chart(&self, chart: &RemoteChart<'_>, _: Duration) -> Result<Vec<u8>, ProgramError> {
+        let version = &self.find(chart)?.version;
+        Ok(format!("apiVersion: v2\nname: {}\nversion: {version}\n", chart.chart).into_bytes())
     }
 
     fn kustomize_build(&self, folder: &Path, _: Duration) -> Result<Vec<u8>, ProgramError> {

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-pub use self::memory::MemoryPrograms;
+pub use self::memory::{MemoryPrograms, PublishedChart};
 pub use self::real::{ProgramEnvironment, RealPrograms};
 
 /// Renders manifests. Every method blocks.
@@ -24,6 +24,18 @@ pub trait Programs: Sync {
     /// # Errors
     /// As in [`Self::helm_template`].
     fn helm_dependencies(&self, chart: &Path, time_limit: Duration) -> Result<(), ProgramError>;
+
+    /// The archive of a chart in a chart repository, with `helm pull`.
+    ///
+    /// # Errors
+    /// As in [`Self::helm_template`].
+    fn helm_pull(&self, chart: &RemoteChart<'_>, time_limit: Duration) -> Result<Vec<u8>, ProgramError>;
+
+    /// The `Chart.yaml` of a chart in a chart repository, with `helm show chart`.
+    ///
+    /// # Errors
+    /// As in [`Self::helm_template`].
+    fn helm_show_chart(&self, chart: &RemoteChart<'_>, time_limit: Duration) -> Result<Vec<u8>, ProgramError>;
 
     /// The manifests that `kustomize build` prints for a folder. `root` is the folder that it may read.
     ///
@@ -51,6 +63,17 @@ pub struct HelmTemplate<'a> {
     pub options: &'a [String],
     /// How long it may take.
     pub time_limit: Duration,
+}
+
+/// A chart in a chart repository.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteChart<'a> {
+    /// The URL of the repository: `https://…`, or `oci://…` for a registry.
+    pub repository: &'a str,
+    /// The name of the chart.
+    pub chart: &'a str,
+    /// The version. None: the newest one that is no pre-release.
+    pub version: Option<&'a str>,
 }
 
 /// A program.

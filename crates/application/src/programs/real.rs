@@ -1,23 +1,26 @@
 //! The real programs, found on the path. They get no network, no cluster, and no settings of the user.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use super::{HelmTemplate, Program, ProgramError, Programs};
-use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, PROGRAM_TIME_LIMIT};
+use super::{HelmTemplate, Program, ProgramError, Programs, RemoteChart};
+use crate::limits::{ARCHIVE_BYTES_MAX, DOWNLOAD_BYTES_MAX, MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, PROGRAM_TIME_LIMIT};
 
 /// A proxy that no one listens at: the port is reserved. The programs send every request there.
 const NO_NETWORK: &str = "http://127.0.0.1:1";
 
+/// The start of the addresses of registries.
+const OCI: &str = "oci://";
+
 /// What Helm adds to errors of templates. The option prints texts that are no YAML.
 const DEBUG_ADVICE: &str = "Use --debug flag to render out invalid YAML";
 
-/// The variables for the network that Helm needs to download dependencies.
+/// The variables for the network that Helm needs to download charts.
 const NETWORK_VARIABLES: [&str; 8] =
     ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
@@ -31,6 +34,8 @@ enum Call {
     Render,
     Version,
     Dependencies,
+    Pull,
+    ShowChart,
 }
 
 /// A file that a program may have, with the arguments of its calls.
@@ -58,7 +63,7 @@ pub struct ProgramEnvironment {
     pub path: OsString,
     /// `HOME`: launchers of programs may need it.
     pub home: Option<OsString>,
-    /// All other variables of the process. Only those for the network are used, and only to download dependencies.
+    /// All other variables of the process. Only those for the network are used, and only to download charts.
     pub variables: Vec<(OsString, OsString)>,
 }
 
@@ -89,7 +94,8 @@ impl RealPrograms {
     fn command(&self, program: Program, call: Call) -> Result<Command, ProgramError> {
         let found = candidates(program).iter().find_map(|candidate| Some((self.find(candidate.name)?, candidate)));
         let (file, candidate) = found.ok_or(ProgramError::Missing(program))?;
-        let mut command = subprocess::guarded(file, false, None);
+        let file_bytes_max = matches!(call, Call::Pull | Call::ShowChart).then_some(DOWNLOAD_BYTES_MAX);
+        let mut command = subprocess::guarded(file, false, file_bytes_max);
         command.env_clear().env("PATH", &self.environment.path).env("LC_ALL", "C").current_dir(self.folder.path());
         if let Some(home) = &self.environment.home {
             command.env("HOME", home);
@@ -101,7 +107,23 @@ impl RealPrograms {
             Call::Render => candidate.render,
             Call::Version => candidate.version,
             Call::Dependencies => &["dependency", "build"],
+            Call::Pull => &["pull"],
+            Call::ShowChart => &["show", "chart"],
         });
+        Ok(command)
+    }
+
+    /// A command of Helm that reads a chart of a chart repository.
+    fn remote(&self, call: Call, chart: &RemoteChart<'_>) -> Result<Command, ProgramError> {
+        let RemoteChart { repository, chart, version } = *chart;
+        let mut command = self.command(Program::Helm, call)?;
+        command.args(version.map(|version| format!("--version={version}")));
+        // Everything after `--` is not an option, whatever its name.
+        if repository.starts_with(OCI) {
+            command.arg("--").arg(format!("{}/{chart}", repository.trim_end_matches('/')));
+        } else {
+            command.arg(format!("--repo={repository}")).arg("--").arg(chart);
+        }
         Ok(command)
     }
 
@@ -167,6 +189,21 @@ impl Programs for RealPrograms {
             .map_err(|error| error.without_path(chart, ""))
     }
 
+    fn helm_pull(&self, chart: &RemoteChart<'_>, time: Duration) -> Result<Vec<u8>, ProgramError> {
+        let not_started = |error| ProgramError::NotStarted(Program::Helm, error);
+        let folder = TempDir::new_in(self.folder.path()).map_err(not_started)?;
+        let mut command = self.remote(Call::Pull, chart)?;
+        command.current_dir(folder.path());
+        self.run(Program::Helm, command, RunLimits { time, has_network: true })?;
+        let archive = archive(folder.path()).map_err(not_started)?;
+        archive.ok_or_else(|| ProgramError::Failed(Program::Helm, "`helm pull` wrote no archive".to_owned()))
+    }
+
+    fn helm_show_chart(&self, chart: &RemoteChart<'_>, time: Duration) -> Result<Vec<u8>, ProgramError> {
+        let command = self.remote(Call::ShowChart, chart)?;
+        self.run(Program::Helm, command, RunLimits { time, has_network: true })
+    }
+
     fn kustomize_build(&self, folder: &Path, time: Duration) -> Result<Vec<u8>, ProgramError> {
         let mut command = self.command(Program::Kustomize, Call::Render)?;
         command.arg("--").arg(folder);
@@ -190,6 +227,19 @@ impl ProgramError {
         let shown = if name.is_empty() { message.replace(&format!("{path}/"), "") } else { message };
         Self::Failed(program, shown.replace(&*path, if name.is_empty() { "the chart" } else { name }))
     }
+}
+
+/// The archive that `helm pull` wrote into a folder, with at most one byte more than it may have. None: it wrote none.
+fn archive(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "tgz") {
+            let mut content = Vec::new();
+            std::fs::File::open(path)?.take(ARCHIVE_BYTES_MAX + 1).read_to_end(&mut content)?;
+            return Ok(Some(content));
+        }
+    }
+    Ok(None)
 }
 
 /// The message of a program without what every message has.

@@ -7,17 +7,24 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::source::{FileId, Files};
 use model::yaml::Span;
 
+use super::source::TargetSource;
 use crate::programs::ProgramError;
 use crate::values::{MergedValue, ValueContent};
 
 /// The diagnostic for a program that failed.
 pub(super) fn diagnostic(
     error: &ProgramError,
-    (files, source_files): (&Files, &BTreeMap<Arc<str>, FileId>),
+    (files, source): (&Files, &TargetSource<'_>),
     values: &BTreeMap<Arc<str>, MergedValue>,
 ) -> Diagnostic {
-    let found = Diagnostic::error(Code::RenderFailed, error.to_string());
+    // Without a better place, the version of the chart is what people can change.
+    let of_service = || source.service.map(|service| (service.origin(&["helm", "version"]), ""));
+    let located = |found: Diagnostic, place: Option<(Origin, &str)>| match place {
+        Some((origin, text)) => found.at(origin, text),
+        None => found,
+    };
     let ProgramError::Failed(_, message) = error else {
+        let found = located(Diagnostic::error(Code::RenderFailed, error.to_string()), of_service());
         return match error {
             ProgramError::TimedOut(..) => {
                 found.help("a chart that needs longer can have it: `timeout-seconds` in `[helm]`")
@@ -29,12 +36,9 @@ pub(super) fn diagnostic(
     let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
     let mut found = Diagnostic::error(Code::RenderFailed, first.trim_end_matches(':').to_owned());
     found.notes.extend((!rest.is_empty()).then(|| rest.to_owned()));
-    let place = template(message, files, source_files).map(|origin| (origin, ""));
+    let place = template(message, files, &source.ids).map(|origin| (origin, ""));
     let place = place.or_else(|| Some((value(message, values)?, "this value")));
-    match place {
-        Some((origin, text)) => found.at(origin, text),
-        None => found,
-    }
+    located(found, place.or_else(of_service))
 }
 
 /// The line of a template that a message of Helm names: `shop/templates/service.yaml:12:20`. The first part is the name of the chart.

@@ -4,9 +4,8 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use super::RenderRequest;
-use crate::files::FileSet;
-use crate::settings::SourceKind;
+use super::source::TargetSource;
+use super::{PreparedTarget, RenderRequest};
 
 /// Changes if this program writes other bytes from the same inputs.
 const FORMAT: &str = "1";
@@ -24,8 +23,9 @@ impl InputsId {
         Self(text.into())
     }
 
-    /// The digest of a target.
-    pub(super) fn new(request: &RenderRequest<'_>, target: &str, source: &FileSet, json: &str) -> Self {
+    /// The digest of a target. None: its source has no files.
+    pub(super) fn new(request: &RenderRequest<'_>, target: &PreparedTarget, source: &TargetSource<'_>) -> Option<Self> {
+        let files = target.substituted.as_ref().or(source.files)?;
         let settings = request.settings;
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
@@ -34,16 +34,16 @@ impl InputsId {
         };
         add(FORMAT);
         add(request.program_version);
-        add(&source.listing());
+        add(&files.listing());
         add(&format!("{:?}", settings.source.kind));
         add(&format!("{:?} {} {}", settings.output.namespaces, settings.output.file, settings.output.kustomization));
-        if settings.source.kind == SourceKind::Chart {
-            add(&format!("{:?}", super::output::helm_options(&settings.helm)));
-            add(json);
+        if settings.source.kind.is_helm() {
+            add(&format!("{:?}", super::output::helm_options(&settings.helm, source.service)));
+            add(&target.json);
         }
-        add(&super::output::release(request, target));
+        add(&super::output::release(request, &target.path, source));
         let bytes = digest.finalize();
-        Self(bytes.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect())
+        Some(Self(bytes.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect()))
     }
 }
 

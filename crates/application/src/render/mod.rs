@@ -7,6 +7,7 @@ mod failure;
 mod inputs;
 mod output;
 mod prepare;
+mod source;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +16,14 @@ use model::diagnostic::Diagnostic;
 use model::object::{Object, Workload};
 use model::source::{FileId, Files};
 
+use self::source::TargetSource;
 use crate::files::FileSet;
 use crate::manifests::ManifestObject;
+use crate::services::Services;
 use crate::settings::{ApplicationSettings, EnvironmentSettings};
 use crate::values::{MergedValue, TargetPath};
 use crate::variables::Variables;
+use crate::version::ApplicationVersion;
 
 pub use self::inputs::InputsId;
 pub use self::output::RenderError;
@@ -35,8 +39,8 @@ pub struct RenderRequest<'a> {
     pub environment: &'a EnvironmentSettings,
     /// The workload.
     pub workload: &'a Object<Workload>,
-    /// The files of the source's folder.
-    pub source: &'a FileSet,
+    /// What the targets are rendered from.
+    pub source: RenderSource<'a>,
     /// The files with values.
     pub values: &'a FileSet,
     /// The variables that are the same for all targets, without those of the configuration file.
@@ -45,13 +49,22 @@ pub struct RenderRequest<'a> {
     pub program_version: &'a str,
 }
 
+/// What the targets of an environment are rendered from.
+#[derive(Clone, Copy)]
+pub enum RenderSource<'a> {
+    /// The files of one folder, for all targets.
+    Folder(&'a FileSet),
+    /// The charts of services: each service is one target, or has some.
+    Services(&'a Services),
+}
+
 /// The targets of an environment, ready to be rendered.
 pub struct PreparedTargets<'a> {
     request: RenderRequest<'a>,
     /// The files that diagnostics refer to.
     files: Files,
-    /// The files of the source, by path.
-    source_files: BTreeMap<Arc<str>, FileId>,
+    /// What the targets are rendered from.
+    sources: Vec<TargetSource<'a>>,
     targets: Vec<PreparedTarget>,
     /// The problems that concern no single target.
     problems: Vec<Diagnostic>,
@@ -66,8 +79,10 @@ pub struct PreparedTarget {
     pub values: BTreeMap<Arc<str>, MergedValue>,
     /// Its values as JSON.
     json: String,
+    /// What it is rendered from: an index of the sources.
+    source: usize,
     /// The files of the source with its variables, if the source has variables in its files.
-    source: Option<FileSet>,
+    substituted: Option<FileSet>,
     /// The digest of everything that its manifests depend on. None: an error stops it.
     pub inputs: Option<InputsId>,
     /// What is wrong with it.
@@ -89,6 +104,8 @@ pub struct Rendering {
 pub struct RenderedTarget {
     /// Its path.
     pub path: TargetPath,
+    /// Its own version: that of the chart of a service. None: it has the version of the application.
+    pub version: Option<ApplicationVersion>,
     /// The digest of everything that its manifests depend on. None: an error stops it.
     pub inputs: Option<InputsId>,
     /// Its manifests.

@@ -12,6 +12,7 @@ use model::source::{File, FileId, Source};
 use rayon::prelude::*;
 use tempfile::TempDir;
 
+use super::source::TargetSource;
 use super::{
     PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetState, failure,
 };
@@ -20,6 +21,7 @@ use crate::files::FileSet;
 use crate::manifests::{self, Parsed};
 use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
+use crate::services::ChartService;
 use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
 use crate::values::TargetPath;
 
@@ -34,9 +36,10 @@ pub enum RenderError {
     Folder(#[from] std::io::Error),
 }
 
-/// The options of `helm template` that are the same for all targets.
-pub(super) fn helm_options(settings: &HelmSettings) -> Vec<String> {
+/// The options of `helm template` for an own chart, or for the chart of a service.
+pub(super) fn helm_options(settings: &HelmSettings, service: Option<&ChartService>) -> Vec<String> {
     let HelmSettings { namespace, include_crds, skip_tests, kube_version, api_versions, .. } = settings;
+    let namespace = service.and_then(|service| service.namespace.as_ref()).or(namespace.as_ref());
     let mut options = Vec::new();
     options.extend(include_crds.then(|| "--include-crds".to_owned()));
     options.extend(skip_tests.then(|| "--skip-tests".to_owned()));
@@ -47,15 +50,16 @@ pub(super) fn helm_options(settings: &HelmSettings) -> Vec<String> {
 }
 
 /// The name of the release of a target.
-pub(super) fn release(request: &RenderRequest<'_>, target: &str) -> String {
-    request.settings.helm.release.text(names(request, &TargetPath::new(target)))
+pub(super) fn release(request: &RenderRequest<'_>, target: &TargetPath, source: &TargetSource<'_>) -> String {
+    request.settings.helm.release.text(names(request, target, source))
 }
 
-fn names<'a>(request: &'a RenderRequest<'_>, target: &'a TargetPath) -> PatternNames<'a> {
+fn names<'a>(request: &'a RenderRequest<'_>, target: &'a TargetPath, source: &'a TargetSource<'_>) -> PatternNames<'a> {
     PatternNames {
         workload: request.workload.name.as_str(),
         environment: &request.environment.name,
         target: target.name(),
+        service: source.service.map_or("", |service| &service.name),
         commit: "",
     }
 }
@@ -79,9 +83,9 @@ impl PreparedTargets<'_> {
             .map(|target| self.files.add(output_file(&self.request, &target.path, Arc::default())))
             .collect();
         let running = Running { prepared: &self, programs, folder: folder.path() };
-        if work.contains(&true) {
-            running.write_source()?;
-        }
+        let needed: BTreeSet<_> =
+            self.targets.iter().zip(&work).filter(|(_, needs)| **needs).map(|(target, _)| target.source).collect();
+        needed.into_iter().try_for_each(|source| running.write_source(source))?;
         let render =
             |((target, needs), file): ((&PreparedTarget, &bool), &FileId)| match (target.inputs.is_some(), needs) {
                 (false, _) => Ok((TargetState::Failed, Vec::new())),
@@ -100,7 +104,13 @@ impl PreparedTargets<'_> {
                 let content = manifests.files.values().next().cloned().unwrap_or_default();
                 self.files.set(file, output_file(&self.request, &target.path, content));
             }
-            targets.push(RenderedTarget { path: target.path.clone(), inputs: target.inputs.clone(), state });
+            let service = self.sources.get(target.source).and_then(|source| source.service);
+            targets.push(RenderedTarget {
+                path: target.path.clone(),
+                version: service.and_then(|service| service.version.clone()),
+                inputs: target.inputs.clone(),
+                state,
+            });
         }
         let of_targets = problems.into_iter().map(|(problem, targets)| naming(problem, &targets));
         let diagnostics = std::mem::take(&mut self.problems).into_iter().chain(of_targets).collect();
@@ -134,27 +144,32 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn chart(&self) -> PathBuf {
-        self.folder.join("chart")
+    fn chart(&self, source: usize) -> PathBuf {
+        self.folder.join(format!("chart-{source}"))
     }
 
-    /// Writes the files that all targets share.
-    fn write_source(&self) -> Result<(), RenderError> {
-        let request = &self.prepared.request;
-        if request.settings.source.kind != SourceKind::Chart {
+    /// Writes the chart that some targets share. The chart of a service contains its dependencies.
+    fn write_source(&self, index: usize) -> Result<(), RenderError> {
+        let settings = self.prepared.request.settings;
+        let source = self.prepared.sources.get(index);
+        let Some((source, files)) = source.and_then(|source| Some((source, source.files?))) else { return Ok(()) };
+        if !settings.source.kind.is_helm() {
             return Ok(());
         }
-        request.source.write(&self.chart())?;
-        if needs_download(request.source) {
-            self.programs.helm_dependencies(&self.chart(), request.settings.helm.time_limit)?;
+        files.write(&self.chart(index))?;
+        if source.service.is_none() && needs_download(files) {
+            self.programs.helm_dependencies(&self.chart(index), settings.helm.time_limit)?;
         }
         Ok(())
     }
 
     fn target(&self, target: &PreparedTarget, file: FileId) -> Result<(TargetState, Vec<Diagnostic>), RenderError> {
-        let output = match self.output(target) {
+        let Some(source) = self.prepared.sources.get(target.source) else {
+            return Ok((TargetState::Failed, Vec::new()));
+        };
+        let output = match self.output(target, source) {
             Err(RenderError::Program(error)) if !error.is_outside() => {
-                let places = (&self.prepared.files, &self.prepared.source_files);
+                let places = (&self.prepared.files, source);
                 return Ok((TargetState::Failed, vec![failure::diagnostic(&error, places, &target.values)]));
             }
             output => output?,
@@ -166,7 +181,7 @@ impl Running<'_> {
             let content = self.without_namespaces(content);
             if is_manifest(&name) {
                 // A file that is copied has its own place.
-                let copied = self.prepared.source_files.get(&*name).filter(|_| is_copy);
+                let copied = source.ids.get(&*name).filter(|_| is_copy);
                 let Parsed { objects, problems: own } = manifests::parse(&content, copied.copied().unwrap_or(file));
                 problems.extend(own);
                 manifests.objects.extend(objects);
@@ -187,30 +202,34 @@ impl Running<'_> {
     }
 
     /// The files that a target consists of, by name.
-    fn output(&self, target: &PreparedTarget) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
+    fn output(
+        &self,
+        target: &PreparedTarget,
+        source: &TargetSource<'_>,
+    ) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
         let request = &self.prepared.request;
         let settings = request.settings;
-        let source = target.source.as_ref().unwrap_or(request.source);
+        let Some(files) = target.substituted.as_ref().or(source.files) else { return Ok(BTreeMap::new()) };
         let one = |content| BTreeMap::from([(settings.output.file.clone(), content)]);
         match &settings.source.kind {
-            SourceKind::Chart => {
+            SourceKind::Chart | SourceKind::Services => {
                 let run = HelmTemplate {
-                    chart: &self.chart(),
-                    release: &release(request, target.path.as_str()),
+                    chart: &self.chart(target.source),
+                    release: &release(request, &target.path, source),
                     values: &target.json,
-                    options: &helm_options(&settings.helm),
+                    options: &helm_options(&settings.helm, source.service),
                     time_limit: settings.helm.time_limit,
                 };
                 Ok(one(self.programs.helm_template(&run)?))
             }
             SourceKind::Kustomize(overlay) => {
                 let folder = TempDir::new_in(self.folder)?;
-                source.write(folder.path())?;
-                let overlay = overlay.as_ref().map(|overlay| overlay.text(names(request, &target.path)));
+                files.write(folder.path())?;
+                let overlay = overlay.as_ref().map(|overlay| overlay.text(names(request, &target.path, source)));
                 let overlay = crate::files::normalized(overlay.as_deref().unwrap_or_default()).unwrap_or_default();
                 Ok(one(self.programs.kustomize_build(&folder.path().join(overlay), settings.helm.time_limit)?))
             }
-            SourceKind::Manifests => Ok(copied(source)),
+            SourceKind::Manifests => Ok(copied(files)),
         }
     }
 

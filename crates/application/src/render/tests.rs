@@ -64,7 +64,7 @@ impl Fixture {
             settings_file: FileId::default(),
             environment: &self.settings.environments[0],
             workload: &self.workload,
-            source: &self.source,
+            source: RenderSource::Folder(&self.source),
             values: &self.values,
             variables: &self.variables,
             program_version: "1",
@@ -201,4 +201,108 @@ fn targets_and_deployment_targets_belong_together() {
         "no deployment target of environment `dev` has the manifests of `uk`, so no cluster gets them",
     ];
     assert_eq!(messages, expected);
+}
+
+const SERVICE: &str = "\
+name: NAME
+helm:
+  repository: https://charts.example
+  chart: NAME
+  version: 25.8.0
+";
+
+/// The services with these names, without their charts.
+fn services(names: &[&str], files: &mut Files) -> Services {
+    let texts: Vec<_> = names.iter().map(|name| (format!("{name}.yaml"), SERVICE.replace("NAME", name))).collect();
+    let texts: Vec<_> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    Services::read(&set(&texts), files)
+}
+
+fn with_chart(mut services: Services, index: usize, chart: &[(&str, &str)]) -> Services {
+    let digest = crate::services::ChartDigest::of_archive(b"");
+    services.all[index].chart = Some(Arc::new(crate::services::PulledChart { digest, files: set(chart) }));
+    services
+}
+
+#[test]
+fn each_service_is_rendered_from_its_own_chart() {
+    let settings = SETTINGS.replace("chart = \"chart\"", "services = \"services\"");
+    let values = [("values.yaml", "replicas: ${REPLICAS}\n"), ("db/eu/values.yaml", ""), ("db/us/values.yaml", "")];
+    let fixture = Fixture::new(&settings, &[], &values);
+    let mut files = Files::default();
+    let services = services(&["cache", "db", "queue"], &mut files);
+    let services = with_chart(services, 0, &[("values.yaml", "host: ${HOSTNAME}\n")]);
+    let services = with_chart(services, 1, &[("Chart.yaml", "")]);
+    let request = RenderRequest { source: RenderSource::Services(&services), ..fixture.prepared().request };
+    let rendering = PreparedTargets::new(request, files).render(&MemoryPrograms::default(), &|_| false).unwrap();
+    let text = |target: &RenderedTarget| match &target.state {
+        TargetState::Rendered(manifests) => String::from_utf8_lossy(&manifests.files["manifests.yaml"]).into_owned(),
+        _ => "failed".to_owned(),
+    };
+    let paths: Vec<_> = rendering.targets.iter().map(|target| target.path.as_str()).collect();
+    assert_eq!(paths, ["cache", "db/eu", "db/us", "queue"]);
+    let [cache, eu, _, queue] = [0, 1, 2, 3].map(|index| text(&rendering.targets[index]));
+    // A text of a chart is for the program in the container.
+    assert!(
+        cache.contains("name: cache") && cache.contains(r#"{\"host\":\"${HOSTNAME}\",\"replicas\":\"2\"}"#),
+        "{cache}"
+    );
+    // The release has the name of the service, not that of the folder with its values.
+    assert!(eu.contains("name: db\n"), "{eu}");
+    assert_eq!(queue, "failed");
+    let version = rendering.targets[0].version.as_ref().unwrap();
+    assert_eq!(version.to_string(), "25.8.0");
+}
+
+#[test]
+fn the_namespace_of_a_service_counts() {
+    let settings =
+        ApplicationSettings::parse(&format!("{SETTINGS}helm = {{ namespace = \"shop\" }}\n"), FileId::default());
+    let mut services = services(&["db"], &mut Files::default());
+    let options = |service: Option<&crate::services::ChartService>| {
+        output::helm_options(&settings.as_ref().unwrap().helm, service)
+    };
+    assert_eq!(options(services.all.first()), ["--skip-tests", "--namespace=shop"]);
+    services.all[0].namespace = Some("data".to_owned());
+    assert_eq!(options(services.all.first()), ["--skip-tests", "--namespace=data"]);
+    assert_eq!(options(None), ["--skip-tests", "--namespace=shop"]);
+}
+
+#[test]
+fn only_targets_of_a_changed_chart_are_rendered() {
+    let settings = SETTINGS.replace("chart = \"chart\"", "services = \"services\"");
+    let fixture = Fixture::new(&settings, &[], &[("values.yaml", "")]);
+    let inputs = |text: &str| {
+        let mut files = Files::default();
+        let services = with_chart(services(&["cache", "db"], &mut files), 0, &[("Chart.yaml", text)]);
+        let services = with_chart(services, 1, &[("Chart.yaml", "")]);
+        let request = RenderRequest { source: RenderSource::Services(&services), ..fixture.prepared().request };
+        let prepared = PreparedTargets::new(request, files);
+        prepared.targets().iter().map(|target| target.inputs.clone().unwrap()).collect::<Vec<_>>()
+    };
+    let (before, after) = (inputs("version: 1"), inputs("version: 2"));
+    assert!(before[0] != after[0] && before[1] == after[1]);
+}
+
+#[test]
+fn values_without_a_service_are_reported() {
+    let settings = SETTINGS.replace("chart = \"chart\"", "services = \"services\"");
+    let problems = |values: &[(&str, &str)]| {
+        let fixture = Fixture::new(&settings, &[], values);
+        let mut files = Files::default();
+        let services = with_chart(services(&["cache"], &mut files), 0, &[("Chart.yaml", "")]);
+        let request = RenderRequest { source: RenderSource::Services(&services), ..fixture.prepared().request };
+        let diagnostics = source::stray_values(
+            &request,
+            &services,
+            &crate::values::ValuesTree::read(&fixture.values, &mut files, &mut Vec::new()),
+        );
+        diagnostics.into_iter().map(|found| format!("{}; {}", found.message, found.help[0])).collect::<Vec<_>>()
+    };
+    assert_eq!(problems(&[("values.yaml", "")]), Vec::<String>::new());
+    assert_eq!(
+        problems(&[("cahce/values.yaml", "")]),
+        ["there is no service `cahce` for these values; did you mean `cache`?"]
+    );
+    assert!(problems(&[])[0].starts_with("no service has values in environment `dev`;"));
 }

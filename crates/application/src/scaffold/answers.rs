@@ -8,7 +8,7 @@ use model::object::{Object, Workload};
 use super::found::{FoundApplication, WORKLOAD_FILES};
 use super::source::{NewSource, NewSourceKind};
 use crate::files::{joined, normalized};
-use crate::settings::{ApplicationSettings, FILE_NAME, PatternNames, SourceKind, is_environment_name};
+use crate::settings::{ApplicationSettings, FILE_NAME, PatternNames, SourceKind, is_dns_label};
 
 /// The environment of an application for which none is given.
 const ENVIRONMENT: &str = "dev";
@@ -206,9 +206,10 @@ impl NewApplication {
             SourceKind::Chart => (NewSourceKind::Chart, None),
             SourceKind::Kustomize(overlay) => (NewSourceKind::Kustomize, overlay.as_ref()),
             SourceKind::Manifests => (NewSourceKind::Manifests, None),
+            SourceKind::Services => (NewSourceKind::Services, None),
         };
         let folder = settings.source.folder.clone();
-        let is_new = overlay.is_none() && !found.has_folder(&folder);
+        let is_new = overlay.is_none() && kind != NewSourceKind::Services && !found.has_folder(&folder);
         Ok(Self {
             workload,
             workload_file,
@@ -303,7 +304,7 @@ fn environments(given: &GivenAnswers, existing: Option<&Object<Workload>>) -> Re
     if names.is_empty() {
         names.push(ENVIRONMENT.to_owned());
     }
-    if let Some(wrong) = names.iter().find(|name| !is_environment_name(name)) {
+    if let Some(wrong) = names.iter().find(|name| !is_dns_label(name)) {
         return Err(AnswerError::Environment(wrong.clone()));
     }
     each_once(&names)?;
@@ -359,7 +360,7 @@ impl TargetSearch<'_> {
 
 /// Whether a text can be the folder of a target: its parts are also parts of names of objects.
 fn is_target(text: &str) -> bool {
-    text.split('/').all(is_environment_name)
+    text.split('/').all(is_dns_label)
 }
 
 /// What is rendered: what is found, or a new source.
@@ -376,6 +377,7 @@ fn source(given: &GivenAnswers, found: &FoundApplication) -> NewSource {
         NewSourceKind::Chart => "chart",
         NewSourceKind::Kustomize => "kustomize",
         NewSourceKind::Manifests => "manifests",
+        NewSourceKind::Services => "services",
     };
     NewSource { kind, folder: folder.to_owned(), overlay: None, is_new: true }
 }

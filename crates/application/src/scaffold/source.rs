@@ -9,6 +9,8 @@ pub enum NewSourceKind {
     Kustomize,
     /// Its files are copied.
     Manifests,
+    /// By `helm template` of charts of other people. None is written for a new application.
+    Services,
 }
 
 /// What is rendered.

@@ -89,10 +89,19 @@ pub struct SourceSettings {
 pub enum SourceKind {
     /// By `helm template`.
     Chart,
+    /// By `helm template`, each service from its own chart. The folder contains the files of the services.
+    Services,
     /// By `kustomize build` of this folder inside of the source's. None: the folder itself.
     Kustomize(Option<PlaceholderText>),
     /// Its files are copied.
     Manifests,
+}
+
+impl SourceKind {
+    /// Whether Helm renders it.
+    pub fn is_helm(&self) -> bool {
+        matches!(self, Self::Chart | Self::Services)
+    }
 }
 
 /// Where the values are.
@@ -245,7 +254,11 @@ impl Resolving {
         } = options;
         let source = self.source(source);
         let file = self.file_name(&output.file);
-        let helm = self.helm(helm);
+        let release = match source.as_ref().map(|source| &source.kind) {
+            Some(SourceKind::Services) => "{service}",
+            _ => "{target}",
+        };
+        let helm = self.helm(helm, release);
         if workspace.get_ref().trim().is_empty() {
             self.problem(
                 &workspace.span(),
@@ -299,18 +312,19 @@ impl Resolving {
     /// The source. None: it names not exactly one folder.
     fn source(&mut self, source: Spanned<SourceOptions>) -> Option<SourceSettings> {
         let range = source.span();
-        let SourceOptions { chart, kustomize, manifests, overlay, repo, branch } = source.into_inner();
+        let SourceOptions { chart, kustomize, manifests, services, overlay, repo, branch } = source.into_inner();
         let is_kustomize = kustomize.is_some();
         let folders = [
             (chart, SourceKind::Chart),
             (kustomize, SourceKind::Kustomize(overlay.clone().map(PlaceholderText::new))),
             (manifests, SourceKind::Manifests),
+            (services, SourceKind::Services),
         ];
         let mut named = folders.into_iter().filter_map(|(folder, kind)| Some((folder?, kind)));
         let (Some((folder, kind)), None) = (named.next(), named.next()) else {
             self.problem(
                 &range,
-                "`source` must name exactly one of `chart`, `kustomize` and `manifests`",
+                "`source` must name exactly one of `chart`, `kustomize`, `manifests` and `services`",
                 "name the folder of your chart: `chart = \"chart\"`",
             );
             return None;
@@ -343,7 +357,8 @@ impl Resolving {
         name.clone()
     }
 
-    fn helm(&mut self, options: HelmOptions) -> HelmSettings {
+    /// How Helm renders. The name of the release is `release_default`, unless the options have another one.
+    fn helm(&mut self, options: HelmOptions, release_default: &str) -> HelmSettings {
         let HelmOptions { release, namespace, include_crds, skip_tests, kube_version, api_versions, timeout_seconds } =
             options;
         let time_limit = timeout_seconds.map_or(PROGRAM_TIME_LIMIT, |seconds| {
@@ -357,7 +372,7 @@ impl Resolving {
             Duration::from_secs(*seconds.get_ref())
         });
         HelmSettings {
-            release: PlaceholderText::new(release),
+            release: PlaceholderText::new(release.as_deref().unwrap_or(release_default)),
             namespace,
             include_crds,
             skip_tests,
@@ -374,7 +389,7 @@ impl Resolving {
         let mut environments: Vec<EnvironmentSettings> = Vec::new();
         for EnvironmentOptions { name, of, delivery, variables } in options {
             let (range, name) = (name.span(), name.into_inner());
-            if !is_environment_name(&name) {
+            if !is_dns_label(&name) {
                 self.problem(
                     &range,
                     format!("`{name}` is not the name of an environment"),
@@ -413,7 +428,8 @@ pub(crate) fn is_yaml_name(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-pub(crate) fn is_environment_name(name: &str) -> bool {
+/// Whether a text is a name of an environment or a service: a label of DNS.
+pub(crate) fn is_dns_label(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= 63 && name.chars().all(is_good) && !name.starts_with('-') && !name.ends_with('-')
 }

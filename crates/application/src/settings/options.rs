@@ -57,7 +57,7 @@ pub struct ApplicationOptions {
     pub(super) _host: Option<toml::Value>,
 }
 
-/// The source: a chart, a folder for Kustomize, or plain manifests. Exactly one of the three.
+/// The source: a chart, a folder for Kustomize, plain manifests, or services. Exactly one of the four.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct SourceOptions {
@@ -70,6 +70,9 @@ pub(super) struct SourceOptions {
     /// A folder with plain manifests.
     #[schema(value_type = Option<String>)]
     pub(super) manifests: Option<Spanned<String>>,
+    /// A folder with a file for each service: a chart of a chart repository, with its version.
+    #[schema(value_type = Option<String>)]
+    pub(super) services: Option<Spanned<String>>,
     /// The folder inside `kustomize` that is built: `overlays/{environment}/{target}`. Without it, the folder itself.
     pub(super) overlay: Option<String>,
     /// The URL of the source repository, for descriptors. Without it, that of the remote `origin`.
@@ -138,9 +141,10 @@ pub enum Namespaces {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(super) struct HelmOptions {
-    /// The name of the release: `{target}` is the last part of the target's path.
-    pub(super) release: String,
-    /// The namespace of the release. Without it, `default`.
+    /// The name of the release: `{target}` is the last part of the target's path, `{service}` the name of the service. Without it, `{service}` for services, and
+    /// `{target}` for a chart.
+    pub(super) release: Option<String>,
+    /// The namespace of the release. Without it, `default`. A service may have its own.
     pub(super) namespace: Option<String>,
     /// Whether the chart's custom resource definitions are rendered.
     pub(super) include_crds: bool,
@@ -212,7 +216,7 @@ impl Default for PlatformOptions {
 impl Default for HelmOptions {
     fn default() -> Self {
         Self {
-            release: "{target}".to_owned(),
+            release: None,
             namespace: None,
             include_crds: false,
             skip_tests: true,

@@ -13,6 +13,8 @@ pub struct PatternNames<'a> {
     pub environment: &'a str,
     /// `{target}`
     pub target: &'a str,
+    /// `{service}`
+    pub service: &'a str,
     /// `{commit}`
     pub commit: &'a str,
 }
@@ -30,9 +32,14 @@ impl PlaceholderText {
 
     /// The text with these names.
     pub fn text(&self, names: PatternNames<'_>) -> String {
-        let PatternNames { workload, environment, target, commit } = names;
-        let all =
-            [("{workload}", workload), ("{environment}", environment), ("{target}", target), ("{commit}", commit)];
+        let PatternNames { workload, environment, target, service, commit } = names;
+        let all = [
+            ("{workload}", workload),
+            ("{environment}", environment),
+            ("{target}", target),
+            ("{service}", service),
+            ("{commit}", commit),
+        ];
         let mut text = String::new();
         let mut rest = self.0.as_str();
         while let Some(at) = rest.find('{') {
@@ -52,7 +59,8 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, expected: &str) {
-        let names = PatternNames { workload: "shop", environment: "dev", target: "{commit}", commit: "4fb8c44" };
+        let names =
+            PatternNames { workload: "shop", environment: "dev", target: "{commit}", service: "db", commit: "4fb8c44" };
         assert_eq!(PlaceholderText::new(pattern).text(names), expected);
     }
 
@@ -61,6 +69,7 @@ mod tests {
         check("values/{environment}", "values/dev");
         check("deploy/{commit}/{environment}", "deploy/4fb8c44/dev");
         check("{target}", "{commit}");
+        check("{service}-{target}", "db-{commit}");
         check("a{b}{{workload}}", "a{b}{shop}");
         check("", "");
     }

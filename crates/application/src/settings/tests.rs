@@ -46,7 +46,7 @@ fn mistakes_are_reported_at_their_places() {
     check(
         "{ chart = \"./chart\" }",
         "{}",
-        &["{}: `source` must name exactly one of `chart`, `kustomize` and `manifests`"],
+        &["{}: `source` must name exactly one of `chart`, `kustomize`, `manifests` and `services`"],
     );
     check("./chart", "../chart", &["\"../chart\": `../chart` leads out of the folder of kalypso-app.toml"]);
     check("name = \"dev\"", "name = \"Dev_1\"", &["\"Dev_1\": `Dev_1` is not the name of an environment"]);
@@ -71,6 +71,15 @@ fn mistakes_are_reported_at_their_places() {
             "0: a time limit is between 1 second and 1 hour",
         ],
     );
+}
+
+#[test]
+fn releases_of_services_have_the_name_of_the_service() {
+    let release = |text: &str| ApplicationSettings::parse(text, FileId::default()).unwrap().helm.release;
+    assert_eq!(release(MINIMAL).as_str(), "{target}");
+    let services = MINIMAL.replace("chart = \"./chart\"", "services = \"services\"");
+    assert_eq!(release(&services).as_str(), "{service}");
+    assert_eq!(release(&format!("helm = {{ release = \"x\" }}\n{services}")).as_str(), "x");
 }
 
 #[test]

@@ -133,12 +133,18 @@ impl MergedValue {
         matches!(&self.content, ValueContent::Scalar(scalar) if scalar.resolve() == Resolved::Null)
     }
 
-    /// Replaces variables in all texts below. A text with a variable stays a text, also if its value looks like a number.
+    /// Replaces variables in all texts below, except for those of the file `literal`. A text with a variable stays a text, also if its value looks like a number.
     ///
     /// # Errors
     /// The places with variables that are not known.
-    pub(crate) fn substitute(&mut self, variables: &Variables, problems: &mut Vec<Diagnostic>) {
+    pub(crate) fn substitute(
+        &mut self,
+        variables: &Variables,
+        literal: Option<FileId>,
+        problems: &mut Vec<Diagnostic>,
+    ) {
         match &mut self.content {
+            ValueContent::Scalar(_) if literal == Some(self.place.file) => {}
             ValueContent::Scalar(scalar) if is_template(&scalar.text) => match variables.substitute(&scalar.text) {
                 Ok(text) => *scalar = Scalar { text: text.into(), style: ScalarStyle::DoubleQuoted, tag: None },
                 Err(unknown) => {
@@ -149,8 +155,12 @@ impl MergedValue {
                 }
             },
             ValueContent::Scalar(_) => {}
-            ValueContent::List(items) => items.iter_mut().for_each(|item| item.substitute(variables, problems)),
-            ValueContent::Map(map) => map.values_mut().for_each(|value| value.substitute(variables, problems)),
+            ValueContent::List(items) => {
+                items.iter_mut().for_each(|item| item.substitute(variables, literal, problems));
+            }
+            ValueContent::Map(map) => {
+                map.values_mut().for_each(|value| value.substitute(variables, literal, problems));
+            }
         }
     }
 }
@@ -217,7 +227,7 @@ mod tests {
         let variables: Variables = [("VERSION".to_owned(), "1.10".to_owned())].into_iter().collect();
         let mut merged = merge(&layers(&["tag: ${VERSION}\nn: [{m: 'v${VERSION}'}]\nbad: ${VERSON}"]));
         let mut problems = Vec::new();
-        merged.values_mut().for_each(|value| value.substitute(&variables, &mut problems));
+        merged.values_mut().for_each(|value| value.substitute(&variables, None, &mut problems));
         assert_eq!(json(&merged).unwrap().to_string(), r#"{"bad":"${VERSON}","n":[{"m":"v1.10"}],"tag":"1.10"}"#);
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].help, ["did you mean `${VERSION}`?"]);

@@ -81,6 +81,13 @@ impl ValuesTree {
         &self.targets
     }
 
+    /// The targets of a service: the leaves at or below its folder. Without a file with values there, it is the folder itself.
+    pub fn targets_of(&self, service: &str) -> Vec<TargetPath> {
+        let is_below = |path: &&TargetPath| path.as_str().split('/').next() == Some(service);
+        let found: Vec<_> = self.targets.iter().filter(is_below).cloned().collect();
+        if found.is_empty() { vec![TargetPath::new(service)] } else { found }
+    }
+
     /// The files with values of a target, from the root to the leaf. None: one of them can't be read.
     pub fn layers(&self, target: &TargetPath) -> Option<Vec<&Layer>> {
         let mut folders: Vec<_> = parents(target.as_str()).collect();
@@ -155,6 +162,15 @@ mod tests {
         assert_eq!((targets, problems.len()), (vec!["eu/api", "eu/b/c", "us"], 0));
         let count = |path: &str| tree.layers(&TargetPath::new(path)).map(|layers| layers.len());
         assert_eq!([count("eu/api"), count("eu/b/c"), count("us")], [Some(3), Some(3), Some(2)]);
+    }
+
+    #[test]
+    fn a_service_is_a_target_or_has_some() {
+        let (tree, _) = read(&[("values.yaml", ""), ("db/eu/values.yaml", ""), ("db/us/values.yaml", "")]);
+        let paths =
+            |service: &str| tree.targets_of(service).iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>();
+        assert_eq!((paths("db"), paths("d")), (vec!["db/eu".to_owned(), "db/us".to_owned()], vec!["d".to_owned()]));
+        assert_eq!(tree.layers(&TargetPath::new("d")).map(|layers| layers.len()), Some(1));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) enum AppCommand {
     Deploy(AppDeploy),
     Release(AppReleases),
     Status(AppStatus),
+    Update(AppUpdate),
 }
 
 /// The application that is read.
@@ -110,7 +111,7 @@ pub(crate) enum AppLikeness {
 }
 
 /// What is rendered.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub(crate) struct AppRelease {
     /// The version, a semantic version such as 2.4.0 or 2.4.0-rc.1+57
     #[arg(long, value_name = "VERSION")]
@@ -357,6 +358,36 @@ pub(crate) struct AppStatus {
     /// A file with the token for the hub [default: the variable `KALYPSO_HUB_TOKEN`]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) app: AppOptions,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Show newer versions of the charts of services, and write them into their files
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For each service, the chart repository is asked for its newest version that is no pre-release. The manifests of both versions are compared, for each environment.
+
+Examples:
+  kalypso app update                              which charts are old, and what would change?
+  kalypso app update prometheus --write           write the newest version and its digest
+  kalypso app update prometheus --to 25.8.0       another version
+  kalypso app update --pin                        write the digests that are missing, nothing else")]
+pub(crate) struct AppUpdate {
+    /// The services [default: all]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Write the digests that are missing, and change nothing else
+    #[arg(long, conflicts_with = "to")]
+    pub(crate) pin: bool,
+    /// The version, instead of the newest one
+    #[arg(long, value_name = "VERSION", requires = "names")]
+    pub(crate) to: Option<String>,
+    /// Write the versions and digests into the files
+    #[arg(long)]
+    pub(crate) write: bool,
     #[command(flatten)]
     pub(crate) app: AppOptions,
     /// The format of the answer

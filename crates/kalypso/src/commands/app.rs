@@ -9,12 +9,14 @@ mod reading;
 mod release;
 mod render;
 mod status;
+mod update;
 
 pub(crate) use self::deploy::ApplicationDeployment;
 pub(crate) use self::diff::ApplicationDifference;
 pub(crate) use self::release::ApplicationReleases;
 pub(crate) use self::render::RenderedApplication;
 pub(crate) use self::status::ApplicationStatus;
+pub(crate) use self::update::ServiceUpdates;
 use crate::arguments::{App, AppCommand};
 use crate::exit::Exit;
 
@@ -31,5 +33,6 @@ pub(super) fn run(options: &App) -> anyhow::Result<Exit> {
         AppCommand::Deploy(options) => deploy::run(options),
         AppCommand::Release(options) => release::run(options),
         AppCommand::Status(options) => status::run(options),
+        AppCommand::Update(options) => update::run(options),
     }
 }

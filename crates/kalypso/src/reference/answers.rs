@@ -24,6 +24,7 @@ use workbench::answers::why_not::WhyNotFields;
 use self::schema::of_answer;
 use crate::commands::app::{
     ApplicationDeployment, ApplicationDifference, ApplicationReleases, ApplicationStatus, RenderedApplication,
+    ServiceUpdates,
 };
 use crate::commands::promotion::dry_run::PlannedMoves;
 use crate::commands::report::signed::ExtendedFile;
@@ -78,6 +79,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("app deploy", of_answer::<ApplicationDeployment>()),
         ("app release list, app release show", of_answer::<ApplicationReleases>()),
         ("app status", of_answer::<ApplicationStatus>()),
+        ("app update", of_answer::<ServiceUpdates>()),
     ];
     answers.into_iter().map(|(title, fields)| (title.to_owned(), fields)).collect()
 }

@@ -22,6 +22,9 @@ pub const APPLICATION_INPUTS: &str = "application.kalypso.io/inputs";
 /// On a `DeploymentDescriptor`: the files that were written with it and their blob ids, as JSON. `kalypso app` writes it, and changes no other file.
 pub const APPLICATION_FILES: &str = "application.kalypso.io/files";
 
+/// On a `DeploymentDescriptor`: the version of the application, if the manifests beside it have a version of their own: that of a chart of others. `kalypso app` writes it.
+pub const APPLICATION_VERSION: &str = "application.kalypso.io/version";
+
 /// The content of an acknowledgement: the time until which it is valid, and the reason. None if it has no reason, or an invalid date.
 ///
 /// The value is the reason; or `until <day>: <reason>`.
@@ -60,6 +63,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (RENAMED_TARGETS, &[Kind::Workload]),
     (APPLICATION_INPUTS, &[Kind::DeploymentDescriptor]),
     (APPLICATION_FILES, &[Kind::DeploymentDescriptor]),
+    (APPLICATION_VERSION, &[Kind::DeploymentDescriptor]),
 ];
 
 #[cfg(test)]

@@ -72,3 +72,30 @@ fn kubectl_takes_the_place_of_kustomize() {
     assert_eq!(output, b"kustomize -- /x/base\n");
     assert_eq!(programs.version(Program::Kustomize).unwrap(), "version --client");
 }
+
+#[test]
+fn charts_are_read_from_repositories_and_registries() {
+    let (_folder, mut programs) = with_program("helm", "echo \"$@\" $HTTPS_PROXY >&2; exit 1");
+    programs.environment.variables = vec![("HTTPS_PROXY".into(), "http://proxy".into())];
+    let pull = |repository, version| {
+        let chart = RemoteChart { repository, chart: "db", version };
+        programs.helm_pull(&chart, Duration::from_mins(1)).unwrap_err().to_string()
+    };
+    let expected = "`helm` failed: pull --version=1.0.0 --repo=https://charts.example -- db http://proxy";
+    assert_eq!(pull("https://charts.example", Some("1.0.0")), expected);
+    let expected = "`helm` failed: pull --version=1.0.0 -- oci://registry.example/charts/db http://proxy";
+    assert_eq!(pull("oci://registry.example/charts/", Some("1.0.0")), expected);
+    let newest = RemoteChart { repository: "oci://registry.example", chart: "db", version: None };
+    let message = programs.helm_show_chart(&newest, Duration::from_mins(1)).unwrap_err().to_string();
+    assert_eq!(message, "`helm` failed: show chart -- oci://registry.example/db http://proxy");
+}
+
+#[test]
+fn the_archive_of_a_chart_is_what_helm_writes() {
+    let (_folder, programs) = with_program("helm", "printf archive > db-1.0.0.tgz");
+    let chart = RemoteChart { repository: "https://charts.example", chart: "db", version: None };
+    assert_eq!(programs.helm_pull(&chart, Duration::from_mins(1)).unwrap(), b"archive");
+    let (_folder, programs) = with_program("helm", "true");
+    let error = programs.helm_pull(&chart, Duration::from_mins(1)).unwrap_err();
+    assert_eq!(error.to_string(), "`helm` failed: `helm pull` wrote no archive");
+}

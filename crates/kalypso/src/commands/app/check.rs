@@ -12,7 +12,7 @@ use crate::{diagnostics, terminal};
 pub(super) fn run(options: &AppCheck) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?;
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&project)?;
+    let tools = Tools::new(&reading, &project)?;
     let names: Vec<_> = match &options.environment {
         Some(name) => vec![environment(&project, name)?.name.clone()],
         None => project.settings.environments.iter().map(|one| one.name.clone()).collect(),

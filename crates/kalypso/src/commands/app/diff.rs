@@ -7,7 +7,7 @@ use application::deployment::DeployedBranch;
 use application::difference::{ObjectChange, ObjectChangeKind, difference};
 use application::manifests::ManifestObject;
 use application::project::Project;
-use application::render::{InputsId, RenderedTarget, Rendering, TargetState};
+use application::render::{InputsId, PreparedTargets, RenderedTarget, Rendering, TargetState};
 use application::settings::FILE_NAME;
 use application::values::TargetPath;
 use git::Commit;
@@ -40,7 +40,7 @@ pub(crate) struct ApplicationDifference {
 /// The changes of a target.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TargetDifference {
+pub(crate) struct TargetDifference {
     /// The target.
     target: String,
     /// What happens to it. None: an error stops it.
@@ -58,7 +58,7 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let release = deployed.as_ref();
     let release = release.and_then(|(branch, _)| branch.release(project.workload.name.as_str(), &settings.environment));
     let version = options.release.version.as_deref().or(release.as_ref().map(|(version, _)| version.as_str()));
-    let tools = Tools::new(&project)?;
+    let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,
         &project,
@@ -108,7 +108,7 @@ fn comment(
 }
 
 /// The objects of each target before the change. None: those of a target whose manifests do not change.
-type Before = BTreeMap<TargetPath, Option<Vec<ManifestObject>>>;
+pub(super) type Before = BTreeMap<TargetPath, Option<Vec<ManifestObject>>>;
 
 struct Comparing<'a> {
     reading: &'a Reading,
@@ -134,24 +134,8 @@ impl Comparing<'_> {
             },
         )?;
         let (before, after) = (environment.prepared(&other), self.environment.prepared(self.project));
-        let inputs = |targets: &[application::render::PreparedTarget]| {
-            targets
-                .iter()
-                .filter_map(|target| Some((target.path.clone(), target.inputs.clone()?)))
-                .collect::<BTreeMap<_, InputsId>>()
-        };
-        let (old, new) = (inputs(before.targets()), inputs(after.targets()));
-        let is_same = |path: &TargetPath| old.contains_key(path) && old.get(path) == new.get(path);
-        let before = before.render(&self.tools.programs, &|target| is_same(&target.path));
-        let after = after.render(&self.tools.programs, &|target| is_same(&target.path));
-        let (before, after) =
-            (before.map_err(|error| render_failure(&error))?, after.map_err(|error| render_failure(&error))?);
-        let before = before.targets.into_iter().map(|target| match target.state {
-            TargetState::Rendered(manifests) => (target.path, Some(manifests.objects)),
-            TargetState::Known => (target.path, None),
-            TargetState::Failed => (target.path, Some(Vec::new())),
-        });
-        Ok((after, before.collect(), format!("{revision} ({})", commit.id.short())))
+        let (after, before) = rendered(before, after, self.tools)?;
+        Ok((after, before, format!("{revision} ({})", commit.id.short())))
     }
 
     /// Renders what differs from the GitOps branch.
@@ -185,8 +169,35 @@ impl Comparing<'_> {
     }
 }
 
+/// Renders two states of an environment. Only targets with other inputs are rendered, in both states.
+pub(super) fn rendered(
+    before: PreparedTargets<'_>,
+    after: PreparedTargets<'_>,
+    tools: &Tools,
+) -> anyhow::Result<(Rendering, Before)> {
+    let inputs = |targets: &[application::render::PreparedTarget]| {
+        targets
+            .iter()
+            .filter_map(|target| Some((target.path.clone(), target.inputs.clone()?)))
+            .collect::<BTreeMap<_, InputsId>>()
+    };
+    let (old, new) = (inputs(before.targets()), inputs(after.targets()));
+    let is_same = |path: &TargetPath| old.contains_key(path) && old.get(path) == new.get(path);
+    let before = before.render(&tools.programs, &|target| is_same(&target.path));
+    let after = after.render(&tools.programs, &|target| is_same(&target.path));
+    let (before, after) =
+        (before.map_err(|error| render_failure(&error))?, after.map_err(|error| render_failure(&error))?);
+    let before = before.targets.into_iter().map(|target| match target.state {
+        TargetState::Rendered(manifests) => (target.path, Some(manifests.objects)),
+        TargetState::Known => (target.path, None),
+        TargetState::Failed => (target.path, Some(Vec::new())),
+    });
+    let before = before.collect();
+    Ok((after, before))
+}
+
 /// The targets with changes, and the number of those without.
-fn differences(before: &Before, after: &[RenderedTarget]) -> (Vec<TargetDifference>, usize) {
+pub(super) fn differences(before: &Before, after: &[RenderedTarget]) -> (Vec<TargetDifference>, usize) {
     let after: BTreeMap<_, _> = after.iter().map(|target| (&target.path, &target.state)).collect();
     let paths: BTreeSet<_> = before.keys().chain(after.keys().copied()).collect();
     let count = paths.len();
@@ -212,17 +223,27 @@ fn differences(before: &Before, after: &[RenderedTarget]) -> (Vec<TargetDifferen
 
 fn heading(answer: &ApplicationDifference) -> String {
     let ApplicationDifference { environment, version, against, targets, unchanged } = answer;
+    format!("{version} in {environment}, compared with {against}: {}", counts(targets, *unchanged))
+}
+
+/// How many targets change, in words.
+pub(super) fn counts(targets: &[TargetDifference], unchanged: usize) -> String {
     let changed = if targets.is_empty() {
         "nothing changes".to_owned()
     } else {
         format!("{} change", count(targets.len(), "target"))
     };
-    format!("{version} in {environment}, compared with {against}: {changed}, {unchanged} unchanged")
+    format!("{changed}, {unchanged} unchanged")
 }
 
 fn human(answer: &ApplicationDifference) -> String {
-    let mut text = format!("{}\n", heading(answer));
-    for TargetDifference { target, change, objects } in &answer.targets {
+    format!("{}\n{}", heading(answer), changes(&answer.targets))
+}
+
+/// The changes of targets, object by object and field by field.
+pub(super) fn changes(targets: &[TargetDifference]) -> String {
+    let mut text = String::new();
+    for TargetDifference { target, change, objects } in targets {
         let sign = change.map_or('!', ObjectChangeKind::sign);
         let end = if change.is_none() { "   not rendered, because of an error" } else { "" };
         let _ = writeln!(text, "\n  {sign} {target}{end}");

@@ -11,7 +11,7 @@ use crate::{table, terminal};
 pub(super) fn run(options: &AppExplain) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?;
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&project)?;
+    let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,
         &project,

@@ -1,13 +1,16 @@
 //! Reads an application, and what its GitOps branch contains.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use application::deployment::{DeployedBranch, Provenance};
+use application::files::FileSet;
 use application::files::normalized;
 use application::programs::{Program, ProgramEnvironment, ProgramError, Programs, RealPrograms};
 use application::project::{EnvironmentFiles, Project, ProjectError, SourceState, repository_url};
-use application::render::{PreparedTargets, RenderError, RenderRequest};
+use application::render::{PreparedTargets, RenderError, RenderRequest, RenderSource};
+use application::services::{ChartStore, Services};
 use application::settings::{EnvironmentSettings, FILE_NAME, SourceKind};
 use application::variables::Variables;
 use application::version::ApplicationVersion;
@@ -22,6 +25,9 @@ use crate::arguments::{AppOptions, AppRelease};
 use crate::configuration::{self, ApplicationAccess};
 use crate::exit::Failure;
 use crate::reporting;
+
+/// The folder of the cache with the charts of services.
+const CHARTS_FOLDER: &str = "charts";
 
 /// The version of manifests that are only looked at.
 const LOCAL_VERSION: &str = "0.0.0-local";
@@ -109,6 +115,19 @@ impl Reading {
         }
     }
 
+    /// Replaces a file of the source in the working tree.
+    pub(super) fn write(&self, project: &Project, path: &str, content: &[u8]) -> anyhow::Result<()> {
+        let path = self.root.join(project.source_folder()).join(path);
+        let write = || {
+            let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&self.root))?;
+            file.write_all(content)?;
+            file.as_file().set_permissions(std::fs::metadata(&path)?.permissions())?;
+            file.persist(&path)?;
+            std::io::Result::Ok(())
+        };
+        write().map_err(|error| Failure::outside(format!("`{}` can't be written: {error}", path.display())).into())
+    }
+
     /// The branch of the GitOps repository for an environment, with its head. The head is none if the branch does not exist.
     pub(super) fn deployed(
         &self,
@@ -131,9 +150,14 @@ impl Reading {
 }
 
 /// An environment that can be rendered.
+#[derive(Clone)]
 pub(super) struct Environment {
     pub(super) settings: EnvironmentSettings,
     pub(super) files: EnvironmentFiles,
+    /// The files that diagnostics refer to.
+    read: Files,
+    /// The services. None: all targets are rendered from one folder.
+    services: Option<Services>,
     pub(super) provenance: Provenance,
     variables: Variables,
     program_version: String,
@@ -142,11 +166,13 @@ pub(super) struct Environment {
 /// The programs, and the version of the one that an application needs.
 pub(super) struct Tools {
     pub(super) programs: RealPrograms,
+    /// The charts of services.
+    pub(super) charts: ChartStore,
     version: Option<String>,
 }
 
 impl Tools {
-    pub(super) fn new(project: &Project) -> anyhow::Result<Self> {
+    pub(super) fn new(reading: &Reading, project: &Project) -> anyhow::Result<Self> {
         let environment = ProgramEnvironment {
             path: std::env::var_os("PATH").unwrap_or_default(),
             home: std::env::var_os("HOME"),
@@ -155,13 +181,25 @@ impl Tools {
         let programs = RealPrograms::new(environment)
             .map_err(|error| Failure::outside(format!("no temporary folder can be made: {error}")))?;
         let program = match project.settings.source.kind {
-            SourceKind::Chart => Some(Program::Helm),
+            SourceKind::Chart | SourceKind::Services => Some(Program::Helm),
             SourceKind::Kustomize(_) => Some(Program::Kustomize),
             SourceKind::Manifests => None,
         };
         let version = program.map(|program| programs.version(program).map_err(|error| program_failure(&error)));
         let version = version.transpose()?.zip(program).map(|(version, program)| format!("{program} {version}"));
-        Ok(Self { programs, version })
+        let folder = reading.access.git.cache.join(CHARTS_FOLDER);
+        let charts = ChartStore::new(folder, project.settings.helm.time_limit);
+        Ok(Self { programs, charts, version })
+    }
+
+    /// The services with these files, and their charts. None: the application has none.
+    fn services(&self, project: &Project, (source, files): (&FileSet, &mut Files)) -> anyhow::Result<Option<Services>> {
+        if project.settings.source.kind != SourceKind::Services {
+            return Ok(None);
+        }
+        let mut services = Services::read(source, files);
+        services.fetch(&self.programs, &self.charts).map_err(|error| program_failure(&error))?;
+        Ok(Some(services))
     }
 }
 
@@ -202,7 +240,19 @@ impl Environment {
             tools: tools.version.iter().cloned().collect(),
         };
         let variables = project.variables(&settings, &provenance, release.image.as_deref());
-        Ok(Self { settings, files, provenance, variables, program_version: tools.version.clone().unwrap_or_default() })
+        let mut read = project.files.clone();
+        let services = tools.services(project, (&files.source, &mut read))?;
+        let program_version = tools.version.clone().unwrap_or_default();
+        Ok(Self { settings, files, read, services, provenance, variables, program_version })
+    }
+
+    /// The same environment with other files of its source.
+    pub(super) fn with_source(&self, project: &Project, source: FileSet, tools: &Tools) -> anyhow::Result<Self> {
+        let mut other = self.clone();
+        other.read = project.files.clone();
+        other.services = tools.services(project, (&source, &mut other.read))?;
+        other.files.source = source;
+        Ok(other)
     }
 
     /// The targets, ready to be rendered.
@@ -212,12 +262,15 @@ impl Environment {
             settings_file: project.settings_file,
             environment: &self.settings,
             workload: &project.workload,
-            source: &self.files.source,
+            source: match &self.services {
+                Some(services) => RenderSource::Services(services),
+                None => RenderSource::Folder(&self.files.source),
+            },
             values: &self.files.values,
             variables: &self.variables,
             program_version: &self.program_version,
         };
-        PreparedTargets::new(request, project.files.clone())
+        PreparedTargets::new(request, self.read.clone())
     }
 }
 
@@ -272,7 +325,7 @@ pub(super) fn failure(error: ProjectError) -> anyhow::Error {
 }
 
 /// The failure for a program that is missing.
-fn program_failure(error: &ProgramError) -> Failure {
+pub(super) fn program_failure(error: &ProgramError) -> Failure {
     let failure = Failure::outside(error.to_string());
     match error {
         ProgramError::Missing(program) => failure.help(program.advice()),

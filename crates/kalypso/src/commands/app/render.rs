@@ -39,7 +39,7 @@ struct RenderedTargetFields {
 pub(super) fn run(options: &AppRender) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?;
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&project)?;
+    let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,
         &project,

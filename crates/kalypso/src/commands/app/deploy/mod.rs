@@ -49,7 +49,7 @@ fn attempt(reading: &mut Reading, options: &AppDeploy) -> anyhow::Result<Option<
     let newest = reading.project(&reading.state(Some(options.release.commit.as_deref().unwrap_or("HEAD")))?)?;
     let environments = environments(&newest, options)?;
     let hosts = reading.access.hosts(&newest.settings.gitops.repo)?;
-    let tools = Tools::new(&newest)?;
+    let tools = Tools::new(reading, &newest)?;
     let mut planned = Vec::new();
     let planning = Planning { reading, options, tools: &tools };
     for name in &environments {
