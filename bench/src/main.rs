@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program prints a table of figures")]
 
+mod app;
 mod assignments;
 mod cold;
 mod command;
@@ -43,7 +44,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(name = "cargo xtask bench")]
 struct Arguments {
     /// The benchmarks to run: `fleet`, `million`, `sets`, `nested`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `hub`,
-    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`. All if none is named. (`functions` is another program: `cargo xtask bench functions`.)
+    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`, `app`. All if none is named. (`functions` is another program: `cargo xtask bench functions`.)
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -54,7 +55,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `queries`, `hub hub-postgresql`, `service`, or `promotion`.
+    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `queries`, `hub hub-postgresql`, `service`, `promotion`, or `app`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and print the time of each step.
@@ -92,7 +93,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 17] = [
+const BENCHMARKS: [Benchmark; 18] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -110,6 +111,7 @@ const BENCHMARKS: [Benchmark; 17] = [
     ("streams", hub::streams),
     ("service", service::rows),
     ("promotion", promotion::rows),
+    ("app", app::rows),
 ];
 
 fn main() -> Result<()> {

@@ -15,7 +15,7 @@ struct FigureTable {
 
 /// The hub has a separate table, because it takes as long as all other benchmarks together. So has the service, which is another program at work. The answers of commands
 /// have one, because each is measured as a whole process.
-const TABLES: [FigureTable; 5] = [
+const TABLES: [FigureTable; 6] = [
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
         has: |name| {
@@ -24,6 +24,7 @@ const TABLES: [FigureTable; 5] = [
                 && !is_of_service(name)
                 && !is_of_queries(name)
                 && !is_of_promotion(name)
+                && !is_of_app(name)
         },
     },
     FigureTable {
@@ -42,6 +43,10 @@ const TABLES: [FigureTable; 5] = [
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md promotion` writes them -->\n",
         has: is_of_promotion,
     },
+    FigureTable {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md app` writes them -->\n",
+        has: is_of_app,
+    },
 ];
 const END: &str = "<!-- end of the figures -->\n";
 
@@ -59,6 +64,10 @@ fn is_of_service(name: &str) -> bool {
 
 fn is_of_promotion(name: &str) -> bool {
     name == "promotion"
+}
+
+fn is_of_app(name: &str) -> bool {
+    name == "app"
 }
 
 /// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
