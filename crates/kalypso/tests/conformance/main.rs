@@ -1,10 +1,12 @@
 //! Tests that the published sample of Microsoft's Kalypso renders to the same bytes as there.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "all of it is a test")]
 
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 mod company;
+
+mod application;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +40,14 @@ fn main() {
             Ok(())
         })
     };
-    let make = |folder: PathBuf| tests.iter().map(|(name, test)| trial(&folder, name, *test)).collect();
+    let make = |folder: PathBuf| {
+        let sample = folder.join("reference/sample");
+        let application = Trial::test("its_application_is_deployed_as_the_scripts_do", move || {
+            application::it_is_deployed_as_the_scripts_do(&sample);
+            Ok(())
+        });
+        tests.iter().map(|(name, test)| trial(&folder, name, *test)).chain([application]).collect()
+    };
     libtest_mimic::run(&Arguments::from_args(), testkit::corpus::trials(folder, make)).exit();
 }
 
@@ -73,6 +82,13 @@ fn sample(reference: &Path) -> Company {
     commit("kalypso-svc-src", "main", &files_of(&["svc-src"]));
     company.configure_sample(&format!("{}/", company.path("served").display()), "");
     company
+}
+
+/// The files below a folder, by path.
+fn files_below(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    collect(folder, folder, &mut files);
+    files
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
