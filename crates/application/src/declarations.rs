@@ -9,7 +9,7 @@ use model::object::workload::WorkloadTarget;
 use model::object::{Object, Workload};
 
 use crate::files::{joined, normalized};
-use crate::settings::{ApplicationSettings, EnvironmentSettings, PatternNames};
+use crate::settings::{ApplicationSettings, EnvironmentSettings, PatternNames, is_yaml_name};
 use crate::values::TargetPath;
 
 /// The deployment targets of a workload for one environment.
@@ -47,8 +47,7 @@ impl<'a> TargetDeclarations<'a> {
     /// The deployment target whose manifests are those of a target. None: the workload declares none.
     pub fn find(&self, target: &TargetPath) -> Option<&'a WorkloadTarget> {
         let path = joined(&self.folder, target.as_str());
-        let mut targets = self.all();
-        targets.find(|declared| manifests_path(declared).is_some_and(|found| found == path))
+        self.all().find(|declared| manifests_path(declared).is_some_and(|found| is_in(&found, &path)))
     }
 
     fn all(&self) -> impl Iterator<Item = &'a WorkloadTarget> {
@@ -62,8 +61,8 @@ impl<'a> TargetDeclarations<'a> {
         let undeclared = targets.iter().filter(|target| self.find(target).is_none());
         let without_values = self.all().filter(|declared| self.is_here(declared)).filter(|declared| {
             let path = manifests_path(declared);
-            let is_of = |target: &TargetPath| path.as_ref() == Some(&joined(&self.folder, target.as_str()));
-            path.is_some() && !targets.iter().any(is_of)
+            let is_of = |path: &str, target: &TargetPath| is_in(path, &joined(&self.folder, target.as_str()));
+            path.is_some_and(|path| !targets.iter().any(|target| is_of(&path, target)))
         });
         undeclared
             .map(|target| self.undeclared(target))
@@ -101,6 +100,12 @@ impl<'a> TargetDeclarations<'a> {
             .at(Origin::At(self.workload.address, path), "")
             .help("make a folder with `values.yaml` for it in the values, or remove the deployment target")
     }
+}
+
+/// Whether a deployment target with this path has the manifests of a folder. It names the folder, or a file in it: the playbook of a host.
+fn is_in(path: &str, folder: &str) -> bool {
+    let file = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
+    path == folder || file.is_some_and(|file| is_yaml_name(file) && !file.contains('/'))
 }
 
 /// The folder of the manifests of a deployment target. None: it names none.

@@ -1,6 +1,7 @@
 //! The differences between manifests, object by object and field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use model::credential::{HIDDEN, likely};
 use model::yaml::{Node, NodeValue};
@@ -98,7 +99,38 @@ struct Leaf {
     is_hidden: bool,
 }
 
+/// The changed lines of a file.
+fn lines(before: &Node, after: &Node) -> Vec<FieldChange> {
+    let text = |node: &Node| node.as_scalar().map(|scalar| scalar.text.to_string()).unwrap_or_default();
+    let (before, after) = (text(before), text(after));
+    let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+    let changes = similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new);
+    let line = |lines: &[&str], range: &Range<usize>, index: usize| {
+        let line = lines.get(range.clone())?.get(index)?;
+        let (key, value) = line.split_once(['=', ':']).unwrap_or(("", line));
+        Some(if likely(key.trim(), value.trim()).is_some() { HIDDEN.to_owned() } else { (*line).to_owned() })
+    };
+    let mut fields = Vec::new();
+    for change in changes.iter().filter(|change| change.tag() != similar::DiffTag::Equal) {
+        let (before, after) = (change.old_range(), change.new_range());
+        let first = if after.is_empty() { before.start } else { after.start };
+        fields.extend((0..before.len().max(after.len())).map(|index| FieldChange {
+            path: format!("line {}", first + index + 1),
+            before: line(&old, &before, index),
+            after: line(&new, &after, index),
+        }));
+    }
+    if fields.is_empty() && before != after {
+        let ends = |text: &str| Some(if text.ends_with('\n') { "with a line break" } else { "without one" }.to_owned());
+        fields.push(FieldChange { path: "line ends".to_owned(), before: ends(&before), after: ends(&after) });
+    }
+    fields
+}
+
 fn fields(id: &ObjectId, before: &Node, after: &Node) -> Vec<FieldChange> {
+    if id.is_file() {
+        return lines(before, after);
+    }
     let leaves = |node| {
         let mut leaves = BTreeMap::new();
         let is_secret = &*id.kind == "Secret" && id.group.is_empty();
@@ -174,11 +206,15 @@ mod tests {
     use model::source::FileId;
 
     use super::*;
-    use crate::manifests::parse;
+    use crate::manifests::{contents, parse};
 
     fn check(before: &str, after: &str, expected: &[&str]) {
         let objects = |text: &str| parse(text.as_bytes(), FileId::default()).objects;
-        let found = difference(&objects(before), &objects(after));
+        check_objects((&objects(before), &objects(after)), expected);
+    }
+
+    fn check_objects((before, after): (&[ManifestObject], &[ManifestObject]), expected: &[&str]) {
+        let found = difference(before, after);
         let field = |field: &FieldChange| {
             let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
             format!(" {} {} → {}", field.path, text(&field.before), text(&field.after))
@@ -197,6 +233,20 @@ mod tests {
         let swapped = "kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec:\n  containers:\n  - {name: y, image: 'y:2'}\n  - {image: 'x:1', name: x}\n";
         check(POD, swapped, &["~ Pod a spec.containers[y].image y:1 → y:2"]);
         check(POD, POD, &[]);
+    }
+
+    #[test]
+    fn files_are_compared_line_by_line() {
+        let check = |before: &str, after: &str, expected: &[&str]| {
+            let files = |text: &str| contents("app.conf", text.as_bytes(), FileId::default());
+            check_objects((&files(before), &files(after)), expected);
+        };
+        check("a=1\nb=2\nc=3\n", "a=1\nb=4\nc=3\n", &["~ File app.conf line 2 b=2 → b=4"]);
+        check("a\nb\n", "new\na\nb\n", &["~ File app.conf line 1 – → new"]);
+        check("a\nold\nb\n", "a\nb\n", &["~ File app.conf line 2 old → –"]);
+        check("a\n", "a", &["~ File app.conf line ends with a line break → without one"]);
+        check("DB_PASSWORD=Tr0ub4dor\n", "DB_PASSWORD=Tr0ub4dor&3\n", &["~ File app.conf line 1 … → …"]);
+        check("a\n", "a\n", &[]);
     }
 
     #[test]

@@ -160,6 +160,11 @@ impl FileSet {
         }
     }
 
+    /// Adds a file. It replaces one with the same path.
+    pub(crate) fn add(&mut self, path: &str, file: Arc<File>) {
+        self.0.insert(path.into(), file);
+    }
+
     /// Whether there is no file.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -15,6 +15,7 @@
 pub mod declarations;
 pub mod deployment;
 pub mod difference;
+pub mod digest;
 pub mod explain;
 pub mod files;
 mod limits;

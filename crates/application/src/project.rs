@@ -1,5 +1,6 @@
 //! An application with its repositories: what is read before anything is rendered.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,13 +9,17 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::object::{AnyObject, Object, Workload};
+use model::similar;
 use model::source::{File, FileId, Files, Source};
 
 use crate::deployment::Provenance;
 use crate::files::{FileSet, FilesError, joined, normalized};
 use crate::limits::FILES_BYTES_MAX;
-use crate::settings::{ApplicationSettings, EnvironmentSettings, FILE_NAME, PatternNames, SourceKind};
-use crate::variables::Variables;
+use crate::render::RenderedTarget;
+use crate::settings::{
+    ApplicationSettings, EnvironmentSettings, FILE_NAME, OtherSource, PatternNames, SettingText, SourceKind,
+};
+use crate::variables::{PACKAGE_DIGEST, Variables};
 
 /// The state of the source that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +62,8 @@ pub struct Project {
 pub struct EnvironmentFiles {
     /// The files of the source's folder.
     pub source: FileSet,
+    /// The files of the other sources, in the order of the settings.
+    pub others: Vec<FileSet>,
     /// The files with values.
     pub values: FileSet,
     /// The commit of the values. None: they are in the source's repository.
@@ -181,7 +188,11 @@ impl Project {
     /// # Errors
     /// If they can't be read.
     pub fn source(&self, repositories: &dyn Repositories) -> Result<FileSet, ProjectError> {
-        let source = self.place.set(repositories, &self.source_folder());
+        self.folder_of_source(repositories, &self.settings.source.folder)
+    }
+
+    fn folder_of_source(&self, repositories: &dyn Repositories, folder: &str) -> Result<FileSet, ProjectError> {
+        let source = self.place.set(repositories, &joined(&self.folder, folder));
         source.map_err(|error| ProjectError::Files { what: "the source", error })
     }
 
@@ -196,6 +207,8 @@ impl Project {
         values_commit: Option<GitId>,
     ) -> Result<EnvironmentFiles, ProjectError> {
         let source = self.source(repositories)?;
+        let others = self.settings.others.iter().map(|other| self.folder_of_source(repositories, &other.folder));
+        let others = others.collect::<Result<_, _>>()?;
         let names = self.names(environment);
         let values = &self.settings.values;
         let path = values.path.text(names);
@@ -213,7 +226,7 @@ impl Project {
                 (Place::Commit(source), Place::Commit(values)) if source.id != values.id => Some(values.id),
                 _ => None,
             };
-            return Ok(EnvironmentFiles { source, values, values_commit });
+            return Ok(EnvironmentFiles { source, others, values, values_commit });
         };
         let url = match (&values.repo, &self.place) {
             (Some(repo), _) => repository_url(repo)?,
@@ -226,16 +239,11 @@ impl Project {
         };
         let commit = repositories.resolve(&url, &revision)?;
         let values = found(FileSet::of_commit(repositories, &commit, &path))?;
-        Ok(EnvironmentFiles { source, values, values_commit: Some(commit.id) })
+        Ok(EnvironmentFiles { source, others, values, values_commit: Some(commit.id) })
     }
 
-    /// The variables that are the same for all targets of an environment, without those of the configuration file. `image` is the image of an option.
-    pub fn variables(
-        &self,
-        environment: &EnvironmentSettings,
-        provenance: &Provenance,
-        image: Option<&str>,
-    ) -> Variables {
+    /// The variables that are the same for all targets of an environment, without those of the configuration file.
+    pub fn variables(&self, environment: &EnvironmentSettings, provenance: &Provenance) -> Variables {
         let source = provenance.source.to_string();
         let values = provenance.values.map_or_else(|| source.clone(), |commit| commit.to_string());
         let SourceNames { repo, branch } = self.source_names();
@@ -243,7 +251,8 @@ impl Project {
             ("WORKLOAD", self.workload.name.as_str().to_owned()),
             ("ENVIRONMENT", environment.name.clone()),
             ("VERSION", provenance.version.to_string()),
-            ("IMAGE_TAG", provenance.image_tag.clone()),
+            ("IMAGE_TAG", provenance.image_tag()),
+            ("DEBIAN_VERSION", provenance.version.debian()),
             ("COMMIT", source.clone()),
             ("SRC_COMMIT", source),
             ("CONFIG_REVISION", values),
@@ -251,8 +260,27 @@ impl Project {
             ("SOURCE_BRANCH", branch),
             ("GITOPS_REPO", self.settings.gitops.repo.clone()),
         ];
-        let image = image.map(|image| ("IMAGE".to_owned(), image.to_owned()));
-        all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(image).collect()
+        let keys = &provenance.keys;
+        let given = [("IMAGE", &keys.image), (PACKAGE_DIGEST, &keys.package_sha256)];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        all.into_iter().chain(given).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The targets of other sources that no environment has. `targets` are those of all environments.
+    pub fn stray_patterns<'a>(&self, targets: impl Iterator<Item = &'a RenderedTarget>) -> Vec<Diagnostic> {
+        let paths: BTreeSet<_> = targets.map(|target| target.path.as_str()).collect();
+        let others = &self.settings.others;
+        let has = |other: &OtherSource, pattern| paths.iter().any(|path| other.pattern(path) == Some(pattern));
+        let stray = others.iter().flat_map(|other| other.targets.iter().filter(move |pattern| !has(other, pattern)));
+        let diagnostic = |pattern: &SettingText| {
+            let message = format!("no environment has a target `{}`", pattern.text);
+            let nearest = similar::nearest(&pattern.text, paths.iter().copied());
+            let help = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+            Diagnostic::warning(Code::ValuesTree, message)
+                .at(Origin::Span(self.settings_file, pattern.span), "")
+                .help(help.unwrap_or_else(|| "remove it, or make a folder with values for it".to_owned()))
+        };
+        stray.map(diagnostic).collect()
     }
 
     /// How descriptors and variables name the source.

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::limits::VARIABLE_DEPTH_MAX;
 
+/// The variable with the digest of the package. It exists if the package is named.
+pub(crate) const PACKAGE_DIGEST: &str = "PACKAGE_SHA256";
+
 /// The values of variables, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables(BTreeMap<String, String>);

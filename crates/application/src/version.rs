@@ -28,6 +28,15 @@ impl ApplicationVersion {
         self.0.build.as_str()
     }
 
+    /// The version of a Debian package: `2.4.0~rc.1+57`. `~` sorts before everything, so that a pre-release is older than its version
+    /// ([Debian Policy 5.6.12](https://www.debian.org/doc/debian-policy/ch-controlfields.html#version)).
+    pub fn debian(&self) -> String {
+        let semver::Version { major, minor, patch, pre, build } = &self.0;
+        let pre = if pre.is_empty() { String::new() } else { format!("~{}", pre.replace('-', ".")) };
+        let build = if build.is_empty() { String::new() } else { format!("+{}", build.replace('-', ".")) };
+        format!("{major}.{minor}.{patch}{pre}{build}")
+    }
+
     /// The version as the tag of an image, in which `+` is not allowed: `2.4.0-57`.
     pub fn image_tag(&self) -> String {
         self.0.to_string().replace('+', "-")
@@ -52,6 +61,15 @@ impl fmt::Display for ApplicationVersion {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn versions_of_debian_packages_are_sorted_as_semantic_versions() {
+        let debian = |text: &str| text.parse::<super::ApplicationVersion>().unwrap().debian();
+        assert_eq!(debian("2.4.0"), "2.4.0");
+        assert_eq!(debian("2.4.0-rc.1+57"), "2.4.0~rc.1+57");
+        // A hyphen begins the revision of a package.
+        assert_eq!(debian("2.4.0-pre-1+a-b"), "2.4.0~pre.1+a.b");
+    }
+
     use super::*;
 
     fn check(text: &str, expected: [&str; 3]) {

@@ -16,10 +16,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use application::digest::ContentDigest;
 use application::files::FileSet;
 use application::programs::{ProgramEnvironment, RealPrograms};
 use application::render::{PreparedTargets, RenderRequest, RenderSource, Rendering, TargetState};
-use application::services::{ChartDigest, ChartStore, ServiceUpdate, Services, UpdateRequest, UpdateVersion};
+use application::services::{ChartStore, ServiceUpdate, Services, UpdateRequest, UpdateVersion};
 use application::settings::ApplicationSettings;
 use application::variables::Variables;
 use model::code::Code;
@@ -114,9 +115,9 @@ impl ChartRepository {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    fn digest(&self, version: &str) -> ChartDigest {
+    fn digest(&self, version: &str) -> ContentDigest {
         let archive = fs::read(self.folder.path().join(format!("metrics-{version}.tgz"))).unwrap();
-        ChartDigest::of_archive(&archive)
+        ContentDigest::of_content(&archive)
     }
 
     fn requests(&self) -> usize {
@@ -185,6 +186,7 @@ impl Fixture {
             environment: &self.settings.environments[0],
             workload: &self.workload,
             source: RenderSource::Services(&services),
+            others: &[],
             values: &values,
             variables: &Variables::default(),
             program_version: "",

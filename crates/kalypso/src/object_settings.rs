@@ -2,7 +2,7 @@
 
 use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_VERSION};
+use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION};
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
@@ -167,6 +167,13 @@ pub(crate) const ANNOTATIONS: &[Setting] = &[
         pattern: None,
         values: "a semantic version",
         doc: "The version of the application, where the descriptor has the version of the chart of a service. `kalypso app deploy` writes it.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentDescriptor],
+        key: APPLICATION_RELEASE,
+        pattern: None,
+        values: "JSON: `image`, `imageTag` and `packageSha256`",
+        doc: "What the version consists of, beside its number. `kalypso app deploy` writes it where options named it, and renders new values with the same.",
     },
 ];
 

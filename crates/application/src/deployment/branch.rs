@@ -6,11 +6,12 @@ use git::{Commit, FileContent, Repositories, RepositoryError, opener};
 use model::source::FileId;
 use model::tree::{Child, Open, OpenError, Tree};
 
+use super::ReleaseKeys;
 use super::TRACKING_FOLDER;
 use super::descriptor::{self, ReadDescriptor, RecordedFiles};
 use crate::files::joined;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, FOLDER_DEPTH_MAX, FOLDERS_MAX, OUTPUT_BYTES_MAX};
-use crate::manifests::{ManifestObject, parse};
+use crate::manifests::{ManifestObject, contents};
 use crate::render::InputsId;
 use crate::settings::{DESCRIPTOR_FILE, KUSTOMIZATION_FILE};
 use crate::values::TargetPath;
@@ -43,12 +44,25 @@ pub struct DeployedTarget {
     pub application_version: Option<String>,
     /// The commit of the source.
     pub commit: String,
+    /// What the version consists of.
+    pub keys: ReleaseKeys,
     /// The digest of what the manifests depend on. None: another program wrote the descriptor.
     pub inputs: Option<InputsId>,
     /// The files that were written with the descriptor.
     pub recorded: RecordedFiles,
     /// The files that are not as they were written: edited or removed by others.
     pub edited: Vec<String>,
+}
+
+/// What is deployed in an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeployedRelease {
+    /// The version of the application, with its build.
+    pub version: String,
+    /// The commit of the source.
+    pub commit: String,
+    /// What the version consists of.
+    pub keys: ReleaseKeys,
 }
 
 /// The reason why a branch can't be read.
@@ -131,7 +145,7 @@ impl DeployedBranch {
 
 impl DeployedTarget {
     fn new(read: ReadDescriptor, folder: &Tree, open: &Open<'_>) -> Result<Self, OpenError> {
-        let ReadDescriptor { spec, inputs, application_version, files } = read;
+        let ReadDescriptor { spec, inputs, application_version, keys, files } = read;
         let mut edited = Vec::new();
         for (name, id) in &files.0 {
             if folder.find(name, open)?.map(|child| Child::id(&child)) != Some(*id) {
@@ -145,10 +159,15 @@ impl DeployedTarget {
             build: spec.build.to_string(),
             application_version,
             commit: spec.commit.to_string(),
+            keys,
             inputs,
             recorded: files,
             edited,
         })
+    }
+
+    fn release(&self) -> DeployedRelease {
+        DeployedRelease { version: self.release_version(), commit: self.commit.clone(), keys: self.keys.clone() }
     }
 
     /// The version of the application, with its build.
@@ -163,19 +182,25 @@ impl DeployedTarget {
 }
 
 impl DeployedBranch {
-    /// The version and the commit of the source that are deployed. None: nothing is deployed, or the targets have different versions and no tracking file decides.
-    pub fn release(&self, workload: &str, environment: &str) -> Option<(String, String)> {
-        let mut releases: Vec<_> = self
-            .of(workload, environment)
-            .map(|(_, target)| (target.release_version(), target.commit.clone()))
-            .collect();
+    /// What is deployed. None: nothing is deployed, or the targets have different versions and no tracking file decides.
+    pub fn release(&self, workload: &str, environment: &str) -> Option<DeployedRelease> {
+        let mut releases: Vec<_> = self.of(workload, environment).map(|(_, target)| target.release()).collect();
         releases.dedup();
-        let tracked =
-            || Some((self.tracking.get("Version")?.clone(), self.tracking.get("Promoted_Commit_Id")?.clone()));
         match releases.len() {
             1 => releases.pop(),
-            _ => tracked(),
+            _ => self.tracked(&releases),
         }
+    }
+
+    /// The release that the tracking files name. Those of targets, `releases`, know more than these files.
+    fn tracked(&self, releases: &[DeployedRelease]) -> Option<DeployedRelease> {
+        let file = |name: &str| self.tracking.get(name).cloned();
+        let (version, commit) = (file("Version")?, file("Promoted_Commit_Id")?);
+        let known = releases.iter().find(|release| release.version == version && release.commit == commit);
+        Some(known.cloned().unwrap_or_else(|| {
+            let keys = ReleaseKeys { image_tag: file("Image_tag"), ..ReleaseKeys::default() };
+            DeployedRelease { version, commit, keys }
+        }))
     }
 
     /// The objects in the manifests of a target, as they are in the branch now.
@@ -195,7 +220,7 @@ impl DeployedBranch {
             let path = joined(&joined(&self.path, target.as_str()), name);
             let Some(file) = self.tree.file(&path, &open)? else { continue };
             if let FileContent::Bytes(content) = repositories.content(commit, file.blob.id(), OUTPUT_BYTES_MAX)? {
-                objects.extend(parse(&content, FileId::default()).objects);
+                objects.extend(contents(name, &content, FileId::default()));
             }
         }
         Ok(objects)

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use authoring::scaffold::quoting::yaml;
 use model::git_id::GitId;
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_VERSION};
+use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION};
 use model::object::{AnyObject, DeploymentDescriptor};
 use model::read::read_kind;
 use model::source::FileId;
 
-use super::Provenance;
+use super::{Provenance, ReleaseKeys};
 use crate::render::InputsId;
 use crate::version::ApplicationVersion;
 
@@ -71,6 +71,11 @@ impl DescribedDeployment<'_> {
         } else {
             format!("    {APPLICATION_VERSION}: {}\n", quoted(&provenance.version.to_string()))
         };
+        let keys = if provenance.keys.is_empty() {
+            String::new()
+        } else {
+            format!("    {APPLICATION_RELEASE}: {}\n", quoted(&provenance.keys.text()))
+        };
         let build = version.build();
         let build = if build.is_empty() { String::new() } else { format!("    build: {}\n", quoted(build)) };
         format!(
@@ -83,7 +88,7 @@ metadata:
   annotations:
     {APPLICATION_INPUTS}: {inputs}
     {APPLICATION_FILES}: {files}
-{of_application}spec:
+{of_application}{keys}spec:
   workload:
     name: {workload}
     source:
@@ -127,6 +132,7 @@ pub(super) struct ReadDescriptor {
     pub(super) inputs: Option<InputsId>,
     /// The version of the application, if it is not that of the manifests.
     pub(super) application_version: Option<String>,
+    pub(super) keys: ReleaseKeys,
     pub(super) files: RecordedFiles,
 }
 
@@ -140,6 +146,7 @@ pub(super) fn read(content: &[u8]) -> Option<ReadDescriptor> {
     let annotation = |key| descriptor.annotations.get(key).map(ToString::to_string);
     Some(ReadDescriptor {
         application_version: annotation(APPLICATION_VERSION),
+        keys: annotation(APPLICATION_RELEASE).and_then(|text| ReleaseKeys::parse(&text)).unwrap_or_default(),
         inputs: annotation(APPLICATION_INPUTS).map(InputsId::from_text),
         files: annotation(APPLICATION_FILES).and_then(|text| RecordedFiles::parse(&text)).unwrap_or_default(),
         spec: descriptor.spec.clone(),

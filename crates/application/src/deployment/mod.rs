@@ -5,11 +5,13 @@
 
 mod branch;
 mod descriptor;
+mod keys;
 mod message;
 mod plan;
 
-pub use self::branch::{BranchError, DeployedBranch, DeployedTarget};
+pub use self::branch::{BranchError, DeployedBranch, DeployedRelease, DeployedTarget};
 pub use self::descriptor::{DescribedDeployment, DescriptorPlace, RecordedFiles};
+pub use self::keys::ReleaseKeys;
 pub use self::message::{
     APPLICATION, ENVIRONMENT, SOURCE, TOOL, VALUES, VERSION, commit_is_of, commit_message, pull_request_body, trailers,
 };
@@ -31,10 +33,17 @@ pub struct Provenance {
     pub source: GitId,
     /// The commit of the values. None: they are in the source's repository, at the same commit.
     pub values: Option<GitId>,
-    /// The tag of the image.
-    pub image_tag: String,
+    /// What the version consists of.
+    pub keys: ReleaseKeys,
     /// The programs that rendered, with their versions.
     pub tools: Vec<String>,
+}
+
+impl Provenance {
+    /// The tag of the image.
+    pub fn image_tag(&self) -> String {
+        self.keys.image_tag(&self.version)
+    }
 }
 
 #[cfg(test)]

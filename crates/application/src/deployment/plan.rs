@@ -177,6 +177,7 @@ impl Planning<'_> {
                 return Ok(());
             }
             TargetState::Known => None,
+            TargetState::Rendered(manifests) if manifests.are_files => Some(manifests.files.clone()),
             TargetState::Rendered(manifests) => Some(self.with_kustomization(&manifests.files)),
         };
         if !self.is_free(&target.path, (own, files.as_ref()))? {
@@ -355,7 +356,7 @@ impl Planning<'_> {
             ("Promoted_Commit_Id", provenance.source.to_string()),
             ("Config_Commit_Id", values.to_string()),
             ("Version", provenance.version.to_string()),
-            ("Image_tag", provenance.image_tag.clone()),
+            ("Image_tag", provenance.image_tag()),
         ];
         for (name, text) in files {
             if current.tracking.get(name) == Some(&text) {

@@ -107,7 +107,7 @@ impl Fixture {
             version: version.parse().unwrap(),
             source: GitId::of_blob(version.as_bytes()),
             values: None,
-            image_tag: version.to_owned(),
+            keys: ReleaseKeys { image_tag: Some(format!("{version}-57")), ..ReleaseKeys::default() },
             tools: Vec::new(),
         };
         let plan = DeploymentPlan::new(&PlanRequest {
@@ -160,7 +160,7 @@ impl Fixture {
 fn target(path: &str, text: &str) -> RenderedTarget {
     let content: Arc<[u8]> = text.as_bytes().into();
     let files = BTreeMap::from([("manifests.yaml".to_owned(), content)]);
-    let state = TargetState::Rendered(RenderedManifests { files, objects: Vec::new() });
+    let state = TargetState::Rendered(RenderedManifests { files, ..RenderedManifests::default() });
     RenderedTarget { path: TargetPath::new(path), version: None, inputs: Some(InputsId::from_text(text)), state }
 }
 
@@ -185,7 +185,7 @@ fn a_target_is_added_changed_and_removed_with_its_own_files() {
     assert_eq!(actions(&plan), [("eu", TargetAction::Removed), ("us", TargetAction::Described)]);
     let expected = ["README.md", "eu/notes.txt", "us/descriptor.yaml", "us/kustomization.yaml", "us/manifests.yaml"];
     assert_eq!(fixture.paths(), expected);
-    assert_eq!(fixture.branch().release("shop", "dev").map(|(version, _)| version).as_deref(), Some("1.1.0"));
+    assert_eq!(fixture.branch().release("shop", "dev").map(|release| release.version).as_deref(), Some("1.1.0"));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn files_that_are_no_longer_rendered_are_removed() {
     let with = |names: &[&str]| {
         let files = names.iter().map(|name| ((*name).to_owned(), Arc::from(name.as_bytes()))).collect();
         RenderedTarget {
-            state: TargetState::Rendered(RenderedManifests { files, objects: Vec::new() }),
+            state: TargetState::Rendered(RenderedManifests { files, ..RenderedManifests::default() }),
             ..target("eu", &names.concat())
         }
     };
@@ -315,7 +315,8 @@ fn a_service_has_the_version_of_its_chart() {
     let versions: Vec<_> = branch.targets.values().map(DeployedTarget::whole_version).collect();
     assert_eq!(versions, ["25.8.0", "1.2.0+7"]);
     let commit = GitId::of_blob(b"2.4.0").to_string();
-    assert_eq!(branch.release("shop", "dev"), Some(("2.4.0".to_owned(), commit)));
+    let keys = ReleaseKeys { image_tag: Some("2.4.0-57".to_owned()), ..ReleaseKeys::default() };
+    assert_eq!(branch.release("shop", "dev"), Some(DeployedRelease { version: "2.4.0".to_owned(), commit, keys }));
     let plan = fixture.deploy("2.4.0", &[service("eu", "25.9.0"), targets[1].clone()], NOTHING);
     assert_eq!(actions(&plan), [("eu", TargetAction::Changed), ("us", TargetAction::Unchanged)]);
     assert_eq!(plan.targets[0].before.as_deref(), Some("25.8.0"));

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
+use model::git_id::GitId;
 use model::read::yaml_diagnostic;
 use model::source::FileId;
-use model::yaml::{self, Node, YamlOptions};
+use model::yaml::{self, Node, NodeValue, Scalar, ScalarStyle, Span, YamlOptions};
 
 /// The identity of an object: what a cluster stores once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +72,29 @@ pub fn parse(content: &[u8], file: FileId) -> Parsed {
         parsed.add_document(content.root, document, file);
     }
     parsed
+}
+
+/// The kind of a file that contains no objects, as an object.
+const FILE_KIND: &str = "File";
+
+impl ObjectId {
+    /// Whether it is a file that contains no objects.
+    pub(crate) fn is_file(&self) -> bool {
+        self.group.is_empty() && &*self.kind == FILE_KIND
+    }
+}
+
+/// The objects in a file of a target. A file that contains none is one by itself: its name, and its text.
+pub(crate) fn contents(name: &str, content: &[u8], file: FileId) -> Vec<ManifestObject> {
+    let parsed = parse(content, file);
+    if crate::settings::is_yaml_name(name) && parsed.problems.is_empty() && !parsed.objects.is_empty() {
+        return parsed.objects;
+    }
+    let id = ObjectId { group: "".into(), kind: FILE_KIND.into(), namespace: "".into(), name: name.into() };
+    let text = std::str::from_utf8(content).map_or_else(|_| GitId::of_blob(content).to_string(), str::to_owned);
+    let scalar = Scalar { text: text.into(), style: ScalarStyle::Literal, tag: None };
+    let node = Node { span: Span::new(0, content.len()), value: NodeValue::Scalar(scalar) };
+    vec![ManifestObject { id, node, place: ObjectPlace { file, document: 0, item: None } }]
 }
 
 impl Parsed {

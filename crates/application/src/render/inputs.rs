@@ -25,7 +25,7 @@ impl InputsId {
 
     /// The digest of a target. None: its source has no files.
     pub(super) fn new(request: &RenderRequest<'_>, target: &PreparedTarget, source: &TargetSource<'_>) -> Option<Self> {
-        let files = target.substituted.as_ref().or(source.files)?;
+        let files = target.own_files.as_ref().or(source.files)?;
         let settings = request.settings;
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
@@ -35,9 +35,9 @@ impl InputsId {
         add(FORMAT);
         add(request.program_version);
         add(&files.listing());
-        add(&format!("{:?}", settings.source.kind));
+        add(&format!("{:?}", source.kind));
         add(&format!("{:?} {} {}", settings.output.namespaces, settings.output.file, settings.output.kustomization));
-        if settings.source.kind.is_helm() {
+        if source.kind.is_helm() {
             add(&format!("{:?}", super::output::helm_options(&settings.helm, source.service)));
             add(&target.json);
         }

@@ -41,6 +41,8 @@ pub struct RenderRequest<'a> {
     pub workload: &'a Object<Workload>,
     /// What the targets are rendered from.
     pub source: RenderSource<'a>,
+    /// The files of the other sources, in the order of the settings.
+    pub others: &'a [FileSet],
     /// The files with values.
     pub values: &'a FileSet,
     /// The variables that are the same for all targets, without those of the configuration file.
@@ -52,7 +54,7 @@ pub struct RenderRequest<'a> {
 /// What the targets of an environment are rendered from.
 #[derive(Clone, Copy)]
 pub enum RenderSource<'a> {
-    /// The files of one folder, for all targets.
+    /// The files of one folder, for all targets that have no other source.
     Folder(&'a FileSet),
     /// The charts of services: each service is one target, or has some.
     Services(&'a Services),
@@ -81,8 +83,8 @@ pub struct PreparedTarget {
     json: String,
     /// What it is rendered from: an index of the sources.
     source: usize,
-    /// The files of the source with its variables, if the source has variables in its files.
-    substituted: Option<FileSet>,
+    /// The files of the source as this target has them: with its variables, and its own files. None: as all targets have them.
+    own_files: Option<FileSet>,
     /// The digest of everything that its manifests depend on. None: an error stops it.
     pub inputs: Option<InputsId>,
     /// What is wrong with it.
@@ -133,6 +135,8 @@ pub struct RenderedManifests {
     pub files: TargetFiles,
     /// The objects in them.
     pub objects: Vec<ManifestObject>,
+    /// Whether they are for hosts that are no clusters: any files, which no `kustomization.yaml` names.
+    pub are_files: bool,
 }
 
 impl RenderedManifests {

@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use super::source::TargetSource;
 use super::{
-    PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetState, failure,
+    PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetFiles,
+    TargetState, failure,
 };
 use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
@@ -22,7 +23,7 @@ use crate::manifests::{self, Parsed};
 use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
 use crate::services::ChartService;
-use crate::settings::{HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
+use crate::settings::{DESCRIPTOR_FILE, HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
 use crate::values::TargetPath;
 
 /// The reason why nothing can be rendered.
@@ -153,7 +154,7 @@ impl Running<'_> {
         let settings = self.prepared.request.settings;
         let source = self.prepared.sources.get(index);
         let Some((source, files)) = source.and_then(|source| Some((source, source.files?))) else { return Ok(()) };
-        if !settings.source.kind.is_helm() {
+        if !source.kind.is_helm() {
             return Ok(());
         }
         files.write(&self.chart(index))?;
@@ -174,9 +175,13 @@ impl Running<'_> {
             }
             output => output?,
         };
+        let mut problems: Vec<_> = output.get(DESCRIPTOR_FILE).map(|_| reserved(file)).into_iter().collect();
+        if *source.kind == SourceKind::Files {
+            let output = output.into_iter().map(|(name, content)| (name, content.into()));
+            return Ok(files((output.collect(), problems), file));
+        }
         let mut manifests = RenderedManifests::default();
-        let mut problems = Vec::new();
-        let is_copy = self.prepared.request.settings.source.kind == SourceKind::Manifests;
+        let is_copy = *source.kind == SourceKind::Manifests;
         for (name, content) in output {
             let content = self.without_namespaces(content);
             if is_manifest(&name) {
@@ -209,9 +214,9 @@ impl Running<'_> {
     ) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
         let request = &self.prepared.request;
         let settings = request.settings;
-        let Some(files) = target.substituted.as_ref().or(source.files) else { return Ok(BTreeMap::new()) };
+        let Some(files) = target.own_files.as_ref().or(source.files) else { return Ok(BTreeMap::new()) };
         let one = |content| BTreeMap::from([(settings.output.file.clone(), content)]);
-        match &settings.source.kind {
+        match source.kind {
             SourceKind::Chart | SourceKind::Services => {
                 let run = HelmTemplate {
                     chart: &self.chart(target.source),
@@ -229,7 +234,8 @@ impl Running<'_> {
                 let overlay = crate::files::normalized(overlay.as_deref().unwrap_or_default()).unwrap_or_default();
                 Ok(one(self.programs.kustomize_build(&folder.path().join(overlay), settings.helm.time_limit)?))
             }
-            SourceKind::Manifests => Ok(copied(files)),
+            SourceKind::Manifests => Ok(copied(files, is_manifest)),
+            SourceKind::Files => Ok(copied(files, |_| true)),
         }
     }
 
@@ -258,10 +264,27 @@ fn is_manifest(name: &str) -> bool {
     is_yaml_name(name) || Path::new(name).extension().is_some_and(|extension| extension == "json")
 }
 
-/// Plain manifests with the paths that they have. Files of other kinds are left out.
-fn copied(source: &FileSet) -> BTreeMap<String, Vec<u8>> {
-    let manifests = source.iter().filter(|(path, _)| is_manifest(path));
-    manifests.map(|(path, file)| (path.to_string(), file.content.to_vec())).collect()
+/// Files with the paths that they have. Those that are not selected are left out.
+fn copied(source: &FileSet, is_selected: fn(&str) -> bool) -> BTreeMap<String, Vec<u8>> {
+    let selected = source.iter().filter(|(path, _)| is_selected(path));
+    selected.map(|(path, file)| (path.to_string(), file.content.to_vec())).collect()
+}
+
+/// The output of a target that is no cluster.
+fn files((files, mut problems): (TargetFiles, Vec<Diagnostic>), file: FileId) -> (TargetState, Vec<Diagnostic>) {
+    if files.is_empty() {
+        problems.push(nothing(file));
+    }
+    if problems.iter().any(Diagnostic::is_error) {
+        return (TargetState::Failed, problems);
+    }
+    let objects = files.iter().flat_map(|(name, content)| manifests::contents(name, content, file)).collect();
+    (TargetState::Rendered(RenderedManifests { files, objects, are_files: true }), problems)
+}
+
+fn reserved(file: FileId) -> Diagnostic {
+    let message = format!("a deployment writes `{DESCRIPTOR_FILE}` itself, so the source can't have this file");
+    Diagnostic::error(Code::RenderFailed, message).at(Origin::File(file), "").help("give the file another name")
 }
 
 fn nothing(file: FileId) -> Diagnostic {

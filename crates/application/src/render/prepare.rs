@@ -1,10 +1,11 @@
 //! Merges the values of all targets, and replaces variables.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
-use model::source::Files;
+use model::source::{FileId, Files};
 use model::yaml::Span;
 use rayon::prelude::*;
 
@@ -13,6 +14,7 @@ use super::source::{self, TargetSource};
 use super::{PreparedTarget, PreparedTargets, RenderRequest, RenderSource};
 use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
+use crate::settings::SourceKind;
 use crate::values::{MergedValue, TargetPath, VALUES_FILE, ValueContent, ValuesTree, json, merge, unknown_variable};
 use crate::variables::{UnknownVariable, Variables, is_name, is_template};
 
@@ -22,7 +24,7 @@ impl<'a> PreparedTargets<'a> {
         let mut problems = Vec::new();
         let tree = ValuesTree::read(request.values, &mut files, &mut problems);
         let sources = source::sources(&request, &mut files, &mut problems);
-        let targets = source::targets(request.source, &tree);
+        let targets = source::targets(&request, &tree);
         match request.source {
             RenderSource::Folder(_) if targets.is_empty() => problems.push(no_targets(&request)),
             RenderSource::Folder(_) => {}
@@ -43,7 +45,9 @@ impl<'a> PreparedTargets<'a> {
         }
         let paths: Vec<_> = targets.iter().map(|(path, _)| path.clone()).collect();
         problems.extend(TargetDeclarations::new(settings, environment, request.workload).check(&paths));
-        let preparing = Preparing { request: &request, tree: &tree, sources: &sources, variables: &variables };
+        let beside = files_beside(&request, &sources, &mut files);
+        let preparing =
+            Preparing { request: &request, tree: &tree, sources: &sources, beside: &beside, variables: &variables };
         let targets = targets.par_iter().map(|(path, source)| preparing.target(path, *source)).collect();
         Self { request, files, sources, targets, problems }
     }
@@ -62,6 +66,8 @@ struct Preparing<'a> {
     request: &'a RenderRequest<'a>,
     tree: &'a ValuesTree,
     sources: &'a [TargetSource<'a>],
+    /// The files beside values, by their paths.
+    beside: &'a BTreeMap<Arc<str>, FileId>,
     variables: &'a Variables,
 }
 
@@ -72,7 +78,7 @@ impl Preparing<'_> {
             values: BTreeMap::new(),
             json: String::new(),
             source,
-            substituted: None,
+            own_files: None,
             inputs: None,
             problems: Vec::new(),
         };
@@ -87,9 +93,10 @@ impl Preparing<'_> {
             Ok(json) => prepared.json = json.to_string(),
             Err(problem) => prepared.problems.push(*problem),
         }
-        if !self.request.settings.source.kind.is_helm() {
+        if !source.kind.is_helm() {
             add_values(&mut variables, &prepared.values);
-            prepared.substituted = substituted(source, &variables, &mut prepared.problems);
+            let files = FilesOfTarget::new(self, path, source);
+            prepared.own_files = files.and_then(|files| files.substituted(&variables, &mut prepared.problems));
         }
         if prepared.problems.is_empty() {
             prepared.inputs = InputsId::new(self.request, &prepared, source);
@@ -98,24 +105,65 @@ impl Preparing<'_> {
     }
 }
 
-/// The files of a source with variables replaced. None if no file has variables.
-fn substituted(source: &TargetSource<'_>, variables: &Variables, problems: &mut Vec<Diagnostic>) -> Option<FileSet> {
-    let files = source.files?;
-    let mut changed: Option<FileSet> = None;
-    for (path, file) in files.iter() {
-        let Some(text) = std::str::from_utf8(&file.content).ok().filter(|text| is_template(text)) else { continue };
-        match variables.substitute(text) {
-            Ok(text) => changed.get_or_insert_with(|| files.clone()).replace(path, text.into_bytes()),
-            Err(unknown) => {
-                let id = source.ids.get(path).copied().unwrap_or_default();
-                let origin = |start: usize, name: &str| Origin::Span(id, Span::new(start, start + name.len() + 3));
-                let problem =
-                    |one: UnknownVariable| unknown_variable(&one, variables).at(origin(one.start, &one.name), "");
-                problems.extend(unknown.into_iter().map(problem));
+/// The files beside the values of the targets that are no clusters, with the ids that diagnostics refer to.
+fn files_beside(
+    request: &RenderRequest<'_>,
+    sources: &[TargetSource<'_>],
+    files: &mut Files,
+) -> BTreeMap<Arc<str>, FileId> {
+    let is_needed = sources.iter().any(|source| *source.kind == SourceKind::Files);
+    let beside = request.values.iter().filter(|(path, _)| is_needed && !is_values(path));
+    beside.map(|(path, file)| (Arc::clone(path), files.add((**file).clone()))).collect()
+}
+
+fn is_values(path: &str) -> bool {
+    path.rsplit('/').next() == Some(VALUES_FILE)
+}
+
+/// The files that a target is rendered from.
+struct FilesOfTarget<'a> {
+    files: Cow<'a, FileSet>,
+    /// The files that diagnostics refer to.
+    ids: Cow<'a, BTreeMap<Arc<str>, FileId>>,
+}
+
+impl<'a> FilesOfTarget<'a> {
+    /// The files of a source, with those of the target itself. None: the source has no files.
+    fn new(preparing: &Preparing<'_>, target: &TargetPath, source: &'a TargetSource<'_>) -> Option<Self> {
+        let mut all = Self { files: Cow::Borrowed(source.files?), ids: Cow::Borrowed(&source.ids) };
+        let below = |path: &str| Some(path.strip_prefix(target.as_str())?.strip_prefix('/')?.to_owned());
+        let beside = preparing.beside.iter().filter(|_| *source.kind == SourceKind::Files);
+        for (path, id) in beside {
+            let (Some(name), Some(file)) = (below(path), preparing.request.values.get(path)) else { continue };
+            all.files.to_mut().add(&name, Arc::clone(file));
+            all.ids.to_mut().insert(name.into(), *id);
+        }
+        Some(all)
+    }
+
+    /// The files with variables replaced. None: all targets have the same files.
+    fn substituted(self, variables: &Variables, problems: &mut Vec<Diagnostic>) -> Option<FileSet> {
+        let mut changed: Option<FileSet> = None;
+        for (path, file) in self.files.iter() {
+            let Some(text) = std::str::from_utf8(&file.content).ok().filter(|text| is_template(text)) else { continue };
+            match variables.substitute(text) {
+                Ok(text) => {
+                    changed.get_or_insert_with(|| self.files.as_ref().clone()).replace(path, text.into_bytes());
+                }
+                Err(unknown) => {
+                    let id = self.ids.get(path).copied().unwrap_or_default();
+                    let origin = |start: usize, name: &str| Origin::Span(id, Span::new(start, start + name.len() + 3));
+                    let problem =
+                        |one: UnknownVariable| unknown_variable(&one, variables).at(origin(one.start, &one.name), "");
+                    problems.extend(unknown.into_iter().map(problem));
+                }
             }
         }
+        changed.or(match self.files {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(files) => Some(files),
+        })
     }
-    changed
 }
 
 /// Makes the values at the top variables, for sources that are no charts.

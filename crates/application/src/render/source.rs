@@ -22,6 +22,8 @@ pub(super) struct TargetSource<'a> {
     pub(super) ids: BTreeMap<Arc<str>, FileId>,
     /// The values that the chart itself has.
     pub(super) defaults: Option<Layer>,
+    /// How it is rendered.
+    pub(super) kind: &'a SourceKind,
     /// The service whose chart it is. None: the chart is the application's own.
     pub(super) service: Option<&'a ChartService>,
 }
@@ -34,12 +36,12 @@ pub(super) fn sources<'a>(
 ) -> Vec<TargetSource<'a>> {
     match request.source {
         RenderSource::Folder(set) => {
-            let mut source = TargetSource { files: Some(set), ids: BTreeMap::new(), defaults: None, service: None };
-            source.ids.extend(set.iter().map(|(path, file)| (Arc::clone(path), files.add((**file).clone()))));
-            if request.settings.source.kind == SourceKind::Chart {
+            let mut source = TargetSource::of_folder(set, &request.settings.source.kind, files);
+            if *source.kind == SourceKind::Chart {
                 source.defaults = source.read_defaults(problems);
             }
-            vec![source]
+            let others = request.others.iter().map(|set| TargetSource::of_folder(set, &SourceKind::Files, files));
+            std::iter::once(source).chain(others).collect()
         }
         RenderSource::Services(services) => {
             services.all.iter().map(|service| TargetSource::of_service(service, files)).collect()
@@ -48,9 +50,14 @@ pub(super) fn sources<'a>(
 }
 
 /// The targets, each with the index of its source, by path.
-pub(super) fn targets(source: RenderSource<'_>, tree: &ValuesTree) -> Vec<(TargetPath, usize)> {
-    let mut targets: Vec<_> = match source {
-        RenderSource::Folder(_) => tree.targets().iter().map(|path| (path.clone(), 0)).collect(),
+pub(super) fn targets(request: &RenderRequest<'_>, tree: &ValuesTree) -> Vec<(TargetPath, usize)> {
+    let mut targets: Vec<_> = match request.source {
+        RenderSource::Folder(_) => {
+            let others = &request.settings.others;
+            let other = |path: &TargetPath| others.iter().position(|other| other.pattern(path.as_str()).is_some());
+            let source = |path: &TargetPath| (path.clone(), other(path).map_or(0, |index| index + 1));
+            tree.targets().iter().map(source).collect()
+        }
         RenderSource::Services(services) => {
             let of_service = |(index, service): (usize, &ChartService)| {
                 tree.targets_of(&service.name).into_iter().map(move |path| (path, index))
@@ -82,12 +89,18 @@ pub(super) fn stray_values(request: &RenderRequest<'_>, services: &Services, tre
 }
 
 impl<'a> TargetSource<'a> {
+    fn of_folder(set: &'a FileSet, kind: &'a SourceKind, files: &mut Files) -> Self {
+        let ids = set.iter().map(|(path, file)| (Arc::clone(path), files.add((**file).clone()))).collect();
+        Self { files: Some(set), ids, defaults: None, kind, service: None }
+    }
+
     /// The chart of a service. People can't edit it, so nothing in it is a problem of theirs: only its values are shown.
     fn of_service(service: &'a ChartService, files: &mut Files) -> Self {
         let set = service.chart.as_ref().map(|chart| &chart.files);
         let values = set.and_then(|set| set.get(VALUES_FILE));
         let ids = values.into_iter().map(|file| (VALUES_FILE.into(), files.add((**file).clone()))).collect();
-        let mut source = Self { files: set, ids, defaults: None, service: Some(service) };
+        let kind = &SourceKind::Services;
+        let mut source = Self { files: set, ids, defaults: None, kind, service: Some(service) };
         source.defaults = source.read_defaults(&mut Vec::new());
         source
     }

@@ -20,6 +20,7 @@ variables = { IMAGE = \"registry.example/shop:${VERSION}\" }
 struct Fixture {
     settings: ApplicationSettings,
     source: FileSet,
+    others: Vec<FileSet>,
     values: FileSet,
     variables: Variables,
     workload: Arc<Object<Workload>>,
@@ -35,6 +36,7 @@ spec:
   - {name: us, environment: dev, manifests: {path: us}}
   - {name: bad, environment: dev, manifests: {path: bad}}
   - {name: worse, environment: dev, manifests: {path: worse}}
+  - {name: kiosk, environment: dev, manifests: {path: ./kiosk/install.yml}}
 ";
 
 fn workload(text: &str) -> Arc<Object<Workload>> {
@@ -55,7 +57,14 @@ impl Fixture {
         let mut variables = Variables::default();
         variables.set("VERSION", "2.4.0");
         let settings = ApplicationSettings::parse(settings, FileId::default()).unwrap();
-        Self { settings, source: set(source), values: set(values), variables, workload: workload(WORKLOAD) }
+        Self {
+            settings,
+            source: set(source),
+            others: Vec::new(),
+            values: set(values),
+            variables,
+            workload: workload(WORKLOAD),
+        }
     }
 
     fn prepared(&self) -> PreparedTargets<'_> {
@@ -65,6 +74,7 @@ impl Fixture {
             environment: &self.settings.environments[0],
             workload: &self.workload,
             source: RenderSource::Folder(&self.source),
+            others: &self.others,
             values: &self.values,
             variables: &self.variables,
             program_version: "1",
@@ -219,7 +229,7 @@ fn services(names: &[&str], files: &mut Files) -> Services {
 }
 
 fn with_chart(mut services: Services, index: usize, chart: &[(&str, &str)]) -> Services {
-    let digest = crate::services::ChartDigest::of_archive(b"");
+    let digest = crate::digest::ContentDigest::of_content(b"");
     services.all[index].chart = Some(Arc::new(crate::services::PulledChart { digest, files: set(chart) }));
     services
 }
@@ -305,4 +315,79 @@ fn values_without_a_service_are_reported() {
         ["there is no service `cahce` for these values; did you mean `cache`?"]
     );
     assert!(problems(&[])[0].starts_with("no service has values in environment `dev`;"));
+}
+
+/// An application with a chart for `eu`, and files for the host `kiosk`.
+fn with_files(files: &[(&str, &str)], values: &[(&str, &str)]) -> Fixture {
+    let settings = format!("{SETTINGS}[[sources]]\ntargets = [\"kiosk\"]\nfiles = \"kiosk\"\n");
+    let mut fixture = Fixture::new(&settings, &[("Chart.yaml", "")], values);
+    fixture.others = vec![set(files)];
+    fixture
+}
+
+#[test]
+fn hosts_get_files_with_their_own_beside_them() {
+    let files = [
+        (
+            "install.yml",
+            "- hosts: localhost\n  vars: {url: 'https://packages.example/shop_${VERSION}.deb', port: '${port}'}\n",
+        ),
+        ("app.conf", "of all\n"),
+        ("scripts/run.sh", "echo $HOME $${VERSION}\n"),
+    ];
+    let values = [
+        ("values.yaml", ""),
+        ("README.md", "for people"),
+        ("eu/values.yaml", ""),
+        ("kiosk/values.yaml", "port: 8080\n"),
+        ("kiosk/app.conf", "of ${TARGET}\n"),
+    ];
+    let fixture = with_files(&files, &values);
+    let texts = fixture.texts();
+    assert!(texts[0].starts_with("eu/manifests.yaml"), "{texts:?}");
+    let expected = "kiosk/app.conf: of kiosk\ninstall.yml: - hosts: localhost\n  \
+        vars: {url: 'https://packages.example/shop_2.4.0.deb', port: '8080'}\nscripts/run.sh: echo $HOME ${VERSION}\n";
+    assert_eq!(texts[1], expected);
+    let rendering = fixture.render();
+    assert!(rendering.diagnostics.is_empty(), "{:?}", rendering.diagnostics);
+    let TargetState::Rendered(kiosk) = &rendering.targets[1].state else { panic!("not rendered") };
+    let objects: Vec<_> = kiosk.objects.iter().map(|object| object.id.to_string()).collect();
+    assert_eq!(objects, ["File app.conf", "File install.yml", "File scripts/run.sh"]);
+}
+
+#[test]
+fn only_the_host_depends_on_its_files() {
+    let values = [("eu/values.yaml", ""), ("kiosk/values.yaml", ""), ("kiosk/app.conf", "1")];
+    let before = inputs(&with_files(&[("a", "1")], &values));
+    let source = inputs(&with_files(&[("a", "2")], &values));
+    let beside = inputs(&with_files(&[("a", "1")], &[values[0], values[1], ("kiosk/app.conf", "2")]));
+    assert!(before[0] == source[0] && before[1] != source[1]);
+    assert!(before[0] == beside[0] && before[1] != beside[1]);
+}
+
+#[test]
+fn mistakes_in_files_are_shown_at_their_places() {
+    let values = [("kiosk/values.yaml", ""), ("kiosk/app.conf", "a\n${VERSON}\n")];
+    let rendering =
+        with_files(&[("install.yml", "sum: ${PACKAGE_SHA256}\n"), ("descriptor.yaml", "")], &values).render();
+    let shown = |found: &Diagnostic| match &found.labels[0].origin {
+        Origin::Span(file, span) => format!("{} {}: {}", rendering.files.get(*file).path, span.start, found.help[0]),
+        _ => "elsewhere".to_owned(),
+    };
+    let mut problems: Vec<_> = rendering.diagnostics.iter().map(shown).collect();
+    problems.sort();
+    assert_eq!(
+        problems,
+        [
+            "install.yml 5: name the package of this version: --package FILE, or --package sha256:DIGEST",
+            "kiosk/app.conf 2: did you mean `${VERSION}`?",
+        ]
+    );
+    let rendering = with_files(&[("descriptor.yaml", "")], &[("kiosk/values.yaml", "")]).render();
+    assert_eq!(
+        rendering.diagnostics[0].message,
+        "a deployment writes `descriptor.yaml` itself, so the source can't have this file"
+    );
+    let rendering = with_files(&[], &[("kiosk/values.yaml", "")]).render();
+    assert_eq!(rendering.diagnostics[0].message, "nothing is rendered: the output has no object");
 }

@@ -206,10 +206,10 @@ impl NewApplication {
             SourceKind::Chart => (NewSourceKind::Chart, None),
             SourceKind::Kustomize(overlay) => (NewSourceKind::Kustomize, overlay.as_ref()),
             SourceKind::Manifests => (NewSourceKind::Manifests, None),
-            SourceKind::Services => (NewSourceKind::Services, None),
+            SourceKind::Services | SourceKind::Files => (NewSourceKind::Existing, None),
         };
         let folder = settings.source.folder.clone();
-        let is_new = overlay.is_none() && kind != NewSourceKind::Services && !found.has_folder(&folder);
+        let is_new = overlay.is_none() && kind != NewSourceKind::Existing && !found.has_folder(&folder);
         Ok(Self {
             workload,
             workload_file,
@@ -377,7 +377,7 @@ fn source(given: &GivenAnswers, found: &FoundApplication) -> NewSource {
         NewSourceKind::Chart => "chart",
         NewSourceKind::Kustomize => "kustomize",
         NewSourceKind::Manifests => "manifests",
-        NewSourceKind::Services => "services",
+        NewSourceKind::Existing => "services",
     };
     NewSource { kind, folder: folder.to_owned(), overlay: None, is_new: true }
 }

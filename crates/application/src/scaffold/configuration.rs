@@ -46,7 +46,7 @@ workspace = {}
             NewSourceKind::Chart => ("a Helm chart, once for each target", "chart"),
             NewSourceKind::Kustomize => ("a folder for Kustomize, once for each target", "kustomize"),
             NewSourceKind::Manifests => ("plain manifests, once for each target", "manifests"),
-            NewSourceKind::Services => ("charts of other people, one for each target", "services"),
+            NewSourceKind::Existing => return String::new(),
         };
         let folder = if self.source.folder.is_empty() { "." } else { &self.source.folder };
         let mut text = format!("\n# What is rendered: {what}.\n[source]\n{key} = {}\n", toml(folder));
@@ -97,7 +97,7 @@ workspace = {}
         }
         let tests = match self.source.kind {
             NewSourceKind::Chart => "\n# The tests of the chart are rendered, too.\n[helm]\nskip-tests = false\n",
-            NewSourceKind::Kustomize | NewSourceKind::Manifests | NewSourceKind::Services => "",
+            NewSourceKind::Kustomize | NewSourceKind::Manifests | NewSourceKind::Existing => "",
         };
         format!(
             "{tests}\n# What the folder of a target contains: this file, and a kustomization.yaml that names it.\n[output]\nfile = {}\n",

@@ -9,8 +9,8 @@ pub enum NewSourceKind {
     Kustomize,
     /// Its files are copied.
     Manifests,
-    /// By `helm template` of charts of other people. None is written for a new application.
-    Services,
+    /// Charts of other people, or files for hosts. It exists: none is written for a new application.
+    Existing,
 }
 
 /// What is rendered.

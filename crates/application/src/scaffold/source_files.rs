@@ -25,7 +25,7 @@ impl NewApplication {
                 files
             }
             NewSourceKind::Manifests => self.plain(),
-            NewSourceKind::Services => Vec::new(),
+            NewSourceKind::Existing => Vec::new(),
         };
         let path = |name: &str| format!("{}/{name}", self.source.folder);
         texts.into_iter().map(|(name, text)| NewFile { path: path(name), text }).collect()

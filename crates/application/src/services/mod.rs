@@ -12,7 +12,7 @@ use model::source::FileId;
 use model::yaml::Node;
 use rayon::prelude::*;
 
-pub use self::chart::{ChartDigest, ChartReference};
+pub use self::chart::ChartReference;
 pub use self::store::{ChartError, ChartStore, PulledChart};
 pub use self::update::{ServiceEdit, ServiceUpdate, UpdateRequest, UpdateVersion};
 use crate::programs::{ProgramError, Programs};

@@ -13,7 +13,8 @@ use model::diagnostic::{Code, Diagnostic};
 use model::source::Source;
 use tempfile::NamedTempFile;
 
-use super::{ChartDigest, ChartReference, ChartService};
+use super::{ChartReference, ChartService};
+use crate::digest::ContentDigest;
 use crate::files::{FileSet, FilesError};
 use crate::limits::ARCHIVE_BYTES_MAX;
 use crate::programs::{ProgramError, Programs};
@@ -30,7 +31,7 @@ pub struct ChartStore {
 #[derive(Debug)]
 pub struct PulledChart {
     /// The digest of its archive.
-    pub digest: ChartDigest,
+    pub digest: ContentDigest,
     /// Its files.
     pub files: FileSet,
 }
@@ -45,9 +46,9 @@ pub enum ChartError {
     #[error("the chart has the digest {found}, but the file of the service names {expected}")]
     Digest {
         /// The digest in the file.
-        expected: ChartDigest,
+        expected: ContentDigest,
         /// The digest of the archive.
-        found: ChartDigest,
+        found: ContentDigest,
     },
     /// It can't be unpacked.
     #[error(transparent)]
@@ -80,7 +81,7 @@ impl ChartStore {
         };
         let label = format!("{}-{}.tgz", chart.chart, chart.version).into();
         let files = FileSet::of_archive(&archive, &Arc::new(Source { label, ..Source::directory() }))?;
-        let pulled = Arc::new(PulledChart { digest: ChartDigest::of_archive(&archive), files });
+        let pulled = Arc::new(PulledChart { digest: ContentDigest::of_content(&archive), files });
         known().insert(chart.clone(), Arc::clone(&pulled));
         Ok(pulled)
     }
@@ -90,7 +91,7 @@ impl ChartStore {
         if archive.len() as u64 > ARCHIVE_BYTES_MAX {
             return Err(FilesError::Archive(format!("it has more than {} MiB", ARCHIVE_BYTES_MAX >> 20)).into());
         }
-        let found = ChartDigest::of_archive(&archive);
+        let found = ContentDigest::of_content(&archive);
         if let Some(expected) = chart.digest.clone().filter(|expected| *expected != found) {
             return Err(ChartError::Digest { expected, found });
         }
@@ -99,21 +100,21 @@ impl ChartStore {
         Ok(archive)
     }
 
-    fn path(&self, digest: &ChartDigest) -> PathBuf {
+    fn path(&self, digest: &ContentDigest) -> PathBuf {
         self.folder.join(format!("{}.tgz", digest.digits()))
     }
 
     /// An archive of the folder. None: it is not there, or it is damaged.
-    fn kept(&self, digest: &ChartDigest) -> Option<Vec<u8>> {
+    fn kept(&self, digest: &ContentDigest) -> Option<Vec<u8>> {
         let read = |path: &Path| {
             let mut archive = Vec::new();
             fs::File::open(path)?.take(ARCHIVE_BYTES_MAX + 1).read_to_end(&mut archive)?;
             io::Result::Ok(archive)
         };
-        read(&self.path(digest)).ok().filter(|archive| ChartDigest::of_archive(archive) == *digest)
+        read(&self.path(digest)).ok().filter(|archive| ContentDigest::of_content(archive) == *digest)
     }
 
-    fn keep(&self, digest: &ChartDigest, archive: &[u8]) -> io::Result<()> {
+    fn keep(&self, digest: &ContentDigest, archive: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let mut file = NamedTempFile::new_in(&self.folder)?;
         file.write_all(archive)?;

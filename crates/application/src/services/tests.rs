@@ -9,6 +9,7 @@ use model::source::{Files, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::digest::ContentDigest;
 use crate::files::FileSet;
 use crate::programs::{MemoryPrograms, ProgramEnvironment, PublishedChart, RealPrograms};
 
@@ -37,9 +38,9 @@ fn archive(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A repository with one version of a chart, and the digest of its archive.
-fn repository(version: &str) -> (MemoryPrograms, ChartDigest) {
+fn repository(version: &str) -> (MemoryPrograms, ContentDigest) {
     let archive = archive(&[("Chart.yaml", "name: prometheus\n"), ("values.yaml", "retention: 15d\n")]);
-    let digest = ChartDigest::of_archive(&archive);
+    let digest = ContentDigest::of_content(&archive);
     let mut programs = MemoryPrograms::default();
     programs.publish(published(version, archive));
     (programs, digest)
@@ -144,13 +145,13 @@ fn a_damaged_file_of_the_store_is_not_used() {
     services.fetch(&programs, &store(&folder)).unwrap();
     let chart = services.all[0].chart.as_ref().unwrap();
     assert_eq!((&chart.digest, programs.downloads()), (&digest, 1));
-    assert_eq!(ChartDigest::of_archive(&std::fs::read(kept).unwrap()), digest);
+    assert_eq!(ContentDigest::of_content(&std::fs::read(kept).unwrap()), digest);
 }
 
 #[test]
 fn another_digest_stops_only_its_service() {
     let (programs, found) = repository("25.8.0");
-    let expected = ChartDigest::of_archive(b"another archive");
+    let expected = ContentDigest::of_content(b"another archive");
     let pinned = PROMETHEUS.replace("25.8.0", &format!("25.8.0\n  digest: {expected}"));
     let grafana = PROMETHEUS.replace("name: prometheus", "name: grafana");
     let mut services = read(&[("prometheus.yaml", &pinned), ("grafana.yaml", &grafana)]);

@@ -7,7 +7,8 @@ use model::field_path::FieldPath;
 use model::yaml::{self, Node, YamlOptions};
 use rayon::prelude::*;
 
-use super::{ChartDigest, ChartError, ChartReference, ChartService, ChartStore, Services};
+use super::{ChartError, ChartReference, ChartService, ChartStore, Services};
+use crate::digest::ContentDigest;
 use crate::files::FileSet;
 use crate::programs::{Program, ProgramError, Programs, RemoteChart};
 use crate::version::ApplicationVersion;
@@ -59,7 +60,7 @@ pub struct ServiceEdit {
     /// The version.
     pub version: String,
     /// The digest of its archive.
-    pub digest: ChartDigest,
+    pub digest: ContentDigest,
     /// The file after the change. All other bytes are as before.
     pub content: Vec<u8>,
 }
@@ -149,7 +150,7 @@ fn is_newer(newest: &str, current: &str) -> bool {
 }
 
 /// The content of a file with another version and digest.
-fn edited(content: &[u8], version: &str, digest: &ChartDigest) -> Result<Vec<u8>, EditError> {
+fn edited(content: &[u8], version: &str, digest: &ContentDigest) -> Result<Vec<u8>, EditError> {
     let set = |field: &str, text: &str| Change::Set(FieldPath::from(["helm", field]), NewValue::text(text));
     let changed = edit(content, ObjectPosition::default(), &set("version", version))?;
     edit(&changed, ObjectPosition::default(), &set("digest", &digest.to_string()))

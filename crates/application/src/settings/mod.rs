@@ -15,7 +15,7 @@ use model::yaml::Span;
 use toml::Spanned;
 
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
-use self::options::{EnvironmentOptions, HelmOptions, SourceOptions, ValuesOptions};
+use self::options::{EnvironmentOptions, HelmOptions, OtherSourceOptions, SourceOptions, ValuesOptions};
 pub use self::pattern::{PatternNames, PlaceholderText};
 pub use self::schema::schema;
 use crate::files::normalized;
@@ -46,6 +46,8 @@ pub struct ApplicationSettings {
     pub is_promoted: bool,
     /// What is rendered.
     pub source: SourceSettings,
+    /// The sources of other targets. The first one that has a target counts.
+    pub others: Vec<OtherSource>,
     /// Where the values are.
     pub values: ValuesSettings,
     /// Where the manifests go.
@@ -93,8 +95,31 @@ pub enum SourceKind {
     Services,
     /// By `kustomize build` of this folder inside of the source's. None: the folder itself.
     Kustomize(Option<PlaceholderText>),
-    /// Its files are copied.
+    /// Its manifests are copied.
     Manifests,
+    /// Its files are copied, whatever they are: for hosts that are no clusters.
+    Files,
+}
+
+/// A folder with files for some targets that are no clusters.
+#[derive(Clone, Debug)]
+pub struct OtherSource {
+    /// The folder, from the folder of the configuration file.
+    pub folder: String,
+    /// The targets: their paths, in which `*` stands for one folder.
+    pub targets: Vec<SettingText>,
+}
+
+impl OtherSource {
+    /// The pattern that a target has. None: it has another source.
+    pub fn pattern(&self, target: &str) -> Option<&SettingText> {
+        let is_same = |(pattern, part): (&str, &str)| pattern == "*" || pattern == part;
+        let has = |pattern: &&SettingText| {
+            let pattern = pattern.text.split('/');
+            pattern.clone().count() == target.split('/').count() && pattern.zip(target.split('/')).all(is_same)
+        };
+        self.targets.iter().find(has)
+    }
 }
 
 impl SourceKind {
@@ -243,6 +268,7 @@ impl Resolving {
             application,
             promoted,
             source,
+            sources,
             values,
             gitops,
             output,
@@ -253,6 +279,7 @@ impl Resolving {
             ..
         } = options;
         let source = self.source(source);
+        let others = self.others(sources, source.as_ref());
         let file = self.file_name(&output.file);
         let release = match source.as_ref().map(|source| &source.kind) {
             Some(SourceKind::Services) => "{service}",
@@ -283,6 +310,7 @@ impl Resolving {
             application,
             is_promoted,
             source,
+            others,
             values: values_settings(values),
             gitops: GitOpsSettings {
                 repo: gitops.repo,
@@ -312,19 +340,20 @@ impl Resolving {
     /// The source. None: it names not exactly one folder.
     fn source(&mut self, source: Spanned<SourceOptions>) -> Option<SourceSettings> {
         let range = source.span();
-        let SourceOptions { chart, kustomize, manifests, services, overlay, repo, branch } = source.into_inner();
+        let SourceOptions { chart, kustomize, manifests, services, files, overlay, repo, branch } = source.into_inner();
         let is_kustomize = kustomize.is_some();
         let folders = [
             (chart, SourceKind::Chart),
             (kustomize, SourceKind::Kustomize(overlay.clone().map(PlaceholderText::new))),
             (manifests, SourceKind::Manifests),
             (services, SourceKind::Services),
+            (files, SourceKind::Files),
         ];
         let mut named = folders.into_iter().filter_map(|(folder, kind)| Some((folder?, kind)));
         let (Some((folder, kind)), None) = (named.next(), named.next()) else {
             self.problem(
                 &range,
-                "`source` must name exactly one of `chart`, `kustomize`, `manifests` and `services`",
+                "`source` must name exactly one of `chart`, `kustomize`, `manifests`, `services` and `files`",
                 "name the folder of your chart: `chart = \"chart\"`",
             );
             return None;
@@ -332,15 +361,46 @@ impl Resolving {
         if overlay.is_some() && !is_kustomize {
             self.problem(&range, "`overlay` is only for `kustomize`", "remove it");
         }
-        let Some(path) = normalized(folder.get_ref()) else {
+        Some(SourceSettings { folder: self.folder(&folder)?, kind, repo, branch })
+    }
+
+    /// A folder below that of the configuration file.
+    fn folder(&mut self, folder: &Spanned<String>) -> Option<String> {
+        let path = normalized(folder.get_ref());
+        if path.is_none() {
             self.problem(
                 &folder.span(),
                 format!("`{}` leads out of the folder of {FILE_NAME}", folder.get_ref()),
                 "name a folder below it",
             );
-            return None;
-        };
-        Some(SourceSettings { folder: path, kind, repo, branch })
+        }
+        path
+    }
+
+    /// The sources of other targets.
+    fn others(
+        &mut self,
+        options: Vec<Spanned<OtherSourceOptions>>,
+        source: Option<&SourceSettings>,
+    ) -> Vec<OtherSource> {
+        let mut others = Vec::new();
+        for option in options {
+            let (range, OtherSourceOptions { targets, files }) = (option.span(), option.into_inner());
+            if targets.is_empty() {
+                self.problem(&range, "this source has no targets", "name them: `targets = [\"kiosk\"]`");
+            }
+            if source.is_some_and(|source| source.kind == SourceKind::Services) {
+                let help = "write a second configuration file, in another folder, for the other targets";
+                self.problem(&range, "services can't have other sources beside them", help);
+            }
+            let text = |target: Spanned<String>| SettingText {
+                span: span(&target.span()),
+                text: target.into_inner().trim_matches('/').to_owned(),
+            };
+            let targets = targets.into_iter().map(text).collect();
+            others.extend(self.folder(&files).map(|folder| OtherSource { folder, targets }));
+        }
+        others
     }
 
     fn file_name(&mut self, file: &Spanned<String>) -> String {

@@ -27,6 +27,10 @@ pub struct ApplicationOptions {
     /// What is rendered.
     #[schema(value_type = SourceOptions)]
     pub(super) source: Spanned<SourceOptions>,
+    /// Other sources, for some of the targets: those that are no clusters.
+    #[serde(default)]
+    #[schema(value_type = Vec<OtherSourceOptions>)]
+    pub(super) sources: Vec<Spanned<OtherSourceOptions>>,
     /// Where the values are.
     #[serde(default)]
     pub(super) values: ValuesOptions,
@@ -57,7 +61,7 @@ pub struct ApplicationOptions {
     pub(super) _host: Option<toml::Value>,
 }
 
-/// The source: a chart, a folder for Kustomize, plain manifests, or services. Exactly one of the four.
+/// The source: a chart, a folder for Kustomize, plain manifests, services, or files. Exactly one of the five.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct SourceOptions {
@@ -73,6 +77,9 @@ pub(super) struct SourceOptions {
     /// A folder with a file for each service: a chart of a chart repository, with its version.
     #[schema(value_type = Option<String>)]
     pub(super) services: Option<Spanned<String>>,
+    /// A folder with any files, such as a playbook, for hosts that are no clusters. They are copied, with variables replaced.
+    #[schema(value_type = Option<String>)]
+    pub(super) files: Option<Spanned<String>>,
     /// The folder inside `kustomize` that is built: `overlays/{environment}/{target}`. Without it, the folder itself.
     pub(super) overlay: Option<String>,
     /// The URL of the source repository, for descriptors. Without it, that of the remote `origin`.
@@ -80,6 +87,18 @@ pub(super) struct SourceOptions {
     /// The branch of the source repository, for descriptors.
     #[serde(default = "main_branch")]
     pub(super) branch: String,
+}
+
+/// A source of some targets.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct OtherSourceOptions {
+    /// The targets: the paths of their folders. `*` stands for one folder: `kiosks/*`.
+    #[schema(value_type = Vec<String>)]
+    pub(super) targets: Vec<Spanned<String>>,
+    /// A folder with any files, such as a playbook. They are copied, with variables replaced, and with the files beside the values of the target.
+    #[schema(value_type = String)]
+    pub(super) files: Spanned<String>,
 }
 
 /// The values.

@@ -46,7 +46,7 @@ fn mistakes_are_reported_at_their_places() {
     check(
         "{ chart = \"./chart\" }",
         "{}",
-        &["{}: `source` must name exactly one of `chart`, `kustomize`, `manifests` and `services`"],
+        &["{}: `source` must name exactly one of `chart`, `kustomize`, `manifests`, `services` and `files`"],
     );
     check("./chart", "../chart", &["\"../chart\": `../chart` leads out of the folder of kalypso-app.toml"]);
     check("name = \"dev\"", "name = \"Dev_1\"", &["\"Dev_1\": `Dev_1` is not the name of an environment"]);
@@ -60,7 +60,7 @@ fn mistakes_are_reported_at_their_places() {
         "workspace",
         "workspaces",
         &[
-            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `values`, `gitops`, `output`, `helm`, `platform`, `variables`, `environments`, `git`, `host`",
+            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `sources`, `values`, `gitops`, `output`, `helm`, `platform`, `variables`, `environments`, `git`, `host`",
         ],
     );
     check(
@@ -71,6 +71,19 @@ fn mistakes_are_reported_at_their_places() {
             "0: a time limit is between 1 second and 1 hour",
         ],
     );
+}
+
+#[test]
+fn targets_have_the_first_other_source_that_names_them() {
+    let text = "[[sources]]\ntargets = [\"kiosk\", \"*/edge\"]\nfiles = \"kiosk\"\n";
+    let settings = ApplicationSettings::parse(&format!("{MINIMAL}{text}"), FileId::default()).unwrap();
+    let pattern = |target: &str| settings.others[0].pattern(target).map(|pattern| pattern.text.as_str());
+    assert_eq!([pattern("kiosk"), pattern("eu/edge"), pattern("eu")], [Some("kiosk"), Some("*/edge"), None]);
+    assert_eq!([pattern("edge"), pattern("a/b/edge"), pattern("kiosk/a")], [None; 3]);
+    let wrong = |from: &str, to: &str| problems(&format!("{MINIMAL}{text}").replace(from, to));
+    assert_eq!(wrong("[\"kiosk\", \"*/edge\"]", "[]").len(), 1);
+    assert_eq!(wrong("= \"kiosk\"", "= \"../kiosk\"").len(), 1);
+    assert_eq!(wrong("chart = \"./chart\"", "services = \"services\"").len(), 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::source::FileId;
 use model::yaml::{Node, NodeValue, Resolved, Scalar, ScalarStyle, Span};
 
-use crate::variables::{UnknownVariable, Variables, is_template};
+use crate::variables::{PACKAGE_DIGEST, UnknownVariable, Variables, is_template};
 
 /// A file with values.
 #[derive(Clone, Debug)]
@@ -169,6 +169,9 @@ impl MergedValue {
 pub(crate) fn unknown_variable(unknown: &UnknownVariable, variables: &Variables) -> Diagnostic {
     let name = &unknown.name;
     let found = Diagnostic::error(Code::UnknownVariable, format!("there is no variable `{name}`"));
+    if name == PACKAGE_DIGEST {
+        return found.help("name the package of this version: --package FILE, or --package sha256:DIGEST");
+    }
     let nearest = model::similar::nearest(name, variables.names());
     let known = nearest.map(|nearest| format!("did you mean `${{{nearest}}}`?"));
     let add = format!(

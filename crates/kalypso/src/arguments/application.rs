@@ -122,6 +122,9 @@ pub(crate) struct AppRelease {
     /// The image, for the variable IMAGE
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
+    /// The file of the package, or its digest (`sha256:` and 64 digits), for the variable `PACKAGE_SHA256`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) package: Option<String>,
     /// The commit, branch or tag of the source
     #[arg(long, value_name = "REV")]
     pub(crate) commit: Option<String>,

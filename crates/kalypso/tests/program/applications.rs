@@ -231,3 +231,67 @@ fn deployments_at_the_same_time_lose_nothing() {
     assert!(application.deployed("dev:eu/manifests.yaml").contains(&format!("shop:{last}")));
     assert!(application.deployed("dev:us/descriptor.yaml").contains(&format!("version: \"{last}\"")));
 }
+
+#[test]
+fn new_values_keep_the_image_of_the_version() {
+    let Some(application) = Application::new() else { return };
+    application.app("deploy -e dev --version 1.0.0 --image-tag 1.0.0-57 --image registry.example/own:7").ends(0);
+    application.write("values/dev/us/values.yaml", "replicas: 5\nimage: ${IMAGE}-${IMAGE_TAG}\n");
+    application.app("diff -e dev").ends(0).says(&["~ us", "spec.replicas  3 → 5", "registry.example/own:7-1.0.0-57"]);
+    application.commit("More for the US");
+    application.app("deploy -e dev").ends(0).says(&["~ us  changed"]);
+    assert!(application.deployed("dev:us/manifests.yaml").contains("registry.example/own:7-1.0.0-57"));
+    assert!(application.deployed("dev:eu/manifests.yaml").contains("registry.example/own:7"));
+    assert_eq!(application.deployed("dev:.github/tracking/Image_tag"), "1.0.0-57");
+    // Another version has its own tag.
+    application.app("deploy -e dev --version 1.1.0").ends(0);
+    assert!(application.deployed("dev:us/manifests.yaml").contains("registry.example/shop:1.1.0-1.1.0"));
+}
+
+const PLAYBOOK: &str = "\
+- hosts: localhost
+  tasks:
+    - get_url:
+        url: https://packages.example/shop_${DEBIAN_VERSION}_amd64.deb
+        checksum: sha256:${PACKAGE_SHA256}
+        dest: /var/cache/shop.deb
+";
+
+#[test]
+fn a_host_without_containers_gets_a_package_and_a_playbook() {
+    let Some(application) = Application::new() else { return };
+    let sources = "[[sources]]\ntargets = [\"kiosk\"]\nfiles = \"ansible\"\n";
+    application.write("kalypso-app.toml", &format!("{SETTINGS}{}", sources.replace("kiosk", "kisok")));
+    let kiosk = "    - {name: kiosk, environment: dev, manifests: {repo: 'https://git.example/acme/shop-gitops', branch: dev, path: ./kiosk/install.yml, type: ansible}}\n";
+    application.write("workload/workload.yaml", &format!("{WORKLOAD}{kiosk}"));
+    application.write("ansible/install.yml", PLAYBOOK);
+    application.write("values/dev/kiosk/values.yaml", "");
+    application.write("values/dev/kiosk/app.conf", "port=8080\n");
+    application.app("check").says(&["no environment has a target `kisok`", "did you mean `kiosk`?"]);
+    application.write("kalypso-app.toml", &format!("{SETTINGS}{sources}"));
+    application.app("check --strict").ends(0);
+    application.commit("A kiosk");
+    application.app("deploy -e dev --version 2.0.0-rc.1").ends(1).says(&["--package FILE", "ansible/install.yml:5:26"]);
+    application.write("shop.deb", "the package");
+    application.app("deploy -e dev --version 2.0.0-rc.1 --package shop.deb").ends(0).says(&["+ kiosk  new"]);
+    let playbook = application.deployed("dev:kiosk/install.yml");
+    let digest = "ab326f16dec533ba65139949246581c016b9d4c77d0de0046e65f48e575372a3";
+    assert!(
+        playbook.contains("shop_2.0.0~rc.1_amd64.deb") && playbook.contains(&format!("sha256:{digest}")),
+        "{playbook}"
+    );
+    assert_eq!(application.deployed("dev:kiosk/app.conf"), "port=8080");
+    assert!(!application.files("dev").contains("kiosk/kustomization.yaml"));
+    let descriptor = application.deployed("dev:kiosk/descriptor.yaml");
+    assert!(descriptor.contains("path: ./kiosk/install.yml") && descriptor.contains("2.0.0-rc.1"), "{descriptor}");
+    // New values need no package: its digest is that of the deployed version.
+    application.write("values/dev/kiosk/app.conf", "port=9090\n");
+    application.app("diff -e dev").ends(0).says(&["~ kiosk", "~ File app.conf", "line 1  port=8080 → port=9090"]);
+    application.commit("Another port");
+    application.app("deploy -e dev").ends(0).says(&["~ kiosk  changed"]);
+    assert_eq!(application.deployed("dev:kiosk/install.yml"), playbook);
+    fs::remove_dir_all(application.path("shop/values/dev/kiosk")).unwrap();
+    application.commit("No kiosk");
+    application.app("deploy -e dev").ends(0).says(&["- kiosk  removed"]);
+    assert!(!application.files("dev").contains("kiosk/"));
+}

@@ -25,6 +25,9 @@ pub const APPLICATION_FILES: &str = "application.kalypso.io/files";
 /// On a `DeploymentDescriptor`: the version of the application, if the manifests beside it have a version of their own: that of a chart of others. `kalypso app` writes it.
 pub const APPLICATION_VERSION: &str = "application.kalypso.io/version";
 
+/// On a `DeploymentDescriptor`: what the version consists of beside its number, such as the tag of the image, as JSON. `kalypso app` writes it, so that new values are rendered with the same.
+pub const APPLICATION_RELEASE: &str = "application.kalypso.io/release";
+
 /// The content of an acknowledgement: the time until which it is valid, and the reason. None if it has no reason, or an invalid date.
 ///
 /// The value is the reason; or `until <day>: <reason>`.
@@ -64,6 +67,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (APPLICATION_INPUTS, &[Kind::DeploymentDescriptor]),
     (APPLICATION_FILES, &[Kind::DeploymentDescriptor]),
     (APPLICATION_VERSION, &[Kind::DeploymentDescriptor]),
+    (APPLICATION_RELEASE, &[Kind::DeploymentDescriptor]),
 ];
 
 #[cfg(test)]

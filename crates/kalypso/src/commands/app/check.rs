@@ -22,12 +22,17 @@ pub(super) fn run(options: &AppCheck) -> anyhow::Result<Exit> {
         let environment = Environment::read(
             &reading,
             &project,
-            AskedEnvironment { name, release: &options.release, version: None, tools: &tools },
+            AskedEnvironment { name, release: &options.release, known: None, tools: &tools },
         )?;
         let rendering = environment.prepared(&project).render(&tools.programs, &|_| false);
         renderings.push(rendering.map_err(|error| render_failure(&error))?);
     }
+    let stray = match options.environment {
+        Some(_) => Vec::new(),
+        None => project.stray_patterns(renderings.iter().flat_map(|rendering| &rendering.targets)),
+    };
     let mut all = DiagnosticReport::new();
+    add(&mut all, &project.files, &stray);
     for Rendering { files, diagnostics, .. } in &renderings {
         add(&mut all, files, diagnostics);
     }

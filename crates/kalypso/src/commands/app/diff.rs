@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use application::deployment::DeployedBranch;
+use application::deployment::{DeployedBranch, DeployedRelease};
 use application::difference::{ObjectChange, ObjectChangeKind, difference};
 use application::manifests::ManifestObject;
 use application::project::Project;
@@ -57,12 +57,16 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let deployed = options.against.is_none().then(|| reading.deployed(&project, settings)).transpose()?;
     let release = deployed.as_ref();
     let release = release.and_then(|(branch, _)| branch.release(project.workload.name.as_str(), &settings.environment));
-    let version = options.release.version.as_deref().or(release.as_ref().map(|(version, _)| version.as_str()));
     let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,
         &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, version, tools: &tools },
+        AskedEnvironment {
+            name: &options.environment,
+            release: &options.release,
+            known: release.as_ref(),
+            tools: &tools,
+        },
     )?;
     let comparing = Comparing { reading: &reading, project: &project, environment: &environment, tools: &tools };
     let (rendering, before, against) = match (&options.against, &deployed) {
@@ -122,14 +126,20 @@ impl Comparing<'_> {
     fn with_commit(&self, options: &AppDiff, revision: &str) -> anyhow::Result<(Rendering, Before, String)> {
         let commit = self.reading.commit(revision)?;
         let other = self.reading.project(&self.reading.state(Some(revision))?)?;
-        let version = self.environment.provenance.version.to_string();
+        // Both states have the same version.
+        let provenance = &self.environment.provenance;
+        let known = DeployedRelease {
+            version: provenance.version.to_string(),
+            commit: provenance.source.to_string(),
+            keys: provenance.keys.clone(),
+        };
         let environment = Environment::read(
             self.reading,
             &other,
             AskedEnvironment {
                 name: &options.environment,
                 release: &options.release,
-                version: Some(&version),
+                known: Some(&known),
                 tools: self.tools,
             },
         )?;

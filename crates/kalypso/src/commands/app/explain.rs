@@ -15,7 +15,7 @@ pub(super) fn run(options: &AppExplain) -> anyhow::Result<Exit> {
     let environment = Environment::read(
         &reading,
         &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, version: None, tools: &tools },
+        AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
     )?;
     let prepared = environment.prepared(&project);
     let mut targets = prepared.targets().iter();

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use application::deployment::{DeployedBranch, Provenance};
-use application::files::FileSet;
-use application::files::normalized;
+use application::deployment::{DeployedBranch, DeployedRelease, Provenance, ReleaseKeys};
+use application::digest::ContentDigest;
+use application::files::{FileSet, normalized};
 use application::programs::{Program, ProgramEnvironment, ProgramError, Programs, RealPrograms};
 use application::project::{EnvironmentFiles, Project, ProjectError, SourceState, repository_url};
 use application::render::{PreparedTargets, RenderError, RenderRequest, RenderSource};
@@ -183,7 +183,7 @@ impl Tools {
         let program = match project.settings.source.kind {
             SourceKind::Chart | SourceKind::Services => Some(Program::Helm),
             SourceKind::Kustomize(_) => Some(Program::Kustomize),
-            SourceKind::Manifests => None,
+            SourceKind::Manifests | SourceKind::Files => None,
         };
         let version = program.map(|program| programs.version(program).map_err(|error| program_failure(&error)));
         let version = version.transpose()?.zip(program).map(|(version, program)| format!("{program} {version}"));
@@ -208,22 +208,28 @@ impl Tools {
 pub(super) struct AskedEnvironment<'a> {
     pub(super) name: &'a str,
     pub(super) release: &'a AppRelease,
-    /// The version. None: that of the options.
-    pub(super) version: Option<&'a str>,
+    /// What is rendered if the options name no version. None: a version for this machine.
+    pub(super) known: Option<&'a DeployedRelease>,
     pub(super) tools: &'a Tools,
 }
 
 impl Environment {
     /// Reads an environment of an application.
     pub(super) fn read(reading: &Reading, project: &Project, asked: AskedEnvironment<'_>) -> anyhow::Result<Self> {
-        let AskedEnvironment { name, release, version, tools } = asked;
+        let AskedEnvironment { name, release, known, tools } = asked;
         let settings = environment(project, name)?.clone();
+        let known = known.filter(|_| release.version.is_none());
+        let version = release.version.as_deref().or(known.map(|known| known.version.as_str()));
         let version: ApplicationVersion =
-            version.or(release.version.as_deref()).unwrap_or(LOCAL_VERSION).parse().map_err(
-                |error: application::version::VersionError| {
-                    Failure::usage(error.to_string()).help("write three numbers, such as 2.4.0 or 2.4.0-rc.1+57")
-                },
-            )?;
+            version.unwrap_or(LOCAL_VERSION).parse().map_err(|error: application::version::VersionError| {
+                Failure::usage(error.to_string()).help("write three numbers, such as 2.4.0 or 2.4.0-rc.1+57")
+            })?;
+        let known = match known {
+            Some(known) => known.keys.clone(),
+            None if release.version.is_none() => ReleaseKeys::of_no_release(),
+            None => ReleaseKeys::default(),
+        };
+        let keys = keys(release, known)?;
         let values = release.values_commit.as_deref().map(|text| {
             GitId::from_hex(text).ok_or_else(|| {
                 Failure::usage(format!("`{text}` is not a commit")).help("write all 40 digits of its id")
@@ -233,13 +239,13 @@ impl Environment {
         let source = project.commit().map(|commit| commit.id);
         let source = source.or_else(|| git::checkout::checkout_at(&reading.root).ok()?.commit());
         let provenance = Provenance {
-            image_tag: release.image_tag.clone().unwrap_or_else(|| version.image_tag()),
             version,
+            keys,
             source: source.unwrap_or_else(|| GitId::from_bytes([0; 20])),
             values: files.values_commit,
             tools: tools.version.iter().cloned().collect(),
         };
-        let variables = project.variables(&settings, &provenance, release.image.as_deref());
+        let variables = project.variables(&settings, &provenance);
         let mut read = project.files.clone();
         let services = tools.services(project, (&files.source, &mut read))?;
         let program_version = tools.version.clone().unwrap_or_default();
@@ -266,12 +272,30 @@ impl Environment {
                 Some(services) => RenderSource::Services(services),
                 None => RenderSource::Folder(&self.files.source),
             },
+            others: &self.files.others,
             values: &self.files.values,
             variables: &self.variables,
             program_version: &self.program_version,
         };
         PreparedTargets::new(request, self.read.clone())
     }
+}
+
+/// The keys that the options name, and the known ones for the rest.
+fn keys(release: &AppRelease, known: ReleaseKeys) -> Result<ReleaseKeys, Failure> {
+    let package = release.package.as_deref().map(|package| match package.parse::<ContentDigest>() {
+        Ok(digest) => Ok(digest),
+        Err(()) => ContentDigest::of_file(Path::new(package)).map_err(|error| {
+            Failure::usage(format!("the package `{package}` can't be read: {error}"))
+                .help("name its file, or its digest: sha256: and 64 hexadecimal digits")
+        }),
+    });
+    let package = package.transpose()?.map(|digest| digest.digits().to_owned());
+    Ok(ReleaseKeys {
+        image: release.image.clone().or(known.image),
+        image_tag: release.image_tag.clone().or(known.image_tag),
+        package_sha256: package.or(known.package_sha256),
+    })
 }
 
 /// The environment with a name.

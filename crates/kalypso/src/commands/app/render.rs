@@ -43,7 +43,7 @@ pub(super) fn run(options: &AppRender) -> anyhow::Result<Exit> {
     let environment = Environment::read(
         &reading,
         &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, version: None, tools: &tools },
+        AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
     )?;
     let prepared = environment.prepared(&project);
     let wanted = options.target.as_deref().map(|target| target.trim_matches('/'));

@@ -104,7 +104,7 @@ fn of_environment(
     });
     Ok(EnvironmentStatus {
         environment: settings.name.clone(),
-        deployed: branch.release(workload, &settings.environment).map(|(version, _)| version),
+        deployed: branch.release(workload, &settings.environment).map(|release| release.version),
         targets: branch.of(workload, &settings.environment).count(),
         proposed: proposed((reading, project), settings, head.as_ref())?,
         desired,

@@ -161,7 +161,7 @@ impl Updating<'_> {
             let asked = AskedEnvironment {
                 name: &settings.name,
                 release: &AppRelease::default(),
-                version: None,
+                known: None,
                 tools: self.tools,
             };
             let before = Environment::read(self.reading, self.project, asked)?;

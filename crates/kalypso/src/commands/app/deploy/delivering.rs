@@ -112,6 +112,6 @@ impl PlannedEnvironment {
     fn is_new_version(&self) -> bool {
         let workload = self.release.project.workload.name.as_str();
         let deployed = self.release.branch.release(workload, &self.environment.settings.environment);
-        deployed.is_none_or(|(version, _)| version != self.release.version)
+        deployed.is_none_or(|deployed| deployed.version != self.release.version)
     }
 }

@@ -113,7 +113,7 @@ impl Planning<'_> {
     fn plan(self, name: &str, release: Release) -> anyhow::Result<PlannedEnvironment> {
         let Self { reading, options, tools } = self;
         let project = &release.project;
-        let asked = AskedEnvironment { name, release: &options.release, version: Some(&release.version), tools };
+        let asked = AskedEnvironment { name, release: &options.release, known: release.known.as_ref(), tools };
         let environment = Environment::read(reading, project, asked)?;
         check_age(reading, &release, (&environment, options))?;
         let known = |target: &PreparedTarget| {

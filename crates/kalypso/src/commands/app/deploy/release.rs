@@ -1,6 +1,6 @@
 //! What is deployed: a commit of the source with its version.
 
-use application::deployment::{DeployedBranch, DescriptorPlace};
+use application::deployment::{DeployedBranch, DeployedRelease, DescriptorPlace};
 use application::project::{Project, SourceState};
 use git::{Commit, Repositories, Revision};
 use model::git_id::GitId;
@@ -13,6 +13,8 @@ use crate::exit::Failure;
 pub(super) struct Release {
     pub(super) project: Project,
     pub(super) version: String,
+    /// What is deployed already. None: a new version is deployed.
+    pub(super) known: Option<DeployedRelease>,
     /// What the GitOps branch contains.
     pub(super) branch: DeployedBranch,
     /// The head of the GitOps branch. None: it does not exist.
@@ -32,26 +34,26 @@ impl Release {
         let settings = environment(newest, name)?;
         let (branch, head) = reading.deployed(newest, settings)?;
         if let Some(version) = version {
-            return Ok(Self { project: newest.clone(), version: version.clone(), branch, head });
+            return Ok(Self { project: newest.clone(), version: version.clone(), known: None, branch, head });
         }
         if commit.is_some() {
             return Err(Failure::usage("--commit needs --version: the version of that commit").into());
         }
         let workload = newest.workload.name.as_str();
-        let Some((version, commit)) = branch.release(workload, &settings.environment) else {
+        let Some(known) = branch.release(workload, &settings.environment) else {
             let message = format!(
                 "nothing of `{workload}` is deployed in `{}` yet, or its targets have different versions",
                 settings.name
             );
             return Err(Failure::usage(message).help("give the version: --version 1.0.0").into());
         };
-        let id = GitId::from_hex(&commit).ok_or_else(|| {
-            Failure::refused(format!("the deployed commit `{commit}` is no commit"))
+        let id = GitId::from_hex(&known.commit).ok_or_else(|| {
+            Failure::refused(format!("the deployed commit `{}` is no commit", known.commit))
                 .help("give the version: --version 1.0.0")
         })?;
         let state = SourceState::Commit(Revision::Commit { id, branch: None });
         let project = reading.project(&state)?.with_values_of(newest);
-        Ok(Self { project, version, branch, head })
+        Ok(Self { project, version: known.version.clone(), known: Some(known), branch, head })
     }
 }
 
@@ -64,7 +66,8 @@ pub(super) fn check_age(
     let own = environment.provenance.source;
     let workload = release.project.workload.name.as_str();
     let deployed = release.branch.release(workload, &environment.settings.environment);
-    let Some(id) = deployed.and_then(|(_, commit)| GitId::from_hex(&commit)).filter(|id| *id != own && !options.older)
+    let Some(id) =
+        deployed.and_then(|release| GitId::from_hex(&release.commit)).filter(|id| *id != own && !options.older)
     else {
         return Ok(());
     };
