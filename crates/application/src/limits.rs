@@ -23,6 +23,9 @@ pub(crate) const OUTPUT_BYTES_MAX: u64 = model::yaml::YamlLimits::DEFAULT.text_b
 /// Maximum size of the messages of a program, in bytes. People read the first lines.
 pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
+/// Maximum number of characters of a message of a program that are shown.
+pub(crate) const MESSAGE_CHARS_MAX: usize = 2_000;
+
 /// How long a program may take for one target, unless the configuration says otherwise. Large charts take some seconds.
 pub(crate) const PROGRAM_TIME_LIMIT: Duration = Duration::from_mins(1);
 

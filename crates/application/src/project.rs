@@ -74,8 +74,8 @@ pub struct EnvironmentFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     /// There is no configuration file.
-    #[error("there is no {FILE_NAME} in {0}")]
-    NoFile(String),
+    #[error("there is no {0} in {1}")]
+    NoFile(String, String),
     /// Files are wrong.
     #[error("the application can't be read")]
     Wrong(Files, Vec<Diagnostic>),
@@ -104,13 +104,13 @@ pub fn repository_url(text: &str) -> Result<RepositoryUrl, ProjectError> {
 }
 
 impl Project {
-    /// Reads the configuration file and the workload. `folder` is the folder of the configuration file, which is in the repository `root`.
+    /// Reads the configuration file and the workload. `path` is the path of the configuration file in the repository `root`.
     ///
     /// # Errors
     /// If one of them can't be read, or is wrong.
     pub fn open(
         repositories: &dyn Repositories,
-        (root, folder): (&Path, &str),
+        (root, path): (&Path, &str),
         state: &SourceState,
     ) -> Result<Self, ProjectError> {
         let place = match state {
@@ -121,9 +121,9 @@ impl Project {
             }
         };
         let mut files = Files::default();
-        let settings_path = joined(folder, FILE_NAME);
-        let file = place.file(repositories, &settings_path)?;
-        let file = file.ok_or_else(|| ProjectError::NoFile(place.name()))?;
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let file = place.file(repositories, path)?;
+        let file = file.ok_or_else(|| ProjectError::NoFile(name.to_owned(), place.name()))?;
         let text = String::from_utf8_lossy(&file.content).into_owned();
         let settings_file = files.add(file);
         let settings = match ApplicationSettings::parse(&text, settings_file) {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::{HelmTemplate, Program, ProgramError, Programs, RemoteChart};
-use crate::limits::{ARCHIVE_BYTES_MAX, DOWNLOAD_BYTES_MAX, MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, PROGRAM_TIME_LIMIT};
+use crate::limits::{
+    ARCHIVE_BYTES_MAX, DOWNLOAD_BYTES_MAX, MESSAGE_BYTES_MAX, MESSAGE_CHARS_MAX, OUTPUT_BYTES_MAX, PROGRAM_TIME_LIMIT,
+};
 
 /// A proxy that no one listens at: the port is reserved. The programs send every request there.
 const NO_NETWORK: &str = "http://127.0.0.1:1";
@@ -248,7 +250,18 @@ fn message(bytes: &[u8]) -> String {
     let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && *line != DEBUG_ADVICE);
     let text = lines.collect::<Vec<_>>().join("\n");
     let text = text.strip_prefix("Error: ").or_else(|| text.strip_prefix("error: ")).unwrap_or(&text);
-    if text.is_empty() { "it printed no reason".to_owned() } else { text.to_owned() }
+    if text.is_empty() { "it printed no reason".to_owned() } else { without_middle(text) }
+}
+
+/// A text without the middle of a long one. The reason is at its beginning or at its end: a template that calls itself is named a thousand times between them.
+fn without_middle(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= MESSAGE_CHARS_MAX {
+        return text.to_owned();
+    }
+    let half = MESSAGE_CHARS_MAX / 2;
+    let (head, tail): (String, String) = (text.chars().take(half).collect(), text.chars().skip(count - half).collect());
+    format!("{head} … {tail}")
 }
 
 #[cfg(unix)]

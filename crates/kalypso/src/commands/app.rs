@@ -11,7 +11,7 @@ mod render;
 mod status;
 mod update;
 
-pub(crate) use self::deploy::ApplicationDeployment;
+pub(crate) use self::deploy::{ApplicationDeployment, first_deployment};
 pub(crate) use self::diff::ApplicationDifference;
 pub(crate) use self::release::ApplicationReleases;
 pub(crate) use self::render::RenderedApplication;

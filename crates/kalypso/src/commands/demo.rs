@@ -33,7 +33,7 @@ use crate::{compiling, configuration, loading, reporting, terminal};
 
 pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let folder = &options.directory;
-    let found = demo::make(folder, options.force)?;
+    let found = demo::make(folder, options.force, &super::app::first_deployment)?;
     let config = folder.join(configuration::FILE_NAME);
     let _lock = without_service(folder, &config)?;
     let source = SourceOptions { from: None, config: Some(config), strict: false };

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::company::{self, CompanyFile, ENVIRONMENTS, FACTORY_TEAM, PLATFORM_TEAM, STORE_TEAM};
-use super::manifests;
+use super::manifests::{self, Deploy};
 use super::program::{Signature, feed, git};
 use super::working_tree::{commit, create_folder, init, write};
 use crate::exit::Failure;
@@ -29,13 +29,14 @@ pub(crate) const ALL: [&str; 8] = [
 const UNKNOWN_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// Creates all repositories in a folder without repositories. At the time `now`, clusters have pulled for some time.
-pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
+pub(super) fn make(folder: &Path, now: i64, deploy: Deploy<'_>) -> anyhow::Result<()> {
     control_plane(&folder.join(CONTROL_PLANE))?;
     application(folder, "checkout", STORE_TEAM)?;
     application(folder, "line-monitor", FACTORY_TEAM)?;
     application(folder, "platform-services", PLATFORM_TEAM)?;
-    manifests::make(folder, now)?;
-    gitops(&folder.join(GITOPS))
+    manifests::make(folder, now, deploy)?;
+    gitops(&folder.join(GITOPS))?;
+    Ok(())
 }
 
 fn control_plane(folder: &Path) -> Result<(), Failure> {

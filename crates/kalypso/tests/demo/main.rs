@@ -366,9 +366,9 @@ fn a_committed_change_is_published_by_the_next_run() {
 fn a_version_that_is_promoted_is_pulled_by_the_next_run() {
     let machine = Machine::new();
     machine.made(&[]);
-    let script = "git switch --quiet prod && sed -i.bak 's/1\\.4\\.2/1.5.0/' */*.* && git commit -qam 'checkout 1.5.0'";
-    let mut promote = machine.command("sh");
-    let promoted = promote.current_dir(machine.path("kalypso-demo/checkout-manifests")).args(["-c", script]).output();
+    let mut promote = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+    promote.current_dir(machine.path("kalypso-demo/checkout"));
+    let promoted = promote.args(["app", "deploy", "-e", "prod", "--version", "1.5.0"]).output();
     assert!(promoted.as_ref().unwrap().status.success(), "{promoted:?}");
     let again = machine.made(&[]);
     assert!(again.starts_with("Manifests in ./kalypso-demo have changed\n"), "{again}");

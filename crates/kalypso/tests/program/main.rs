@@ -5,6 +5,8 @@ mod access;
 #[cfg(test)]
 mod adding;
 #[cfg(test)]
+mod application_mishaps;
+#[cfg(test)]
 mod application_promotion;
 #[cfg(test)]
 mod application_starting;

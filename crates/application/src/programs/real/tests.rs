@@ -51,6 +51,16 @@ fn messages_name_no_path_of_the_machine() {
 }
 
 #[test]
+fn long_messages_lose_their_middle() {
+    let script =
+        "echo 'Error: the beginning' >&2; head -c 20000 /dev/zero | tr '\\0' x >&2; echo ' the end' >&2; exit 1";
+    let (_folder, programs) = with_program("helm", script);
+    let message = template(&programs, 60).unwrap_err();
+    assert!(message.starts_with("`helm` failed: the beginning") && message.ends_with("the end"), "{message}");
+    assert!(message.chars().count() < 2_100, "{}", message.len());
+}
+
+#[test]
 fn programs_get_neither_network_nor_variables_of_the_user() {
     let (_folder, mut programs) =
         with_program("helm", "env | cut -d= -f1 | sort | tr '\\n' ' '; echo; echo $https_proxy $GIT_ALLOW_PROTOCOL");

@@ -38,8 +38,8 @@ pub(super) struct Reading {
     pub(super) repositories: GitRepositories,
     /// The root of the source repository.
     root: PathBuf,
-    /// The folder of the configuration file, from the root.
-    folder: String,
+    /// The path of the configuration file, from the root.
+    settings: String,
 }
 
 impl Reading {
@@ -51,17 +51,18 @@ impl Reading {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::fs::canonicalize(folder)
             .map_err(|error| Failure::usage(format!("the folder of `{}` can't be read: {error}", path.display())))?;
-        let own = folder.join(path.file_name().unwrap_or(FILE_NAME.as_ref()));
+        let name = path.file_name().unwrap_or(FILE_NAME.as_ref());
+        let own = folder.join(name);
         let access = configuration::read_application(options.access.as_deref().unwrap_or(&own), &folder)?;
         let root = git::checkout::repository_above(&folder).unwrap_or(&folder).to_owned();
-        let below = folder.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let below = own.strip_prefix(&root).unwrap_or(Path::new(name)).to_string_lossy().into_owned();
         let repositories = GitRepositories::new(access.git.clone());
-        Ok(Self { access, repositories, root, folder: normalized(&below).unwrap_or_default() })
+        Ok(Self { access, repositories, root, settings: normalized(&below).unwrap_or_default() })
     }
 
     /// Reads the application in a state of its source. Diagnostics of its files are printed.
     pub(super) fn project(&self, state: &SourceState) -> anyhow::Result<Project> {
-        Project::open(&self.repositories, (&self.root, &self.folder), state).map_err(failure)
+        Project::open(&self.repositories, (&self.root, &self.settings), state).map_err(failure)
     }
 
     /// The state that a revision of the command line names. None: the working tree.
@@ -334,7 +335,7 @@ pub(super) fn failure(error: ProjectError) -> anyhow::Error {
             let _ = reporting::to_stderr(&report);
             Failure::refused(message).into()
         }
-        ProjectError::NoFile(_) => Failure::usage(message).help("is it committed there?").into(),
+        ProjectError::NoFile(..) => Failure::usage(message).help("is it committed there?").into(),
         ProjectError::Files { .. } => Failure::refused(message).into(),
         ProjectError::Url(..) => Failure::usage(message).into(),
         ProjectError::Repository(error) => {

@@ -8,6 +8,7 @@ use hub_api::client::Client;
 use hub_api::environments::EnvironmentTarget;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::publication::Role;
 use model::rollout::Counts;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -52,7 +53,9 @@ struct EnvironmentStatus {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct DesiredApplicationVersion {
-    /// The version. None: no descriptor names one.
+    /// Whose files reconcilers apply: those of the application, or those of the platform for it.
+    role: Role,
+    /// The version. None: the files are the platform's, or no descriptor names one.
     version: Option<String>,
     /// The states of reconcilers.
     #[schema(value_type = Object)]
@@ -95,11 +98,16 @@ fn of_environment(
         let mut versions: Vec<DesiredApplicationVersion> = Vec::new();
         for target in targets.iter().filter(|target| target.environment == settings.environment) {
             let counts = target.counts.unwrap_or_default();
-            match versions.iter_mut().find(|one| one.version == target.version) {
-                Some(known) => known.counts.merge(&counts),
-                None => versions.push(DesiredApplicationVersion { version: target.version.clone(), counts }),
+            let is_same =
+                |one: &&mut DesiredApplicationVersion| one.role == target.role && one.version == target.version;
+            if let Some(known) = versions.iter_mut().find(is_same) {
+                known.counts.merge(&counts);
+            } else {
+                let (role, version) = (target.role, target.version.clone());
+                versions.push(DesiredApplicationVersion { role, version, counts });
             }
         }
+        versions.sort_by_key(|one| one.role == Role::Platform);
         versions
     });
     Ok(EnvironmentStatus {
@@ -149,8 +157,12 @@ fn text(answer: &ApplicationStatus) -> String {
             one.proposed.clone().unwrap_or_else(none),
         ];
         let desired = one.desired.iter().flatten();
-        let mut cells =
-            desired.map(|one| [one.version.clone().unwrap_or_else(none), succeeded(&one.counts), others(&one.counts)]);
+        let version = |one: &DesiredApplicationVersion| match (&one.version, one.role) {
+            (Some(version), _) => version.clone(),
+            (None, Role::Application) => none(),
+            (None, Role::Platform) => "configuration".to_owned(),
+        };
+        let mut cells = desired.map(|one| [version(one), succeeded(&one.counts), others(&one.counts)]);
         if is_known {
             row.extend(cells.next().unwrap_or_else(|| [none(), none(), String::new()]));
         }

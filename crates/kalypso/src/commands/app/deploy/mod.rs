@@ -4,9 +4,12 @@ mod answer;
 mod delivering;
 mod release;
 
-use application::deployment::{DeploymentPlan, PlanOptions, PlanRequest};
+use std::path::Path;
+
+use application::deployment::{DeploymentPlan, PlanOptions, PlanRequest, commit_message, trailers};
 use application::render::PreparedTarget;
 use application::settings::EnvironmentSettings;
+use git::trailer::with_trailers;
 use git::{Commit, opener};
 use model::diagnostic::Diagnostic;
 use model::source::Files;
@@ -17,7 +20,8 @@ pub(crate) use self::answer::ApplicationDeployment;
 use self::delivering::{Delivered, deliver};
 use self::release::{Release, check_age, source};
 use super::reading::{AskedEnvironment, Environment, Reading, Tools, add, environment, render_failure};
-use crate::arguments::{AppDeploy, Format};
+use crate::arguments::{AppDeploy, AppOptions, AppPermissions, AppRelease, Format};
+use crate::demo::FirstDeployment;
 use crate::exit::{Exit, Failure};
 use crate::{reporting, terminal};
 
@@ -98,6 +102,34 @@ fn environments(project: &application::project::Project, options: &AppDeploy) ->
                 .help(format!("the environments are {}", names.join(", "))))
         }
     }
+}
+
+/// Plans the first deployment of an environment: that of the commit that is checked out.
+pub(crate) fn first_deployment(config: &Path, environment: &str, version: &str) -> anyhow::Result<FirstDeployment> {
+    let options = AppDeploy {
+        environment: Some(environment.to_owned()),
+        release: AppRelease { version: Some(version.to_owned()), ..AppRelease::default() },
+        dry_run: true,
+        permissions: AppPermissions { adopt: false, overwrite: false, confirm_removals: false },
+        older: false,
+        app: AppOptions { config: Some(config.to_owned()), access: None },
+        output: Format::Human,
+    };
+    let reading = Reading::new(&options.app)?;
+    let project = reading.project(&reading.state(Some("HEAD"))?)?;
+    let tools = Tools::new(&reading, &project)?;
+    let release = Release::read(&reading, &project, (environment, &options))?;
+    let planned = Planning { reading: &reading, options: &options, tools: &tools }.plan(environment, release)?;
+    if planned.plan.edits.is_empty() || planned.diagnostics.iter().any(Diagnostic::is_error) {
+        let problem = planned.diagnostics.first().map_or("it has no targets", |problem| &problem.message);
+        return Err(Failure::refused(format!("`{}` can't be deployed: {problem}", config.display())).into());
+    }
+    let workload = project.workload.name.as_str();
+    let plans = [(environment, &planned.plan)];
+    let trailers = trailers(workload, &plans, &planned.environment.provenance);
+    let trailers: Vec<_> = trailers.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let title = commit_message(workload, &plans, &planned.environment.provenance);
+    Ok(FirstDeployment { edits: planned.plan.edits, message: with_trailers(&title, &trailers) })
 }
 
 /// What the plans of all environments have in common.
