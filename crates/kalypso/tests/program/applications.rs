@@ -16,12 +16,15 @@ fn versions_and_values_are_deployed() {
     application.app("deploy -e dev --version 1.0.0").ends(0).says(&["+ eu  new", "+ us  new", "to dev"]);
     assert!(application.deployed("dev:us/manifests.yaml").contains("image: registry.example/shop:1.0.0"));
     assert!(application.deployed("dev:eu/kustomization.yaml").ends_with("resources:\n- manifests.yaml"));
-    application.app("deploy -e dev --version 1.0.0").ends(0).says(&["2 targets unchanged", "Nothing to deploy"]);
+    application
+        .app("deploy -e dev --version 1.0.0")
+        .ends(0)
+        .says(&["nothing changes, 2 unchanged", "Nothing to deploy"]);
     application.write("values/dev/us/values.yaml", "replicas: 5\n");
     application.app("diff -e dev").ends(0).says(&["1.0.0 in dev", "~ us", "spec.replicas  3 → 5", "1 unchanged"]);
     application.app("deploy -e dev").ends(0).says(&["Nothing to deploy"]);
     application.commit("More for the US");
-    application.app("deploy -e dev").ends(0).says(&["~ us  changed  was 1.0.0", "1 target unchanged"]);
+    application.app("deploy -e dev").ends(0).says(&["~ us  changed  was 1.0.0", "1 target changes, 1 unchanged"]);
     let message = git(&application.path("shop-gitops.git"), &["show", "--no-patch", "--format=%an %B", "dev"]);
     assert!(message.starts_with("Ann Configure shop 1.0.0 in dev"), "{message}");
     application.app("deploy -e dev --version 1.1.0-rc.1+57").ends(0).says(&["~ eu  changed  was 1.0.0"]);

@@ -233,15 +233,15 @@ pub(super) fn differences(before: &Before, after: &[RenderedTarget]) -> (Vec<Tar
 
 fn heading(answer: &ApplicationDifference) -> String {
     let ApplicationDifference { environment, version, against, targets, unchanged } = answer;
-    format!("{version} in {environment}, compared with {against}: {}", counts(targets, *unchanged))
+    format!("{version} in {environment}, compared with {against}: {}", counts(targets.len(), *unchanged))
 }
 
 /// How many targets change, in words.
-pub(super) fn counts(targets: &[TargetDifference], unchanged: usize) -> String {
-    let changed = if targets.is_empty() {
-        "nothing changes".to_owned()
-    } else {
-        format!("{} change", count(targets.len(), "target"))
+pub(super) fn counts(changed: usize, unchanged: usize) -> String {
+    let changed = match changed {
+        0 => "nothing changes".to_owned(),
+        1 => "1 target changes".to_owned(),
+        more => format!("{more} targets change"),
     };
     format!("{changed}, {unchanged} unchanged")
 }

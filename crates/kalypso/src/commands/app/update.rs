@@ -201,7 +201,7 @@ fn human(answer: &ServiceUpdates) -> String {
     });
     let mut text = table::table(std::iter::once(heading).chain(rows));
     for EnvironmentDifference { environment, targets, unchanged } in &answer.environments {
-        let _ = write!(text, "\n{environment}: {}\n{}", counts(targets, *unchanged), changes(targets));
+        let _ = write!(text, "\n{environment}: {}\n{}", counts(targets.len(), *unchanged), changes(targets));
     }
     let changed = answer.services.iter().filter(|service| service.change.is_some()).count();
     let _ = match (changed, answer.written) {

@@ -79,6 +79,17 @@ impl Site {
     }
 }
 
+impl HostedApplication {
+    /// Puts a program in the place of `kalypso` that waits for the version of these tests, and ends with this status: nothing reports here.
+    fn expect_to_wait(&self, status: u8) {
+        let program = self.application.path("programs/kalypso");
+        std::fs::remove_file(&program).unwrap();
+        let expected = "rollout wait shop@1.0.0 -e dev --timeout 2h";
+        std::fs::write(&program, format!("#!/bin/sh\ntest \"$*\" = '{expected}' || exit 99\nexit {status}\n")).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+}
+
 /// The script of a step of a workflow of GitHub.
 fn of_github(workflow: &str, (job, step): (&str, &str)) -> Script {
     let workflow = github::file(&format!("application/workflows/{workflow}.yml"));
@@ -161,12 +172,7 @@ fn github_deploys_a_tag_and_goes_on_to_the_next_environment() {
     let context = deploy_context("v1.0.0", &api, &commit);
     site.run(&of_github("deploy", ("deploy", "Deploy")), &context).ends(0).says(&["+ eu  new"]);
     assert_eq!(site.statuses(&commit), ["dev: Pending, Promoted 1.0.0"]);
-    // A program that waits successfully: nothing reports here.
-    let programs = site.hosted.application.path("programs");
-    std::fs::remove_file(programs.join("kalypso")).unwrap();
-    let waiting = "#!/bin/sh\ntest \"$*\" = 'rollout wait shop@1.0.0 -e dev --timeout 2h'\n";
-    std::fs::write(programs.join("kalypso"), waiting).unwrap();
-    std::fs::set_permissions(programs.join("kalypso"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    site.hosted.expect_to_wait(0);
     site.hosted.double.fail_next(DoubleFault {
         method: "POST",
         target: "/dispatches".to_owned(),
@@ -222,10 +228,37 @@ fn gitlab_checks_compares_and_deploys() {
     site.run(&of_gitlab("kalypso-app-diff"), &context).ends(0);
     assert!(site.comments(number)[0].contains("spec.replicas"), "{:?}", site.comments(number));
     site.run(&of_gitlab("kalypso-app-deploy"), &context).ends(0).says(&["+ us  new"]);
+    let waiting = [&context[..], &[("KALYPSO_APP_WORKLOAD", "shop"), ("KALYPSO_TIMEOUT", "2h")]].concat();
+    for (status, expected) in WAITS {
+        site.hosted.expect_to_wait(status);
+        site.run(&of_gitlab("kalypso-app-wait"), &waiting).ends(expected);
+    }
+}
+
+/// The statuses of `rollout wait`, and those of the jobs: a version that another one superseded is not an error.
+const WAITS: [(u8, i32); 3] = [(0, 0), (4, 0), (1, 1)];
+
+#[test]
+fn azure_pipelines_compares_a_pull_request() {
+    let Some(mut site) = Site::new(System::Azure, HostKind::GitHub) else { return };
+    let (number, _) = site.open_change();
+    git(&site.sources(), &["fetch", "--quiet", "origin"]);
+    let number_text = number.to_string();
+    let context = [
+        ("System.PullRequest.TargetBranch", "refs/heads/main"),
+        ("SYSTEM_PULLREQUEST_PULLREQUESTID", &number_text),
+        ("KALYPSO_APP_ENVIRONMENTS", "dev stage"),
+        ("System.AccessToken", TOKEN),
+    ];
+    for _ in 0..2 {
+        site.run(&of_azure("diff", "Compare"), &context).ends(0);
+    }
+    let comments = site.comments(number);
+    assert!(comments.len() == 2 && comments[0].contains("+   spec.replicas: 5"), "{comments:?}");
 }
 
 #[test]
-fn azure_pipelines_checks_and_deploys() {
+fn azure_pipelines_checks_deploys_and_waits() {
     let Some(mut site) = Site::new(System::Azure, HostKind::GitHub) else { return };
     let commit = git(&site.sources(), &["rev-parse", "HEAD"]);
     site.run(&of_azure("check", "Check"), &[]).ends(0);
@@ -236,6 +269,12 @@ fn azure_pipelines_checks_and_deploys() {
         ("KALYPSO_APP_TOKEN", TOKEN),
     ];
     site.run(&of_azure("deploy", "Deploy"), &context).ends(0).says(&["+ us  new"]);
+    let hub = [("KALYPSO_HUB_URL", "http://127.0.0.1:1"), ("KALYPSO_HUB_TOKEN", "hub")];
+    let waiting = [&context[..], &[("KALYPSO_APP_WORKLOAD", "shop")], &hub].concat();
+    for (status, expected) in WAITS {
+        site.hosted.expect_to_wait(status);
+        site.run(&of_azure("deploy", "Wait"), &waiting).ends(expected);
+    }
 }
 
 impl Site {

@@ -1,10 +1,13 @@
 //! The answer of a deployment.
 
+use std::fmt::Write as _;
+
 use application::deployment::{TargetAction, TargetDeployment};
 use model::count::count;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::super::diff::counts;
 use super::PlannedEnvironment;
 use super::delivering::Delivered;
 use crate::table;
@@ -114,8 +117,12 @@ fn of_environment(planned: &PlannedEnvironment) -> String {
         let before = target.before.as_ref().map_or_else(String::new, |before| format!("was {before}"));
         [format!("{sign} {}", target.path), target.action.text().to_owned(), before]
     });
-    let unchanged = count(plan.count(TargetAction::Unchanged), "target");
+    let (unchanged, kept) = (plan.count(TargetAction::Unchanged), plan.count(TargetAction::Kept));
+    let mut counts = counts(plan.targets.len() - unchanged - kept, unchanged);
+    if kept > 0 {
+        let _ = write!(counts, ", {kept} kept");
+    }
     let workload = &release.project.workload.name;
-    let heading = format!("{workload} {} in {}: {unchanged} unchanged\n", release.version, environment.settings.name);
+    let heading = format!("{workload} {} in {}: {counts}\n", release.version, environment.settings.name);
     heading + &table::indented(rows, 2)
 }
