@@ -89,20 +89,19 @@ impl PreparedTargets<'_> {
         needed.into_iter().try_for_each(|source| running.write_source(source))?;
         let render =
             |((target, needs), file): ((&PreparedTarget, &bool), &FileId)| match (target.inputs.is_some(), needs) {
-                (false, _) => Ok((TargetState::Failed, Vec::new())),
-                (true, false) => Ok((TargetState::Known, Vec::new())),
+                (false, _) => Ok(TargetOutput::without_manifests(TargetState::Failed)),
+                (true, false) => Ok(TargetOutput::without_manifests(TargetState::Known)),
                 (true, true) => running.target(target, *file),
             };
         let results: Vec<_> =
             self.targets.par_iter().zip(&work).zip(&ids).map(render).collect::<Result<_, RenderError>>()?;
         let mut problems: BTreeMap<Diagnostic, BTreeSet<&TargetPath>> = BTreeMap::new();
         let mut targets = Vec::new();
-        for ((target, (state, own)), file) in self.targets.iter().zip(results).zip(ids) {
-            for problem in target.problems.iter().cloned().chain(own) {
+        for ((target, output), file) in self.targets.iter().zip(results).zip(ids) {
+            for problem in target.problems.iter().cloned().chain(output.problems) {
                 problems.entry(problem).or_default().insert(&target.path);
             }
-            if let TargetState::Rendered(manifests) = &state {
-                let content = manifests.files.values().next().cloned().unwrap_or_default();
+            if let Some(content) = output.content {
                 self.files.set(file, output_file(&self.request, &target.path, content));
             }
             let service = self.sources.get(target.source).and_then(|source| source.service);
@@ -110,7 +109,7 @@ impl PreparedTargets<'_> {
                 path: target.path.clone(),
                 version: service.and_then(|service| service.version.clone()),
                 inputs: target.inputs.clone(),
-                state,
+                state: output.state,
             });
         }
         let of_targets = problems.into_iter().map(|(problem, targets)| naming(problem, &targets));
@@ -135,6 +134,20 @@ fn output_file(request: &RenderRequest<'_>, target: &TargetPath, content: Arc<[u
         Source { label: "rendered".into(), revision: request.environment.name.as_str().into(), ..Source::directory() };
     let path = format!("{target}/{}", request.settings.output.file);
     File { source: Arc::new(source), path: path.into(), id: GitId::of_blob(&content), content }
+}
+
+/// The result for one target.
+struct TargetOutput {
+    state: TargetState,
+    problems: Vec<Diagnostic>,
+    /// The file that diagnostics refer to, also if an error stops the target. None: there are no manifests.
+    content: Option<Arc<[u8]>>,
+}
+
+impl TargetOutput {
+    fn without_manifests(state: TargetState) -> Self {
+        Self { state, problems: Vec::new(), content: None }
+    }
 }
 
 /// The rendering of targets.
@@ -164,14 +177,16 @@ impl Running<'_> {
         Ok(())
     }
 
-    fn target(&self, target: &PreparedTarget, file: FileId) -> Result<(TargetState, Vec<Diagnostic>), RenderError> {
-        let Some(source) = self.prepared.sources.get(target.source) else {
-            return Ok((TargetState::Failed, Vec::new()));
-        };
+    fn target(&self, target: &PreparedTarget, file: FileId) -> Result<TargetOutput, RenderError> {
+        let failed = TargetOutput::without_manifests(TargetState::Failed);
+        let Some(source) = self.prepared.sources.get(target.source) else { return Ok(failed) };
         let output = match self.output(target, source) {
             Err(RenderError::Program(error)) if !error.is_outside() => {
                 let places = (&self.prepared.files, source);
-                return Ok((TargetState::Failed, vec![failure::diagnostic(&error, places, &target.values)]));
+                return Ok(TargetOutput {
+                    problems: vec![failure::diagnostic(&error, places, &target.values)],
+                    ..failed
+                });
             }
             output => output?,
         };
@@ -195,6 +210,7 @@ impl Running<'_> {
         }
         problems.extend(manifests::check(&manifests.objects));
         let request = &self.prepared.request;
+        let content = manifests.files.values().next().cloned();
         let declarations = TargetDeclarations::new(request.settings, request.environment, request.workload);
         let declared = (request.workload, declarations.find(&target.path));
         problems.extend(platform_values::check(&manifests.objects, &request.settings.platform_config_map, declared));
@@ -203,7 +219,7 @@ impl Running<'_> {
         }
         let is_good = !problems.iter().any(Diagnostic::is_error);
         let state = if is_good { TargetState::Rendered(manifests) } else { TargetState::Failed };
-        Ok((state, problems))
+        Ok(TargetOutput { state, problems, content })
     }
 
     /// The files that a target consists of, by name.

@@ -193,6 +193,17 @@ fn plain_manifests_are_copied_with_their_variables() {
 }
 
 #[test]
+fn errors_in_manifests_have_a_place_in_them() {
+    // The release has the name of the target: a number is no name of an object.
+    let rendering = Fixture::new(SETTINGS, &[], &[("8/values.yaml", "")]).render();
+    let found = rendering.diagnostics.iter().find(|found| found.is_error()).unwrap();
+    let Origin::Span(file, span) = found.labels[0].origin else { panic!("{found:?}") };
+    let file = rendering.files.get(file);
+    assert_eq!(&*file.path, "8/manifests.yaml");
+    assert!(file.content[span.range()].starts_with(b"apiVersion: v1\nkind: ConfigMap"), "{found:?}");
+}
+
+#[test]
 fn an_environment_without_targets_is_an_error() {
     let rendering = Fixture::new(SETTINGS, &[], &[("values.yaml", "a: 1\n")]).render();
     let found = &rendering.diagnostics[0];
