@@ -26,6 +26,7 @@ pub mod project;
 pub mod releases;
 pub mod render;
 pub mod scaffold;
+pub mod schemas;
 pub mod services;
 pub mod settings;
 pub mod values;

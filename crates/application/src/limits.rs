@@ -40,3 +40,24 @@ pub(crate) const FOLDERS_MAX: usize = 100_000;
 
 /// How many commits back releases are searched.
 pub(crate) const HISTORY_MAX: usize = 2_000;
+
+/// Maximum size of a compiled pattern of a schema, in bytes. Charts of other people contain schemas. Names with 253 characters need about 50 KiB.
+pub(crate) const PATTERN_BYTES_MAX: usize = 256 << 10;
+
+/// The steps that one comparison with a pattern counts as. The first one compiles the pattern.
+pub(crate) const PATTERN_STEPS: usize = 1_000;
+
+/// The steps that each byte of a text counts as that is compared with a pattern.
+pub(crate) const PATTERN_BYTE_STEPS: usize = 32;
+
+/// Maximum number of steps in which the manifests of one target are compared with schemas: about ten for each node of the largest manifests.
+pub(crate) const SCHEMA_STEPS_MAX: usize = 20_000_000;
+
+/// Maximum depth of nested schemas. Manifests have at most 100 levels, and each may lead through a reference.
+pub(crate) const SCHEMA_DEPTH_MAX: usize = 300;
+
+/// Maximum number of problems that are listed of one object. People read the first ones.
+pub(crate) const FIELD_PROBLEMS_MAX: usize = 50;
+
+/// Maximum number of problems that are listed of one target's objects.
+pub(crate) const MANIFEST_PROBLEMS_MAX: usize = 200;

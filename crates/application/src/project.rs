@@ -64,6 +64,8 @@ pub struct EnvironmentFiles {
     pub source: FileSet,
     /// The files of the other sources, in the order of the settings.
     pub others: Vec<FileSet>,
+    /// The files of the folder with schemas. Empty: the configuration file names none.
+    pub schemas: FileSet,
     /// The files with values.
     pub values: FileSet,
     /// The commit of the values. None: they are in the source's repository.
@@ -196,6 +198,13 @@ impl Project {
         source.map_err(|error| ProjectError::Files { what: "the source", error })
     }
 
+    /// Reads the files of the folder with schemas.
+    fn schemas(&self, repositories: &dyn Repositories) -> Result<FileSet, ProjectError> {
+        let Some(folder) = &self.settings.kubernetes.schemas else { return Ok(FileSet::default()) };
+        let schemas = self.place.set(repositories, &joined(&self.folder, folder));
+        schemas.map_err(|error| ProjectError::Files { what: "the schemas", error })
+    }
+
     /// Reads the source and the values of an environment. `values_commit` pins the values. None: the newest ones.
     ///
     /// # Errors
@@ -209,6 +218,7 @@ impl Project {
         let source = self.source(repositories)?;
         let others = self.settings.others.iter().map(|other| self.folder_of_source(repositories, &other.folder));
         let others = others.collect::<Result<_, _>>()?;
+        let schemas = self.schemas(repositories)?;
         let names = self.names(environment);
         let values = &self.settings.values;
         let path = values.path.text(names);
@@ -226,7 +236,7 @@ impl Project {
                 (Place::Commit(source), Place::Commit(values)) if source.id != values.id => Some(values.id),
                 _ => None,
             };
-            return Ok(EnvironmentFiles { source, others, values, values_commit });
+            return Ok(EnvironmentFiles { source, others, schemas, values, values_commit });
         };
         let url = match (&values.repo, &self.place) {
             (Some(repo), _) => repository_url(repo)?,
@@ -239,7 +249,7 @@ impl Project {
         };
         let commit = repositories.resolve(&url, &revision)?;
         let values = found(FileSet::of_commit(repositories, &commit, &path))?;
-        Ok(EnvironmentFiles { source, others, values, values_commit: Some(commit.id) })
+        Ok(EnvironmentFiles { source, others, schemas, values, values_commit: Some(commit.id) })
     }
 
     /// The variables that are the same for all targets of an environment, without those of the configuration file.

@@ -187,6 +187,7 @@ impl Fixture {
             workload: &self.workload,
             source: RenderSource::Services(&services),
             others: &[],
+            schemas: &FileSet::default(),
             values: &values,
             variables: &Variables::default(),
             program_version: "",

@@ -1950,6 +1950,23 @@ codes! {
     ///
     /// If they are really gone, use `kalypso app deploy --confirm-removals`.
     ManyRemovals = "K0712",
+    /// A manifest does not fit the schema of its kind.
+    ///
+    /// Rendered manifests are compared with the published schemas of Kubernetes, and with the custom resource definitions that the target, its chart or the folder
+    /// `schemas` has. A field with a wrong type, a missing field and a value that is not allowed are errors, because every cluster refuses them: the target is not
+    /// deployed. An unknown field, or a version that Kubernetes no longer has, is a warning, because a cluster can be newer or older than the schemas.
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata: {name: shop}
+    /// spec:
+    ///   replicas: "3"                # a text, and must be an integer
+    /// ```
+    ///
+    /// Correct the template or the value. Where a schema is wrong, leave its kind out in `kalypso-app.toml`: `skip-kinds = ["ServiceMonitor"]` in `[kubernetes]`, or
+    /// `validate = false` for all.
+    ManifestSchema = "K0713",
     /// The file of a service is wrong.
     ///
     /// The folder that `services` of `kalypso-app.toml` names has a file for each service. It says which chart of which repository is rendered. The file has the name

@@ -43,6 +43,8 @@ pub struct RenderRequest<'a> {
     pub source: RenderSource<'a>,
     /// The files of the other sources, in the order of the settings.
     pub others: &'a [FileSet],
+    /// The files of the folder with schemas.
+    pub schemas: &'a FileSet,
     /// The files with values.
     pub values: &'a FileSet,
     /// The variables that are the same for all targets, without those of the configuration file.
@@ -137,6 +139,8 @@ pub struct RenderedManifests {
     pub objects: Vec<ManifestObject>,
     /// Whether they are for hosts that are no clusters: any files, which no `kustomization.yaml` names.
     pub are_files: bool,
+    /// The number of objects that were not validated, because their kinds have no known schema, by kind.
+    pub unvalidated: BTreeMap<Arc<str>, usize>,
 }
 
 impl RenderedManifests {

@@ -22,6 +22,7 @@ use crate::files::FileSet;
 use crate::manifests::{self, Parsed};
 use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
+use crate::schemas::{TargetSchemas, Validation};
 use crate::services::ChartService;
 use crate::settings::{DESCRIPTOR_FILE, HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
 use crate::values::TargetPath;
@@ -83,7 +84,10 @@ impl PreparedTargets<'_> {
             .iter()
             .map(|target| self.files.add(output_file(&self.request, &target.path, Arc::default())))
             .collect();
-        let running = Running { prepared: &self, programs, folder: folder.path() };
+        let request = &self.request;
+        let charts = self.sources.iter().map(|source| source.files.filter(|_| source.kind.is_helm()));
+        let schemas = TargetSchemas::new(&request.settings.kubernetes, (request.schemas, &mut self.files), charts);
+        let running = Running { prepared: &self, programs, folder: folder.path(), schemas: &schemas };
         let needed: BTreeSet<_> =
             self.targets.iter().zip(&work).filter(|(_, needs)| **needs).map(|(target, _)| target.source).collect();
         needed.into_iter().try_for_each(|source| running.write_source(source))?;
@@ -112,6 +116,7 @@ impl PreparedTargets<'_> {
                 state: output.state,
             });
         }
+        self.problems.extend(schemas.problems());
         let of_targets = problems.into_iter().map(|(problem, targets)| naming(problem, &targets));
         let diagnostics = std::mem::take(&mut self.problems).into_iter().chain(of_targets).collect();
         Ok(Rendering { files: self.files, targets, diagnostics: model::diagnostic::merged(diagnostics) })
@@ -155,6 +160,7 @@ struct Running<'a> {
     prepared: &'a PreparedTargets<'a>,
     programs: &'a dyn Programs,
     folder: &'a Path,
+    schemas: &'a TargetSchemas<'a>,
 }
 
 impl Running<'_> {
@@ -210,7 +216,11 @@ impl Running<'_> {
         }
         problems.extend(manifests::check(&manifests.objects));
         let request = &self.prepared.request;
+        let Validation { problems: of_schemas, unknown } = self.schemas.validate(&manifests.objects, target.source);
         let content = manifests.files.values().next().cloned();
+        let by_helm = content.as_deref().filter(|_| source.kind.is_helm()).unwrap_or_default();
+        problems.extend(of_schemas.into_iter().map(|problem| with_template(problem, by_helm)));
+        manifests.unvalidated = unknown;
         let declarations = TargetDeclarations::new(request.settings, request.environment, request.workload);
         let declared = (request.workload, declarations.find(&target.path));
         problems.extend(platform_values::check(&manifests.objects, &request.settings.platform_config_map, declared));
@@ -287,20 +297,32 @@ fn copied(source: &FileSet, is_selected: fn(&str) -> bool) -> BTreeMap<String, V
 }
 
 /// The output of a target that is no cluster.
-fn files((files, mut problems): (TargetFiles, Vec<Diagnostic>), file: FileId) -> (TargetState, Vec<Diagnostic>) {
+fn files((files, mut problems): (TargetFiles, Vec<Diagnostic>), file: FileId) -> TargetOutput {
     if files.is_empty() {
         problems.push(nothing(file));
     }
     if problems.iter().any(Diagnostic::is_error) {
-        return (TargetState::Failed, problems);
+        return TargetOutput { problems, ..TargetOutput::without_manifests(TargetState::Failed) };
     }
     let objects = files.iter().flat_map(|(name, content)| manifests::contents(name, content, file)).collect();
-    (TargetState::Rendered(RenderedManifests { files, objects, are_files: true }), problems)
+    let manifests = RenderedManifests { files, objects, are_files: true, ..RenderedManifests::default() };
+    TargetOutput { problems, ..TargetOutput::without_manifests(TargetState::Rendered(manifests)) }
 }
 
 fn reserved(file: FileId) -> Diagnostic {
     let message = format!("a deployment writes `{DESCRIPTOR_FILE}` itself, so the source can't have this file");
     Diagnostic::error(Code::RenderFailed, message).at(Origin::File(file), "").help("give the file another name")
+}
+
+/// A diagnostic with the template that its place comes from: Helm names it in a comment before each object.
+fn with_template(problem: Diagnostic, content: &[u8]) -> Diagnostic {
+    let Some(Origin::Span(_, span)) = problem.labels.first().map(|label| &label.origin) else { return problem };
+    let before = content.get(..span.start as usize).and_then(|before| std::str::from_utf8(before).ok());
+    let document = before.and_then(|before| before.rsplit("\n---\n").next()).unwrap_or_default();
+    match document.lines().find_map(|line| line.strip_prefix("# Source: ")) {
+        Some(template) => problem.note(format!("the template is {template}")),
+        None => problem,
+    }
 }
 
 fn nothing(file: FileId) -> Diagnostic {

@@ -21,6 +21,7 @@ struct Fixture {
     settings: ApplicationSettings,
     source: FileSet,
     others: Vec<FileSet>,
+    schemas: FileSet,
     values: FileSet,
     variables: Variables,
     workload: Arc<Object<Workload>>,
@@ -61,6 +62,7 @@ impl Fixture {
             settings,
             source: set(source),
             others: Vec::new(),
+            schemas: FileSet::default(),
             values: set(values),
             variables,
             workload: workload(WORKLOAD),
@@ -75,6 +77,7 @@ impl Fixture {
             workload: &self.workload,
             source: RenderSource::Folder(&self.source),
             others: &self.others,
+            schemas: &self.schemas,
             values: &self.values,
             variables: &self.variables,
             program_version: "1",
@@ -190,6 +193,20 @@ fn plain_manifests_are_copied_with_their_variables() {
     let rendering = bad.render();
     assert_eq!(rendering.diagnostics[0].help, ["did you mean `${size}`?"]);
     assert!(matches!(rendering.diagnostics[0].labels[0].origin, Origin::Span(..)));
+}
+
+#[test]
+fn a_manifest_that_does_not_fit_its_schema_stops_only_its_target() {
+    let settings = SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\"");
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {size: ${size}}\n";
+    let values = [("eu/values.yaml", "size: 3\n"), ("us/values.yaml", "size: large\n")];
+    let fixture = Fixture::new(&settings, &[("map.yaml", manifest)], &values);
+    let rendering = fixture.render();
+    let is_rendered = |target: &RenderedTarget| matches!(target.state, TargetState::Rendered(_));
+    assert_eq!(rendering.targets.iter().map(is_rendered).collect::<Vec<_>>(), [false, true]);
+    let found = &rendering.diagnostics[0];
+    assert_eq!(found.message, "`data.size` of ConfigMap a is a number, and must be a text");
+    assert_eq!(found.notes, ["of target eu"]);
 }
 
 #[test]

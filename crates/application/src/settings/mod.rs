@@ -1,5 +1,6 @@
 //! The settings of an application, from its configuration file.
 
+mod kubernetes;
 mod options;
 mod pattern;
 mod schema;
@@ -14,6 +15,7 @@ use model::source::FileId;
 use model::yaml::Span;
 use toml::Spanned;
 
+pub use self::kubernetes::KubernetesSettings;
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
 use self::options::{EnvironmentOptions, HelmOptions, OtherSourceOptions, SourceOptions, ValuesOptions};
 pub use self::pattern::{PatternNames, PlaceholderText};
@@ -56,6 +58,8 @@ pub struct ApplicationSettings {
     pub output: OutputSettings,
     /// How Helm renders the chart.
     pub helm: HelmSettings,
+    /// How manifests are compared with the schemas of their kinds.
+    pub kubernetes: KubernetesSettings,
     /// The `ConfigMap` in which the platform gives its values.
     pub platform_config_map: String,
     /// The variables of all environments, with their places in the file.
@@ -273,6 +277,7 @@ impl Resolving {
             gitops,
             output,
             helm,
+            kubernetes,
             platform,
             variables,
             environments,
@@ -286,6 +291,7 @@ impl Resolving {
             _ => "{target}",
         };
         let helm = self.helm(helm, release);
+        let kubernetes = self.kubernetes(kubernetes);
         if workspace.get_ref().trim().is_empty() {
             self.problem(
                 &workspace.span(),
@@ -325,6 +331,7 @@ impl Resolving {
                 namespaces: output.namespaces,
             },
             helm,
+            kubernetes,
             platform_config_map: platform.config_map,
             variables,
             environments,
@@ -364,19 +371,6 @@ impl Resolving {
         Some(SourceSettings { folder: self.folder(&folder)?, kind, repo, branch })
     }
 
-    /// A folder below that of the configuration file.
-    fn folder(&mut self, folder: &Spanned<String>) -> Option<String> {
-        let path = normalized(folder.get_ref());
-        if path.is_none() {
-            self.problem(
-                &folder.span(),
-                format!("`{}` leads out of the folder of {FILE_NAME}", folder.get_ref()),
-                "name a folder below it",
-            );
-        }
-        path
-    }
-
     /// The sources of other targets.
     fn others(
         &mut self,
@@ -401,6 +395,16 @@ impl Resolving {
             others.extend(self.folder(&files).map(|folder| OtherSource { folder, targets }));
         }
         others
+    }
+
+    /// A folder below that of the configuration file.
+    fn folder(&mut self, folder: &Spanned<String>) -> Option<String> {
+        let path = normalized(folder.get_ref());
+        if path.is_none() {
+            let message = format!("`{}` leads out of the folder of {FILE_NAME}", folder.get_ref());
+            self.problem(&folder.span(), message, "name a folder below it");
+        }
+        path
     }
 
     fn file_name(&mut self, file: &Spanned<String>) -> String {

@@ -42,6 +42,9 @@ pub struct ApplicationOptions {
     /// How Helm renders the chart.
     #[serde(default)]
     pub(super) helm: HelmOptions,
+    /// How manifests are compared with the schemas of their kinds.
+    #[serde(default)]
+    pub(super) kubernetes: KubernetesOptions,
     /// The values of the platform.
     #[serde(default)]
     pub(super) platform: PlatformOptions,
@@ -178,6 +181,20 @@ pub(super) struct HelmOptions {
     pub(super) timeout_seconds: Option<Spanned<u64>>,
 }
 
+/// How manifests are compared with the schemas of their kinds. It changes no manifest.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(super) struct KubernetesOptions {
+    /// Whether manifests are compared with schemas.
+    pub(super) validate: bool,
+    /// A folder with schemas of other kinds than those of Kubernetes, from the folder of this file: custom resource definitions in YAML, or JSON schemas with names
+    /// such as `servicemonitor-monitoring-v1.json`.
+    #[schema(value_type = Option<String>)]
+    pub(super) schemas: Option<Spanned<String>>,
+    /// Kinds that are not compared: `ServiceMonitor`, or `monitoring.coreos.com/ServiceMonitor`.
+    pub(super) skip_kinds: Vec<String>,
+}
+
 /// The values of the platform.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -223,6 +240,12 @@ impl Default for OutputOptions {
             tracking: true,
             namespaces: Namespaces::default(),
         }
+    }
+}
+
+impl Default for KubernetesOptions {
+    fn default() -> Self {
+        Self { validate: true, schemas: None, skip_kinds: Vec::new() }
     }
 }
 

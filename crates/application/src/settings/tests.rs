@@ -60,7 +60,7 @@ fn mistakes_are_reported_at_their_places() {
         "workspace",
         "workspaces",
         &[
-            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `sources`, `values`, `gitops`, `output`, `helm`, `platform`, `variables`, `environments`, `git`, `host`",
+            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `sources`, `values`, `gitops`, `output`, `helm`, `kubernetes`, `platform`, `variables`, `environments`, `git`, `host`",
         ],
     );
     check(

@@ -27,7 +27,9 @@ const CHART: &str = "\
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
-spec: {template: {spec: {containers: [{name: web, image: {{ .Values.image }}, args: [{{ .Values.size }}]}]}}}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: {{ .Values.image }}, args: [{{ .Values.size }}]}]}}
 ";
 
 impl World {

@@ -53,6 +53,8 @@ spec:
     spec:
       containers:
         - {name: shop, image: {{ .Values.image }}}
+    metadata: {labels: {app: shop}}
+  selector: {matchLabels: {app: shop}}
 ";
 
 /// The search path, with Helm. None, with a message, if there is no Helm.

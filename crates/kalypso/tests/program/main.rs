@@ -8,6 +8,7 @@ mod adding;
 mod application_mishaps;
 #[cfg(test)]
 mod application_promotion;
+mod application_schemas;
 #[cfg(test)]
 mod application_starting;
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! `kalypso app check`: renders everything, and lists what is wrong.
 
-use application::render::Rendering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use application::render::{Rendering, TargetState};
+use application::schemas;
 use workbench::diagnostics::DiagnosticReport;
 
 use super::reading::add;
@@ -31,8 +35,15 @@ pub(super) fn run(options: &AppCheck) -> anyhow::Result<Exit> {
         Some(_) => Vec::new(),
         None => project.stray_patterns(renderings.iter().flat_map(|rendering| &rendering.targets)),
     };
+    let mut unvalidated: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for target in renderings.iter().flat_map(|rendering| &rendering.targets) {
+        let TargetState::Rendered(manifests) = &target.state else { continue };
+        manifests.unvalidated.iter().for_each(|(kind, number)| *unvalidated.entry(kind.clone()).or_default() += number);
+    }
+    let note: Vec<_> = schemas::unvalidated(&unvalidated, project.settings_file).into_iter().collect();
     let mut all = DiagnosticReport::new();
     add(&mut all, &project.files, &stray);
+    add(&mut all, &project.files, &note);
     for Rendering { files, diagnostics, .. } in &renderings {
         add(&mut all, files, diagnostics);
     }

@@ -274,6 +274,7 @@ impl Environment {
                 None => RenderSource::Folder(&self.files.source),
             },
             others: &self.files.others,
+            schemas: &self.files.schemas,
             values: &self.files.values,
             variables: &self.variables,
             program_version: &self.program_version,
