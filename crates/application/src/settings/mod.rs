@@ -17,7 +17,7 @@ use toml::Spanned;
 
 pub use self::kubernetes::KubernetesSettings;
 pub use self::options::{ApplicationOptions, DeliveryMode, Namespaces};
-use self::options::{EnvironmentOptions, HelmOptions, OtherSourceOptions, SourceOptions, ValuesOptions};
+use self::options::{EnvironmentOptions, GitOpsOptions, HelmOptions, OtherSourceOptions, SourceOptions, ValuesOptions};
 pub use self::pattern::{PatternNames, PlaceholderText};
 pub use self::schema::schema;
 use crate::files::normalized;
@@ -300,15 +300,7 @@ impl Resolving {
             );
         }
         let environments = self.environments(environments);
-        let is_promoted = promoted.as_ref().is_some_and(|promoted| *promoted.get_ref());
-        let is_shared = !gitops.branch.contains("{environment}") && gitops.path.contains("{environment}");
-        if let Some(promoted) = promoted.filter(|_| is_promoted && !is_shared) {
-            self.problem(
-                &promoted.span(),
-                "a promotion can move versions only if all environments share a branch, and have folders of their own there",
-                "set `branch = \"main\"` and `path = \"{environment}\"` in `[gitops]`, and name both in the deployment targets",
-            );
-        }
+        let is_promoted = promoted.is_some_and(|promoted| self.is_promoted(&promoted, &gitops));
         let variables = self.variables(variables);
         let settings = source.map(|source| ApplicationSettings {
             workload,
@@ -337,6 +329,19 @@ impl Resolving {
             environments,
         });
         settings.filter(|_| self.problems.is_empty()).ok_or(self.problems)
+    }
+
+    /// Whether a promotion moves versions. It needs a branch that all environments share.
+    fn is_promoted(&mut self, promoted: &Spanned<bool>, gitops: &GitOpsOptions) -> bool {
+        let is_shared = !gitops.branch.contains("{environment}") && gitops.path.contains("{environment}");
+        if *promoted.get_ref() && !is_shared {
+            self.problem(
+                &promoted.span(),
+                "a promotion can move versions only if all environments share a branch, and have folders of their own there",
+                "set `branch = \"main\"` and `path = \"{environment}\"` in `[gitops]`, and name both in the deployment targets",
+            );
+        }
+        *promoted.get_ref()
     }
 
     fn problem(&mut self, range: &Range<usize>, message: impl Into<String>, help: &str) {
