@@ -18,6 +18,7 @@ pub mod difference;
 pub mod digest;
 pub mod explain;
 pub mod files;
+pub mod images;
 mod limits;
 pub mod manifests;
 mod platform_values;

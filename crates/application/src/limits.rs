@@ -61,3 +61,21 @@ pub(crate) const FIELD_PROBLEMS_MAX: usize = 50;
 
 /// Maximum number of problems that are listed of one target's objects.
 pub(crate) const MANIFEST_PROBLEMS_MAX: usize = 200;
+
+/// How many registries are asked at the same time. Registries limit requests by client; most applications have some ten images.
+pub(crate) const REGISTRY_REQUESTS_MAX: usize = 8;
+
+/// How long the digest of one image may take, with its token. Registries answer in one second.
+pub(crate) const REGISTRY_TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Maximum number of redirects on the way to a manifest. Registries that are served by regions have one.
+pub(crate) const REGISTRY_REDIRECTS_MAX: usize = 5;
+
+/// Maximum size of a manifest, in bytes: what the OCI distribution specification wants registries to accept.
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 4 << 20;
+
+/// Maximum size of an answer with a token, in bytes. Tokens have some KiB.
+pub(crate) const TOKEN_BYTES_MAX: u64 = 1 << 20;
+
+/// Maximum size of Docker's `config.json`, in bytes. It has some KiB.
+pub(crate) const CREDENTIALS_BYTES_MAX: u64 = 1 << 20;

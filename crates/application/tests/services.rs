@@ -191,6 +191,7 @@ impl Fixture {
             values: &values,
             variables: &Variables::default(),
             program_version: "",
+            images: None,
         };
         PreparedTargets::new(request, files).render(&self.programs, &|_| false).unwrap()
     }

@@ -2011,6 +2011,38 @@ codes! {
     ///
     /// Find out why. If the new content is right, remove `digest` and run `kalypso app update --pin`.
     ChartDigest = "K0718",
+    /// The text of an image is no reference.
+    ///
+    /// A container runtime can't pull the image, and no registry can be asked for its digest. The message names the part that is wrong.
+    ///
+    /// ```yaml
+    /// containers:
+    /// - image: registry.example/Shop:1.0     # a repository has no capital letters
+    /// ```
+    ///
+    /// Correct the value or the variable that the image comes from. `kalypso app images` lists all images.
+    ImageReference = "K0721",
+    /// An image can't be pinned.
+    ///
+    /// With `pin = true` in `[images]` of `kalypso-app.toml`, or with `--pin-images`, each image gets the digest that its registry has for its tag. The target is not
+    /// deployed if one is missing: its registry can't be reached, refuses access, or has no such image. A deployment leaves the folder of the target as it is.
+    ///
+    /// ```text
+    /// image `ghcr.io/acme/shop:2.4.0` can't be pinned: ghcr.io: it has no such image
+    /// ```
+    ///
+    /// Push the image before you deploy. For a private registry, `docker login` writes a credential into Docker's `config.json`. Credential helpers are not run.
+    ImageNotPinned = "K0722",
+    /// A registry gives no digest for an image.
+    ///
+    /// `kalypso app images --digests` lists the image without its digest. The message says why.
+    ///
+    /// ```text
+    /// there is no digest of `ghcr.io/acme/shop:2.4.0`: ghcr.io: it refuses access (HTTP 401)
+    /// ```
+    ///
+    /// As for [K0722](#k0722).
+    ImageDigest = "K0723",
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod nginx;
 pub mod objects;
 pub mod postgres;
 pub mod programs;
+pub mod registry_server;
 #[cfg(unix)]
 pub mod ssh_server;
 pub mod suite;

@@ -4,5 +4,5 @@ mod checks;
 mod object;
 
 pub use self::checks::check;
-pub(crate) use self::object::contents;
 pub use self::object::{ManifestObject, ObjectId, ObjectPlace, Parsed, parse};
+pub(crate) use self::object::{contents, is_manifest};

@@ -84,6 +84,12 @@ impl ObjectId {
     }
 }
 
+/// Whether a file of this name contains objects.
+pub(crate) fn is_manifest(name: &str) -> bool {
+    crate::settings::is_yaml_name(name)
+        || std::path::Path::new(name).extension().is_some_and(|extension| extension == "json")
+}
+
 /// The objects in a file of a target. A file that contains none is one by itself: its name, and its text.
 pub(crate) fn contents(name: &str, content: &[u8], file: FileId) -> Vec<ManifestObject> {
     let parsed = parse(content, file);

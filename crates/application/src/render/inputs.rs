@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::source::TargetSource;
 use super::{PreparedTarget, RenderRequest};
+use crate::settings::SourceKind;
 
 /// Changes if this program writes other bytes from the same inputs.
 const FORMAT: &str = "1";
@@ -42,6 +43,10 @@ impl InputsId {
             add(&target.json);
         }
         add(&super::output::release(request, &target.path, source));
+        // The digests are no inputs: a tag that moves changes nothing by itself.
+        if request.images.is_some() && *source.kind != SourceKind::Files {
+            add("pinned images");
+        }
         let bytes = digest.finalize();
         Some(Self(bytes.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect()))
     }

@@ -6,6 +6,7 @@
 mod failure;
 mod inputs;
 mod output;
+mod pinned;
 mod prepare;
 mod source;
 
@@ -18,6 +19,7 @@ use model::source::{FileId, Files};
 
 use self::source::TargetSource;
 use crate::files::FileSet;
+use crate::images::ImageDigests;
 use crate::manifests::ManifestObject;
 use crate::services::Services;
 use crate::settings::{ApplicationSettings, EnvironmentSettings};
@@ -51,6 +53,8 @@ pub struct RenderRequest<'a> {
     pub variables: &'a Variables,
     /// The version of the program that renders.
     pub program_version: &'a str,
+    /// The digests that images get. None: images stay as they are.
+    pub images: Option<&'a ImageDigests>,
 }
 
 /// What the targets of an environment are rendered from.

@@ -15,16 +15,16 @@ use tempfile::TempDir;
 use super::source::TargetSource;
 use super::{
     PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetFiles,
-    TargetState, failure,
+    TargetState, failure, pinned,
 };
 use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
-use crate::manifests::{self, Parsed};
+use crate::manifests::{self, Parsed, is_manifest};
 use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
 use crate::schemas::{TargetSchemas, Validation};
 use crate::services::ChartService;
-use crate::settings::{DESCRIPTOR_FILE, HelmSettings, Namespaces, PatternNames, SourceKind, is_yaml_name};
+use crate::settings::{DESCRIPTOR_FILE, HelmSettings, Namespaces, PatternNames, SourceKind};
 use crate::values::TargetPath;
 
 /// The reason why nothing can be rendered.
@@ -99,6 +99,11 @@ impl PreparedTargets<'_> {
             };
         let results: Vec<_> =
             self.targets.par_iter().zip(&work).zip(&ids).map(render).collect::<Result<_, RenderError>>()?;
+        // Diagnostics refer to the manifests before images are pinned.
+        let results = match self.request.images {
+            Some(digests) => pinned::pin(digests, (&self.targets, &ids), results),
+            None => results,
+        };
         let mut problems: BTreeMap<Diagnostic, BTreeSet<&TargetPath>> = BTreeMap::new();
         let mut targets = Vec::new();
         for ((target, output), file) in self.targets.iter().zip(results).zip(ids) {
@@ -142,9 +147,9 @@ fn output_file(request: &RenderRequest<'_>, target: &TargetPath, content: Arc<[u
 }
 
 /// The result for one target.
-struct TargetOutput {
-    state: TargetState,
-    problems: Vec<Diagnostic>,
+pub(super) struct TargetOutput {
+    pub(super) state: TargetState,
+    pub(super) problems: Vec<Diagnostic>,
     /// The file that diagnostics refer to, also if an error stops the target. None: there are no manifests.
     content: Option<Arc<[u8]>>,
 }
@@ -284,10 +289,6 @@ impl Running<'_> {
 fn needs_download(chart: &FileSet) -> bool {
     let is_vendored = chart.iter().any(|(path, _)| path.starts_with("charts/"));
     chart.get("Chart.lock").is_some() && !is_vendored
-}
-
-fn is_manifest(name: &str) -> bool {
-    is_yaml_name(name) || Path::new(name).extension().is_some_and(|extension| extension == "json")
 }
 
 /// Files with the paths that they have. Those that are not selected are left out.

@@ -6,6 +6,7 @@ use model::object::AnyObject;
 use model::source::{FileId, Source};
 
 use super::*;
+use crate::images::MemoryRegistry;
 use crate::programs::MemoryPrograms;
 
 const SETTINGS: &str = "\
@@ -25,6 +26,7 @@ struct Fixture {
     values: FileSet,
     variables: Variables,
     workload: Arc<Object<Workload>>,
+    images: Option<ImageDigests>,
 }
 
 const WORKLOAD: &str = "\
@@ -66,6 +68,7 @@ impl Fixture {
             values: set(values),
             variables,
             workload: workload(WORKLOAD),
+            images: None,
         }
     }
 
@@ -81,6 +84,7 @@ impl Fixture {
             values: &self.values,
             variables: &self.variables,
             program_version: "1",
+            images: self.images.as_ref(),
         };
         let mut files = Files::default();
         files.add(model::source::File {
@@ -418,4 +422,73 @@ fn mistakes_in_files_are_shown_at_their_places() {
     );
     let rendering = with_files(&[], &[("kiosk/values.yaml", "")]).render();
     assert_eq!(rendering.diagnostics[0].message, "nothing is rendered: the output has no object");
+}
+
+/// Targets with a pod each, whose images have digests: those of `r.io/shop:1` and `r.io/shop:2`.
+fn with_pods(images: &[(&str, &str)]) -> (Fixture, MemoryRegistry) {
+    let settings = SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\"");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: '${POD_IMAGE}' # why\n";
+    let values: Vec<_> = images
+        .iter()
+        .map(|(target, image)| (format!("{target}/values.yaml"), format!("POD_IMAGE: {image}\n")))
+        .collect();
+    let values: Vec<_> = values.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut fixture = Fixture::new(&settings, &[("pod.yaml", pod), ("role.json", ROLE)], &values);
+    let registry = MemoryRegistry::default();
+    for image in ["r.io/shop:1", "r.io/shop:2"] {
+        registry.publish(image);
+    }
+    fixture.images = Some(ImageDigests::new(registry.clone()));
+    (fixture, registry)
+}
+
+const ROLE: &str = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}"#;
+
+#[test]
+fn images_get_the_digests_of_the_registry() {
+    let (fixture, registry) = with_pods(&[("eu", "r.io/shop:1"), ("us", "r.io/shop:1")]);
+    let digest = registry.publish("r.io/shop:1");
+    let pod = "pod.yaml: apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: 'r.io/shop:1";
+    let text = |target: &str| format!("{target}/{pod}@{digest}' # why\nrole.json: {ROLE}");
+    assert_eq!(fixture.texts(), [text("eu"), text("us")]);
+    assert_eq!(registry.requests(), 1);
+    let rendering = fixture.render();
+    let TargetState::Rendered(manifests) = &rendering.targets[0].state else { panic!("it is rendered") };
+    let spec = manifests.objects.iter().find(|object| &*object.id.kind == "Pod").unwrap();
+    assert_eq!(crate::images::uses(&spec.node)[0].text(), format!("r.io/shop:1@{digest}"));
+}
+
+#[test]
+fn an_image_without_a_digest_stops_its_targets() {
+    let (fixture, _) = with_pods(&[("eu", "r.io/shop:1"), ("us", "r.io/shop:3"), ("bad", "r.io/shop:3")]);
+    let rendering = fixture.render();
+    let failed = |one: &&RenderedTarget| matches!(one.state, TargetState::Failed);
+    let failed: Vec<_> = rendering.targets.iter().filter(failed).map(|one| one.path.as_str()).collect();
+    assert_eq!(failed, ["bad", "us"]);
+    let [problem] = rendering.diagnostics.as_slice() else { panic!("{:#?}", rendering.diagnostics) };
+    assert_eq!(problem.message, "image `r.io/shop:3` can't be pinned: r.io: it has no such image");
+    assert_eq!(problem.notes, ["of targets bad, us"]);
+}
+
+#[test]
+fn an_image_without_a_digest_is_shown_at_its_place() {
+    let (mut fixture, _) = with_pods(&[("eu", "")]);
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{image: r.io/shop:3}]}\n";
+    fixture.source = set(&[("pod.yaml", pod)]);
+    let rendering = fixture.render();
+    let Origin::Span(file, span) = rendering.diagnostics[0].labels[0].origin else { panic!("there is no place") };
+    assert_eq!(rendering.files.get(file).content.get(span.range()), Some(b"r.io/shop:3".as_slice()));
+}
+
+#[test]
+fn pinning_is_an_input_and_digests_are_none() {
+    let (mut fixture, registry) = with_pods(&[("eu", "r.io/shop:1")]);
+    let pinned = inputs(&fixture);
+    registry.publish("r.io/shop:1");
+    assert_eq!(inputs(&fixture), pinned);
+    fixture.images = None;
+    assert_ne!(inputs(&fixture), pinned);
+    fixture.images = Some(ImageDigests::new(registry.clone()));
+    fixture.prepared().render(&MemoryPrograms::default(), &|_| true).unwrap();
+    assert_eq!(registry.requests(), 0);
 }

@@ -60,6 +60,8 @@ pub struct ApplicationSettings {
     pub helm: HelmSettings,
     /// How manifests are compared with the schemas of their kinds.
     pub kubernetes: KubernetesSettings,
+    /// Whether images get their digests.
+    pub pins_images: bool,
     /// The `ConfigMap` in which the platform gives its values.
     pub platform_config_map: String,
     /// The variables of all environments, with their places in the file.
@@ -278,6 +280,7 @@ impl Resolving {
             output,
             helm,
             kubernetes,
+            images,
             platform,
             variables,
             environments,
@@ -324,6 +327,7 @@ impl Resolving {
             },
             helm,
             kubernetes,
+            pins_images: images.pin,
             platform_config_map: platform.config_map,
             variables,
             environments,

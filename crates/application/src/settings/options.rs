@@ -45,6 +45,9 @@ pub struct ApplicationOptions {
     /// How manifests are compared with the schemas of their kinds.
     #[serde(default)]
     pub(super) kubernetes: KubernetesOptions,
+    /// The images of the manifests.
+    #[serde(default)]
+    pub(super) images: ImagesOptions,
     /// The values of the platform.
     #[serde(default)]
     pub(super) platform: PlatformOptions,
@@ -193,6 +196,14 @@ pub(super) struct KubernetesOptions {
     pub(super) schemas: Option<Spanned<String>>,
     /// Kinds that are not compared: `ServiceMonitor`, or `monitoring.coreos.com/ServiceMonitor`.
     pub(super) skip_kinds: Vec<String>,
+}
+
+/// The images of the manifests.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(super) struct ImagesOptions {
+    /// Whether each image gets the digest that its registry has for its tag, if a version is rendered.
+    pub(super) pin: bool,
 }
 
 /// The values of the platform.

@@ -28,6 +28,14 @@ fn everything_else_has_a_default() {
     assert_eq!(settings.gitops.proposing_branch.text(names), "deploy/shop/dev");
     assert_eq!(settings.environments[0].delivery, DeliveryMode::PullRequest);
     assert_eq!(settings.output.file, "manifests.yaml");
+    assert!(!settings.pins_images);
+}
+
+#[test]
+fn images_are_pinned_on_request() {
+    let parse = |images: &str| ApplicationSettings::parse(&format!("{images}\n{MINIMAL}"), FileId::default());
+    assert!(parse("images = { pin = true }").unwrap().pins_images);
+    assert!(parse("images = { pinned = true }").is_err());
 }
 
 #[test]
@@ -60,7 +68,7 @@ fn mistakes_are_reported_at_their_places() {
         "workspace",
         "workspaces",
         &[
-            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `sources`, `values`, `gitops`, `output`, `helm`, `kubernetes`, `platform`, `variables`, `environments`, `git`, `host`",
+            "workspaces: unknown field `workspaces`, expected one of `workload`, `workspace`, `application`, `promoted`, `source`, `sources`, `values`, `gitops`, `output`, `helm`, `kubernetes`, `images`, `platform`, `variables`, `environments`, `git`, `host`",
         ],
     );
     check(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Format, InitHost, PlanFormat};
+use super::{AppImages, AppPinning, Format, InitHost, PlanFormat};
 
 /// Render an application's manifests from its values, and deploy them
 #[derive(Args, Debug)]
@@ -30,6 +30,7 @@ pub(crate) enum AppCommand {
     Render(AppRender),
     Check(AppCheck),
     Explain(AppExplain),
+    Images(AppImages),
     Diff(AppDiff),
     Deploy(AppDeploy),
     Release(AppReleases),
@@ -140,7 +141,8 @@ Examples:
   kalypso app render -e dev                       how many objects of which kind
   kalypso app render -e dev eu                    the manifests of one target
   kalypso app render -e dev --out out             all of them, into a folder
-  kalypso app render -e dev --commit v2.3.0       those of a commit instead of the working tree")]
+  kalypso app render -e dev --commit v2.3.0       those of a commit instead of the working tree
+  kalypso app render -e dev --version 2.4.0 --pin-images    with the digests of the images")]
 pub(crate) struct AppRender {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -154,6 +156,8 @@ pub(crate) struct AppRender {
     /// Write into a folder that has other files
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) pinning: AppPinning,
     #[command(flatten)]
     pub(crate) release: AppRelease,
     #[command(flatten)]
@@ -238,6 +242,8 @@ pub(crate) struct AppDiff {
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
     pub(crate) comment: Option<u64>,
     #[command(flatten)]
+    pub(crate) pinning: AppPinning,
+    #[command(flatten)]
     pub(crate) release: AppRelease,
     #[command(flatten)]
     pub(crate) app: AppOptions,
@@ -278,6 +284,8 @@ pub(crate) struct AppDeploy {
     pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) release: AppRelease,
+    #[command(flatten)]
+    pub(crate) pinning: AppPinning,
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

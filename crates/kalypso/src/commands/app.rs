@@ -4,8 +4,10 @@ mod check;
 mod deploy;
 mod diff;
 mod explain;
+mod images;
 mod init;
 mod reading;
+mod registries;
 mod release;
 mod render;
 mod status;
@@ -13,6 +15,7 @@ mod update;
 
 pub(crate) use self::deploy::{ApplicationDeployment, first_deployment};
 pub(crate) use self::diff::ApplicationDifference;
+pub(crate) use self::images::ApplicationImages;
 pub(crate) use self::release::ApplicationReleases;
 pub(crate) use self::render::RenderedApplication;
 pub(crate) use self::status::ApplicationStatus;
@@ -29,6 +32,7 @@ pub(super) fn run(options: &App) -> anyhow::Result<Exit> {
         AppCommand::Render(options) => render::run(options),
         AppCommand::Check(options) => check::run(options),
         AppCommand::Explain(options) => explain::run(options),
+        AppCommand::Images(options) => images::run(options),
         AppCommand::Diff(options) => diff::run(options),
         AppCommand::Deploy(options) => deploy::run(options),
         AppCommand::Release(options) => release::run(options),

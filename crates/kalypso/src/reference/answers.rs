@@ -23,8 +23,8 @@ use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
 use crate::commands::app::{
-    ApplicationDeployment, ApplicationDifference, ApplicationReleases, ApplicationStatus, RenderedApplication,
-    ServiceUpdates,
+    ApplicationDeployment, ApplicationDifference, ApplicationImages, ApplicationReleases, ApplicationStatus,
+    RenderedApplication, ServiceUpdates,
 };
 use crate::commands::promotion::dry_run::PlannedMoves;
 use crate::commands::report::signed::ExtendedFile;
@@ -75,6 +75,7 @@ fn of_types() -> Vec<(String, Vec<AnswerField>)> {
         ("simulate --random", of_answer::<SimulatedWalks>()),
         ("app render", of_answer::<RenderedApplication>()),
         ("app explain", of_answer::<ExplainedTarget>()),
+        ("app images", of_answer::<ApplicationImages>()),
         ("app diff", of_answer::<ApplicationDifference>()),
         ("app deploy", of_answer::<ApplicationDeployment>()),
         ("app release list, app release show", of_answer::<ApplicationReleases>()),

@@ -5,8 +5,9 @@ mod access;
 #[cfg(test)]
 mod adding;
 #[cfg(test)]
-mod application_mishaps;
+mod application_images;
 #[cfg(test)]
+mod application_mishaps;
 mod application_promotion;
 mod application_schemas;
 #[cfg(test)]

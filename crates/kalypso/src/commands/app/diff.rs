@@ -50,7 +50,7 @@ pub(crate) struct TargetDifference {
 }
 
 pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
-    let mut reading = Reading::new(&options.app)?;
+    let mut reading = Reading::new(&options.app)?.with_pinning(&options.pinning);
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
     let settings = super::reading::environment(&project, &options.environment)?;
     // Two commits of the source are compared without the GitOps repository.

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use application::deployment::{DeployedBranch, DeployedRelease, Provenance, ReleaseKeys};
 use application::digest::ContentDigest;
 use application::files::{FileSet, normalized};
+use application::images::ImageDigests;
 use application::programs::{Program, ProgramEnvironment, ProgramError, Programs, RealPrograms};
 use application::project::{EnvironmentFiles, Project, ProjectError, SourceState, repository_url};
 use application::render::{PreparedTargets, RenderError, RenderRequest, RenderSource};
@@ -21,7 +23,8 @@ use model::locate::Locator;
 use model::source::Files;
 use workbench::diagnostics::{DiagnosticBatch, DiagnosticReport};
 
-use crate::arguments::{AppOptions, AppRelease};
+use super::registries::ImageAccess;
+use crate::arguments::{AppOptions, AppPinning, AppRegistries, AppRelease};
 use crate::configuration::{self, ApplicationAccess};
 use crate::exit::Failure;
 use crate::reporting;
@@ -36,6 +39,7 @@ const LOCAL_VERSION: &str = "0.0.0-local";
 pub(super) struct Reading {
     pub(super) access: ApplicationAccess,
     pub(super) repositories: GitRepositories,
+    images: ImageAccess,
     /// The root of the source repository.
     root: PathBuf,
     /// The path of the configuration file, from the root.
@@ -57,7 +61,13 @@ impl Reading {
         let root = git::checkout::repository_above(&folder).unwrap_or(&folder).to_owned();
         let below = own.strip_prefix(&root).unwrap_or(Path::new(name)).to_string_lossy().into_owned();
         let repositories = GitRepositories::new(access.git.clone());
-        Ok(Self { access, repositories, root, settings: normalized(&below).unwrap_or_default() })
+        let images = ImageAccess::new(&AppRegistries::default());
+        Ok(Self { access, repositories, images, root, settings: normalized(&below).unwrap_or_default() })
+    }
+
+    /// Manifests get the digests of their images, if these options or the settings of the application say so.
+    pub(super) fn with_pinning(self, options: &AppPinning) -> Self {
+        Self { images: ImageAccess::pinning(options), ..self }
     }
 
     /// Reads the application in a state of its source. Diagnostics of its files are printed.
@@ -162,6 +172,8 @@ pub(super) struct Environment {
     pub(super) provenance: Provenance,
     variables: Variables,
     program_version: String,
+    /// The digests that images get. None: images stay as they are.
+    images: Option<Arc<ImageDigests>>,
 }
 
 /// The programs, and the version of the one that an application needs.
@@ -219,6 +231,7 @@ impl Environment {
     pub(super) fn read(reading: &Reading, project: &Project, asked: AskedEnvironment<'_>) -> anyhow::Result<Self> {
         let AskedEnvironment { name, release, known, tools } = asked;
         let settings = environment(project, name)?.clone();
+        let images = reading.images.of_manifests(&project.settings, release.version.is_some() || known.is_some());
         let known = known.filter(|_| release.version.is_none());
         let version = release.version.as_deref().or(known.map(|known| known.version.as_str()));
         let version: ApplicationVersion =
@@ -250,7 +263,7 @@ impl Environment {
         let mut read = project.files.clone();
         let services = tools.services(project, (&files.source, &mut read))?;
         let program_version = tools.version.clone().unwrap_or_default();
-        Ok(Self { settings, files, read, services, provenance, variables, program_version })
+        Ok(Self { settings, files, read, services, provenance, variables, program_version, images })
     }
 
     /// The same environment with other files of its source.
@@ -278,6 +291,7 @@ impl Environment {
             values: &self.files.values,
             variables: &self.variables,
             program_version: &self.program_version,
+            images: self.images.as_deref(),
         };
         PreparedTargets::new(request, self.read.clone())
     }
@@ -298,6 +312,20 @@ fn keys(release: &AppRelease, known: ReleaseKeys) -> Result<ReleaseKeys, Failure
         image_tag: release.image_tag.clone().or(known.image_tag),
         package_sha256: package.or(known.package_sha256),
     })
+}
+
+/// The target that is asked for. None: all.
+pub(super) fn target_named<'t>(
+    prepared: &PreparedTargets<'_>,
+    name: Option<&'t str>,
+    environment: &str,
+) -> Result<Option<&'t str>, Failure> {
+    let name = name.map(|name| name.trim_matches('/'));
+    let is_there = |name: &str| prepared.targets().iter().any(|target| target.path.as_str() == name);
+    let Some(missing) = name.filter(|name| !is_there(name)) else { return Ok(name) };
+    let known = prepared.targets().iter().map(|target| target.path.as_str());
+    let message = format!("environment `{environment}` has no target `{missing}`");
+    Err(Failure::usage(message).did_you_mean(missing, known, "leave it out to list the targets"))
 }
 
 /// The environment with a name.

@@ -7,7 +7,7 @@ use model::tree::{Tree, closed};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report};
+use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report, target_named};
 use crate::arguments::{AppRender, Format};
 use crate::exit::{Exit, Failure};
 use crate::{folder, reporting, table, terminal};
@@ -37,7 +37,7 @@ struct RenderedTargetFields {
 }
 
 pub(super) fn run(options: &AppRender) -> anyhow::Result<Exit> {
-    let reading = Reading::new(&options.app)?;
+    let reading = Reading::new(&options.app)?.with_pinning(&options.pinning);
     let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
     let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
@@ -46,14 +46,7 @@ pub(super) fn run(options: &AppRender) -> anyhow::Result<Exit> {
         AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
     )?;
     let prepared = environment.prepared(&project);
-    let wanted = options.target.as_deref().map(|target| target.trim_matches('/'));
-    if let Some(wanted) =
-        wanted.filter(|wanted| prepared.targets().iter().all(|target| target.path.as_str() != *wanted))
-    {
-        let known = prepared.targets().iter().map(|target| target.path.as_str());
-        let message = format!("environment `{}` has no target `{wanted}`", options.environment);
-        return Err(Failure::usage(message).did_you_mean(wanted, known, "leave it out to list the targets").into());
-    }
+    let wanted = target_named(&prepared, options.target.as_deref(), &options.environment)?;
     let is_wanted = |path: &str| wanted.is_none_or(|wanted| wanted == path);
     let rendering = prepared.render(&tools.programs, &|target| !is_wanted(target.path.as_str()));
     let rendering = rendering.map_err(|error| render_failure(&error))?;

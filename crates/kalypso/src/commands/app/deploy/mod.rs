@@ -20,7 +20,7 @@ pub(crate) use self::answer::ApplicationDeployment;
 use self::delivering::{Delivered, deliver};
 use self::release::{Release, check_age, source};
 use super::reading::{AskedEnvironment, Environment, Reading, Tools, add, environment, render_failure};
-use crate::arguments::{AppDeploy, AppOptions, AppPermissions, AppRelease, Format};
+use crate::arguments::{AppDeploy, AppOptions, AppPermissions, AppPinning, AppRelease, Format};
 use crate::demo::FirstDeployment;
 use crate::exit::{Exit, Failure};
 use crate::{reporting, terminal};
@@ -29,7 +29,7 @@ use crate::{reporting, terminal};
 const ATTEMPTS: usize = 5;
 
 pub(super) fn run(options: &AppDeploy) -> anyhow::Result<Exit> {
-    let mut reading = Reading::new(&options.app)?;
+    let mut reading = Reading::new(&options.app)?.with_pinning(&options.pinning);
     for _ in 0..ATTEMPTS {
         if let Some(exit) = attempt(&mut reading, options)? {
             return Ok(exit);
@@ -109,6 +109,7 @@ pub(crate) fn first_deployment(config: &Path, environment: &str, version: &str) 
     let options = AppDeploy {
         environment: Some(environment.to_owned()),
         release: AppRelease { version: Some(version.to_owned()), ..AppRelease::default() },
+        pinning: AppPinning::default(),
         dry_run: true,
         permissions: AppPermissions { adopt: false, overwrite: false, confirm_removals: false },
         older: false,
