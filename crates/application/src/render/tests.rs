@@ -427,7 +427,7 @@ fn mistakes_in_files_are_shown_at_their_places() {
 /// Targets with a pod each, whose images have digests: those of `r.io/shop:1` and `r.io/shop:2`.
 fn with_pods(images: &[(&str, &str)]) -> (Fixture, MemoryRegistry) {
     let settings = SETTINGS.replace("chart = \"chart\"", "manifests = \"deploy\"");
-    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: '${POD_IMAGE}' # why\n";
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: '${POD_IMAGE}' # why\n";
     let values: Vec<_> = images
         .iter()
         .map(|(target, image)| (format!("{target}/values.yaml"), format!("POD_IMAGE: {image}\n")))
@@ -448,7 +448,7 @@ const ROLE: &str = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"na
 fn images_get_the_digests_of_the_registry() {
     let (fixture, registry) = with_pods(&[("eu", "r.io/shop:1"), ("us", "r.io/shop:1")]);
     let digest = registry.publish("r.io/shop:1");
-    let pod = "pod.yaml: apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: 'r.io/shop:1";
+    let pod = "pod.yaml: apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: 'r.io/shop:1";
     let text = |target: &str| format!("{target}/{pod}@{digest}' # why\nrole.json: {ROLE}");
     assert_eq!(fixture.texts(), [text("eu"), text("us")]);
     assert_eq!(registry.requests(), 1);
@@ -473,7 +473,7 @@ fn an_image_without_a_digest_stops_its_targets() {
 #[test]
 fn an_image_without_a_digest_is_shown_at_its_place() {
     let (mut fixture, _) = with_pods(&[("eu", "")]);
-    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{image: r.io/shop:3}]}\n";
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: r.io/shop:3}]}\n";
     fixture.source = set(&[("pod.yaml", pod)]);
     let rendering = fixture.render();
     let Origin::Span(file, span) = rendering.diagnostics[0].labels[0].origin else { panic!("there is no place") };
