@@ -131,6 +131,20 @@ pub enum TargetState {
     Failed,
 }
 
+/// The result for one target.
+struct TargetOutput {
+    state: TargetState,
+    problems: Vec<Diagnostic>,
+    /// The file that diagnostics refer to, also if an error stops the target. None: there are no manifests.
+    content: Option<Arc<[u8]>>,
+}
+
+impl TargetOutput {
+    fn without_manifests(state: TargetState) -> Self {
+        Self { state, problems: Vec::new(), content: None }
+    }
+}
+
 /// The files of a target, by their paths in its folder.
 pub type TargetFiles = BTreeMap<String, Arc<[u8]>>;
 

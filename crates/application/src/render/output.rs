@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::source::TargetSource;
 use super::{
     PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetFiles,
-    TargetState, failure, pinned,
+    TargetOutput, TargetState, failure, pinned,
 };
 use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
@@ -144,20 +144,6 @@ fn output_file(request: &RenderRequest<'_>, target: &TargetPath, content: Arc<[u
         Source { label: "rendered".into(), revision: request.environment.name.as_str().into(), ..Source::directory() };
     let path = format!("{target}/{}", request.settings.output.file);
     File { source: Arc::new(source), path: path.into(), id: GitId::of_blob(&content), content }
-}
-
-/// The result for one target.
-pub(super) struct TargetOutput {
-    pub(super) state: TargetState,
-    pub(super) problems: Vec<Diagnostic>,
-    /// The file that diagnostics refer to, also if an error stops the target. None: there are no manifests.
-    content: Option<Arc<[u8]>>,
-}
-
-impl TargetOutput {
-    fn without_manifests(state: TargetState) -> Self {
-        Self { state, problems: Vec::new(), content: None }
-    }
 }
 
 /// The rendering of targets.

@@ -4,8 +4,7 @@ use model::diagnostic::Diagnostic;
 use model::source::FileId;
 use rayon::prelude::*;
 
-use super::output::TargetOutput;
-use super::{PreparedTarget, RenderedManifests, TargetState};
+use super::{PreparedTarget, RenderedManifests, TargetOutput, TargetState};
 use crate::images::{ImageDigests, Pinning, list};
 use crate::manifests::{self, is_manifest};
 

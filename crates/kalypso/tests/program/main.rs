@@ -8,7 +8,9 @@ mod adding;
 mod application_images;
 #[cfg(test)]
 mod application_mishaps;
+#[cfg(test)]
 mod application_promotion;
+#[cfg(test)]
 mod application_schemas;
 #[cfg(test)]
 mod application_starting;
