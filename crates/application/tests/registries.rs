@@ -155,6 +155,16 @@ fn a_redirect_leads_no_credential_elsewhere() {
 }
 
 #[test]
+fn redirects_within_a_registry_are_followed() {
+    let fixture = Fixture::new().with_credentials(PASSWORD);
+    fixture.server.set_fault(Some(RegistryFault::Moved("/region".to_owned())));
+    fixture.server.set_access(RegistryAccess::Basic(BASIC.to_owned()));
+    fixture.check(Ok(&fixture.digest));
+    let last = fixture.server.requests().pop().unwrap();
+    assert_eq!(last, format!("HEAD /region/v2/acme/shop/manifests/1 {BASIC}"));
+}
+
+#[test]
 fn without_a_digest_in_the_header_the_manifest_is_read() {
     let fixture = Fixture::new();
     for fault in [RegistryFault::NoDigest, RegistryFault::NoHead] {
@@ -170,6 +180,9 @@ fn a_wrong_digest_is_an_error() {
     let unexpected = |reason: &str| Err(RegistryError::Unexpected(reason.to_owned()));
     fixture.server.set_fault(Some(RegistryFault::WrongDigest("sha256:12".to_owned())));
     fixture.check(unexpected("its digest is not a SHA-256"));
+    let other = format!("sha256:{}", "0".repeat(64));
+    fixture.server.set_fault(Some(RegistryFault::WrongDigest(other)));
+    fixture.check(unexpected("its digest is not that of its manifest"));
 }
 
 #[test]

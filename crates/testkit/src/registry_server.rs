@@ -37,7 +37,7 @@ pub enum RegistryAccess {
 /// A fault of a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegistryFault {
-    /// The digest in the header is this one.
+    /// The digest in the header of a manifest is this one. Requests with the method HEAD get none.
     WrongDigest(String),
     /// There is no digest in the header.
     NoDigest,
@@ -49,6 +49,8 @@ pub enum RegistryFault {
     Silence,
     /// All requests lead to another address: this start of a URL, with the path of the request.
     Redirect(String),
+    /// All requests lead to the same path below this one, on the same server.
+    Moved(String),
     /// All requests have this status.
     Status(u16),
 }
@@ -177,14 +179,14 @@ struct RegistryReply(u16, Vec<String>, String);
 
 impl SharedRegistry {
     fn answer(&self, stream: TcpStream, port: u16) -> io::Result<()> {
-        let call = RegistryCall::read(&stream)?;
+        let mut call = RegistryCall::read(&stream)?;
         lock(&self.requests).push(call.shown());
         let fault = lock(&self.fault).clone();
         if fault == Some(RegistryFault::Silence) {
             lock(&self.silent).push(stream);
             return Ok(());
         }
-        let RegistryReply(status, mut headers, body) = self.reply(&call, fault.as_ref(), port);
+        let RegistryReply(status, mut headers, body) = self.reply(&mut call, fault.as_ref(), port);
         let is_endless = fault == Some(RegistryFault::EndlessBody) && call.method == "GET" && status == 200;
         if !is_endless {
             headers.push(format!("Content-Length: {}", body.len()));
@@ -198,12 +200,16 @@ impl SharedRegistry {
         if call.method == "HEAD" { Ok(()) } else { output.write_all(body.as_bytes()) }
     }
 
-    fn reply(&self, call: &RegistryCall, fault: Option<&RegistryFault>, port: u16) -> RegistryReply {
+    fn reply(&self, call: &mut RegistryCall, fault: Option<&RegistryFault>, port: u16) -> RegistryReply {
         match fault {
             Some(RegistryFault::Status(status)) => return RegistryReply(*status, Vec::new(), String::new()),
             Some(RegistryFault::Redirect(to)) => {
                 return RegistryReply(307, vec![format!("Location: {to}{}", call.target)], String::new());
             }
+            Some(RegistryFault::Moved(folder)) => match call.target.strip_prefix(folder.as_str()) {
+                Some(target) => call.target = target.to_owned(),
+                None => return RegistryReply(307, vec![format!("Location: {folder}{}", call.target)], String::new()),
+            },
             Some(RegistryFault::NoHead) if call.method == "HEAD" => {
                 return RegistryReply(405, Vec::new(), String::new());
             }
@@ -231,7 +237,7 @@ impl SharedRegistry {
         };
         let named = match fault {
             Some(RegistryFault::NoDigest | RegistryFault::EndlessBody) => None,
-            Some(RegistryFault::WrongDigest(digest)) => Some(digest.clone()),
+            Some(RegistryFault::WrongDigest(digest)) => (call.method == "GET").then(|| digest.clone()),
             _ => Some(digest(&manifest)),
         };
         let headers = named.map(|digest| format!("Docker-Content-Digest: {digest}"));

@@ -125,7 +125,7 @@ struct TokenAnswer {
 }
 
 impl Asking<'_> {
-    /// The digest in the header, or else that of the manifest itself.
+    /// The digest in the header, or else that of the manifest itself. A header alone is enough, as for other clients: a wrong one names nothing that can be pulled.
     fn digest(&self) -> Result<ContentDigest, RegistryError> {
         let mut authorization = None;
         // Docker Hub does not count requests without a body.
