@@ -1,4 +1,4 @@
-//! The schemas of Kubernetes that are part of the program are those that Kubernetes publishes, without what validation does not need.
+//! Compares the schemas of Kubernetes in the program with those that Kubernetes publishes. The program leaves out what validation does not need.
 //!
 //! With `KALYPSO_BLESS=1`, the test writes the file. The variable `KALYPSO_KUBERNETES_SCHEMAS` names the folder with the published schemas.
 
@@ -29,8 +29,8 @@ const MAPS: [&str; 1] = ["properties"];
 /// The keywords that stay, beside those with schemas.
 const KEPT: [&str; 5] = ["$ref", "enum", "format", "required", "type"];
 
-/// The definitions with a field whose values are listed: the constants of types that Kubernetes marks with `+enum` in the packages `k8s.io/api`, and those that
-/// its validation lists. The published schemas have them only in descriptions. Of a list, they are those of its items.
+/// Fields that may have only certain values: definitions, a field of each, and its values. Kubernetes has them as constants in `k8s.io/api`, or in its
+/// validation; the published schemas have them at most in descriptions. For a field with a list, they are the values of its items.
 const LISTED: &[(&[&str], &str, &[&str])] = &[
     (&["admissionregistration.v1.MutatingWebhook"], "reinvocationPolicy", &["IfNeeded", "Never"]),
     (WEBHOOKS, "failurePolicy", &["Fail", "Ignore"]),

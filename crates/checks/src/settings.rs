@@ -232,8 +232,7 @@ fn address(key: &'static str, text: &str, credential: Option<&RequestCredential>
 
 /// Whether the host of a URL is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    url.host_str().is_some_and(model::network::is_loopback)
 }
 
 #[cfg(test)]

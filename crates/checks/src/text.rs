@@ -20,12 +20,8 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// The innermost cause of an error, which has the most precise message.
-pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    shown(&innermost.to_string())
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    shown(&model::network::root_cause(error))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub mod label;
 pub mod limits;
 pub mod locate;
 pub mod name;
+pub mod network;
 pub mod object;
 pub mod object_key;
 pub mod owners;

@@ -8,7 +8,7 @@ use super::{PreparedTarget, RenderedManifests, TargetOutput, TargetState};
 use crate::images::{ImageDigests, Pinning, list};
 use crate::manifests::{self, is_manifest};
 
-/// Pins the images of all rendered targets. A target with an image that has no digest fails. `files` are those that diagnostics refer to, one for each target.
+/// Writes digests into the manifests of all rendered targets. A target fails if one of its images has no digest. Diagnostics of a target refer to its file in `files`.
 pub(super) fn pin(
     digests: &ImageDigests,
     (targets, files): (&[PreparedTarget], &[FileId]),

@@ -69,7 +69,7 @@ impl CustomKinds {
         found.schema.get_or_init(read).as_ref().ok().map(Arc::clone)
     }
 
-    /// The schemas that can't be used, of those that were needed.
+    /// What is wrong with the schemas that were needed.
     pub(super) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
         let versions = self.0.iter().flat_map(|((_, kind), versions)| versions.iter().map(move |one| (kind, one)));
         versions.filter_map(|(kind, (name, version))| {

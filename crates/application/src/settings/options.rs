@@ -27,7 +27,7 @@ pub struct ApplicationOptions {
     /// What is rendered.
     #[schema(value_type = SourceOptions)]
     pub(super) source: Spanned<SourceOptions>,
-    /// Other sources, for some of the targets: those that are no clusters.
+    /// The sources of targets that are hosts without containers.
     #[serde(default)]
     #[schema(value_type = Vec<OtherSourceOptions>)]
     pub(super) sources: Vec<Spanned<OtherSourceOptions>>,

@@ -88,11 +88,7 @@ fn read_within(mut body: impl Read, limits: BodyLimits) -> Result<Vec<u8>, BodyE
 
 /// The innermost cause of an error. The outer ones of reqwest repeat the URL.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    shown(&cause.to_string())
+    shown(&model::network::root_cause(error))
 }
 
 /// The host's message in the body of an error. The hosts' formats differ; all are read.

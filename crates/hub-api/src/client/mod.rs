@@ -299,8 +299,7 @@ struct Body {
 
 /// Whether the host of a URL is this machine.
 fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    url.host_str().is_some_and(model::network::is_loopback)
 }
 
 /// Whether the same request may succeed later.

@@ -220,9 +220,7 @@ pub(super) fn names_this_machine(parts: &Parts) -> bool {
     let named = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let Some(named) = named.or(parts.uri.authority().map(http::uri::Authority::as_str)) else { return false };
     let Ok(authority) = named.parse::<http::uri::Authority>() else { return false };
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    model::network::is_loopback(authority.host())
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ impl Asking<'_> {
         }
     }
 
-    /// A token for the repository. The credential goes to the server that the registry names, if nobody else can read it.
+    /// A token for the repository. The credential is sent to the server that the registry names only if the connection is encrypted, or the server is on the host of the registry.
     fn token(&self, server: &TokenServer) -> Result<Secret, RegistryError> {
         let mut url: Url = server.realm.parse().map_err(|_| RegistryError::Realm)?;
         let is_same_host = url.scheme() == self.url.scheme() && url.host_str() == self.url.host_str();

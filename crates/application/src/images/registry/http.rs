@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
+use model::network::{self, root_cause};
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode, Url};
@@ -138,17 +139,7 @@ fn received(mut response: Response, bytes_max: u64, deadline: Deadline) -> Resul
     Ok(RegistryAnswer { status, headers, body })
 }
 
-/// The innermost cause of an error. The outer ones of reqwest repeat the URL.
-fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
-}
-
 /// Whether the host of a URL is this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    url.host_str().is_some_and(network::is_loopback)
 }

@@ -3,27 +3,16 @@
 use application::explain::{ExplainedTarget, SourcedValue, explain, keys};
 use model::diagnostic::Diagnostic;
 
-use super::reading::{AskedEnvironment, Environment, Reading, Tools};
+use super::reading::{OpenedEnvironment, Reading, target_named};
 use crate::arguments::{AppExplain, Format};
 use crate::exit::{Exit, Failure};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &AppExplain) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?;
-    let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&reading, &project)?;
-    let environment = Environment::read(
-        &reading,
-        &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
-    )?;
+    let OpenedEnvironment { project, environment, .. } = reading.open(&options.environment, &options.release)?;
     let prepared = environment.prepared(&project);
-    let mut targets = prepared.targets().iter();
-    let target = targets.find(|target| target.path.as_str() == options.target.trim_matches('/')).ok_or_else(|| {
-        let known = prepared.targets().iter().map(|target| target.path.as_str());
-        let message = format!("environment `{}` has no target `{}`", options.environment, options.target);
-        Failure::usage(message).did_you_mean(&options.target, known, "`kalypso app render` lists the targets")
-    })?;
+    let target = target_named(&prepared, &options.target, &options.environment)?;
     let values = explain(&target.values, &options.key, prepared.files()).ok_or_else(|| {
         let keys = keys(&target.values);
         let message = format!("target `{}` has no value `{}`", target.path, options.key);

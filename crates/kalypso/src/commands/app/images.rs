@@ -2,11 +2,12 @@
 
 use application::images::{ImageDigests, ListedImage, list};
 use application::render::{Rendering, TargetState};
+use application::values::TargetPath;
 use model::diagnostic::{Code, Diagnostic};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report, target_named};
+use super::reading::{OpenedEnvironment, Reading, render_failure, report, target_named};
 use super::registries::ImageAccess;
 use crate::arguments::{AppImages, Format};
 use crate::exit::Exit;
@@ -44,15 +45,11 @@ struct ApplicationImage {
 
 pub(super) fn run(options: &AppImages) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?;
-    let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&reading, &project)?;
-    let environment = Environment::read(
-        &reading,
-        &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
-    )?;
+    let OpenedEnvironment { project, tools, environment } = reading.open(&options.environment, &options.release)?;
     let prepared = environment.prepared(&project);
-    let asked = target_named(&prepared, options.target.as_deref(), &options.environment)?;
+    let asked = options.target.as_deref().map(|name| target_named(&prepared, name, &options.environment));
+    let asked = asked.transpose()?.map(|target| target.path.clone());
+    let asked = asked.as_ref().map(TargetPath::as_str);
     let is_asked = |path: &str| asked.is_none_or(|asked| asked == path);
     let rendering = prepared.render(&tools.programs, &|target| !is_asked(target.path.as_str()));
     let mut rendering = rendering.map_err(|error| render_failure(&error))?;

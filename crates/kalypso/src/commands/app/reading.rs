@@ -11,7 +11,7 @@ use application::files::{FileSet, normalized};
 use application::images::ImageDigests;
 use application::programs::{Program, ProgramEnvironment, ProgramError, Programs, RealPrograms};
 use application::project::{EnvironmentFiles, Project, ProjectError, SourceState, repository_url};
-use application::render::{PreparedTargets, RenderError, RenderRequest, RenderSource};
+use application::render::{PreparedTarget, PreparedTargets, RenderError, RenderRequest, RenderSource};
 use application::services::{ChartStore, Services};
 use application::settings::{EnvironmentSettings, FILE_NAME, SourceKind};
 use application::variables::Variables;
@@ -216,6 +216,24 @@ impl Tools {
     }
 }
 
+/// An environment that a command looks at, with its application.
+pub(super) struct OpenedEnvironment {
+    pub(super) project: Project,
+    pub(super) tools: Tools,
+    pub(super) environment: Environment,
+}
+
+impl Reading {
+    /// Reads the application and one of its environments, as the options name them.
+    pub(super) fn open(&self, name: &str, release: &AppRelease) -> anyhow::Result<OpenedEnvironment> {
+        let project = self.project(&self.state(release.commit.as_deref())?)?;
+        let tools = Tools::new(self, &project)?;
+        let asked = AskedEnvironment { name, release, known: None, tools: &tools };
+        let environment = Environment::read(self, &project, asked)?;
+        Ok(OpenedEnvironment { project, tools, environment })
+    }
+}
+
 /// The environment that is read.
 #[derive(Clone, Copy)]
 pub(super) struct AskedEnvironment<'a> {
@@ -314,18 +332,19 @@ fn keys(release: &AppRelease, known: ReleaseKeys) -> Result<ReleaseKeys, Failure
     })
 }
 
-/// The target that is asked for. None: all.
+/// The target with a name: the path of its folder.
 pub(super) fn target_named<'t>(
-    prepared: &PreparedTargets<'_>,
-    name: Option<&'t str>,
+    prepared: &'t PreparedTargets<'_>,
+    name: &str,
     environment: &str,
-) -> Result<Option<&'t str>, Failure> {
-    let name = name.map(|name| name.trim_matches('/'));
-    let is_there = |name: &str| prepared.targets().iter().any(|target| target.path.as_str() == name);
-    let Some(missing) = name.filter(|name| !is_there(name)) else { return Ok(name) };
-    let known = prepared.targets().iter().map(|target| target.path.as_str());
-    let message = format!("environment `{environment}` has no target `{missing}`");
-    Err(Failure::usage(message).did_you_mean(missing, known, "leave it out to list the targets"))
+) -> Result<&'t PreparedTarget, Failure> {
+    let name = name.trim_matches('/');
+    let found = prepared.targets().iter().find(|target| target.path.as_str() == name);
+    found.ok_or_else(|| {
+        let known = prepared.targets().iter().map(|target| target.path.as_str());
+        let message = format!("environment `{environment}` has no target `{name}`");
+        Failure::usage(message).did_you_mean(name, known, "`kalypso app render` lists the targets")
+    })
 }
 
 /// The environment with a name.

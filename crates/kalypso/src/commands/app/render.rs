@@ -1,13 +1,14 @@
 //! `kalypso app render`: the manifests of an environment.
 
 use application::render::{RenderedTarget, Rendering, TargetState};
+use application::values::TargetPath;
 use model::count::count;
 use model::progress::Progress;
 use model::tree::{Tree, closed};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report, target_named};
+use super::reading::{OpenedEnvironment, Reading, render_failure, report, target_named};
 use crate::arguments::{AppRender, Format};
 use crate::exit::{Exit, Failure};
 use crate::{folder, reporting, table, terminal};
@@ -38,15 +39,11 @@ struct RenderedTargetFields {
 
 pub(super) fn run(options: &AppRender) -> anyhow::Result<Exit> {
     let reading = Reading::new(&options.app)?.with_pinning(&options.pinning);
-    let project = reading.project(&reading.state(options.release.commit.as_deref())?)?;
-    let tools = Tools::new(&reading, &project)?;
-    let environment = Environment::read(
-        &reading,
-        &project,
-        AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: &tools },
-    )?;
+    let OpenedEnvironment { project, tools, environment } = reading.open(&options.environment, &options.release)?;
     let prepared = environment.prepared(&project);
-    let wanted = target_named(&prepared, options.target.as_deref(), &options.environment)?;
+    let wanted = options.target.as_deref().map(|name| target_named(&prepared, name, &options.environment));
+    let wanted = wanted.transpose()?.map(|target| target.path.clone());
+    let wanted = wanted.as_ref().map(TargetPath::as_str);
     let is_wanted = |path: &str| wanted.is_none_or(|wanted| wanted == path);
     let rendering = prepared.render(&tools.programs, &|target| !is_wanted(target.path.as_str()));
     let rendering = rendering.map_err(|error| render_failure(&error))?;

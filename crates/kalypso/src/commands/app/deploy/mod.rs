@@ -121,8 +121,9 @@ pub(crate) fn first_deployment(config: &Path, environment: &str, version: &str) 
     let tools = Tools::new(&reading, &project)?;
     let release = Release::read(&reading, &project, (environment, &options))?;
     let planned = Planning { reading: &reading, options: &options, tools: &tools }.plan(environment, release)?;
-    if planned.plan.edits.is_empty() || planned.diagnostics.iter().any(Diagnostic::is_error) {
-        let problem = planned.diagnostics.first().map_or("it has no targets", |problem| &problem.message);
+    let error = planned.diagnostics.iter().find(|problem| problem.is_error());
+    if planned.plan.edits.is_empty() || error.is_some() {
+        let problem = error.map_or("it has no targets", |error| &error.message);
         return Err(Failure::refused(format!("`{}` can't be deployed: {problem}", config.display())).into());
     }
     let workload = project.workload.name.as_str();
