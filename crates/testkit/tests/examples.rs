@@ -13,8 +13,9 @@ use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::source::{File, Files, Source};
 
-/// The application repositories. Each is registered under its own name.
-const APPLICATIONS: [&str; 3] = ["checkout", "line-monitor", "platform-services"];
+/// The application repositories, with the folders that are registered. Each is registered under its own name.
+const APPLICATIONS: [(&str, &str); 3] =
+    [("checkout", "workload"), ("line-monitor", "workload"), ("platform-services", "workloads")];
 
 fn company() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/acme")
@@ -25,7 +26,8 @@ fn fleet(environment: &str) -> Fleet {
     let mut files = Files::default();
     let mut contents = Vec::new();
     let platform = ["main", environment].map(|branch| (format!("control-plane/{branch}"), AuthorRole::Platform));
-    let application = |name| (String::from(name), AuthorRole::Application(RegistrationName::new(name).unwrap()));
+    let application =
+        |(name, folder)| (format!("{name}/{folder}"), AuthorRole::Application(RegistrationName::new(name).unwrap()));
     for (folder, role) in platform.into_iter().chain(APPLICATIONS.map(application)) {
         let source = Arc::new(Source { url: folder.as_str().into(), ..Source::directory() });
         for file in testkit::directory::tree(&company().join(&folder)).unwrap().files(&model::tree::closed) {

@@ -98,8 +98,10 @@ enum Kind {
 struct Block {
     /// The lines of the block are indented deeper than this column.
     parent: usize,
-    /// The indentation of the block, from its first line.
+    /// The indentation of the block, from its header or its first line.
     column: Option<usize>,
+    /// Whether the header names the indentation.
+    has_indicator: bool,
 }
 
 impl Default for Scan<'_> {
@@ -152,6 +154,8 @@ impl<'t> Scan<'t> {
         if let Some(block) = self.block {
             match block.column {
                 Some(begin) if column >= begin || rest.is_empty() => return true,
+                // Parsers differ about a comment that is not deep enough for the block.
+                Some(_) if block.has_indicator && column > block.parent && rest.starts_with(b"#") => return false,
                 None if line.is_empty() => return true,
                 None if rest.is_empty() || rest.starts_with(b"\t") => return false,
                 None if column > block.parent => {
@@ -271,8 +275,11 @@ impl<'t> Scan<'t> {
                     [digit @ b'1'..=b'9', header @ ..] => (header, Some(usize::from(digit - b'0'))),
                     _ => (header, None),
                 };
-                self.block =
-                    Some(Block { parent: column, column: indentation.map(|indentation| column + indentation) });
+                self.block = Some(Block {
+                    parent: column,
+                    column: indentation.map(|indentation| column + indentation),
+                    has_indicator: indentation.is_some(),
+                });
                 let header = header.strip_prefix(b"-").or_else(|| header.strip_prefix(b"+")).unwrap_or(header);
                 blanks(header) == header.len()
             }
@@ -523,6 +530,14 @@ mod tests {
         ] {
             check(text, true, false);
         }
+    }
+
+    #[test]
+    fn comments_inside_blocks_with_an_indicator_are_left_to_the_parser() {
+        check("- - |2\n   # c", false, false);
+        assert!(!is_surely_good("a: |2\n # c\n") && !is_surely_good("- |2\n    a\n # c\n"));
+        check("a: |2\n    b\n# c\nd: e\n", true, true);
+        check("a: |\n    b\n  # c\nd: e\n", true, true);
     }
 
     #[test]
