@@ -1,5 +1,6 @@
 //! The deployment targets that a workload declares, and the targets that have values: each of the one belongs to one of the other.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use git::RepositoryUrl;
@@ -21,6 +22,8 @@ pub struct TargetDeclarations<'a> {
     repo: &'a str,
     /// The folder of the GitOps branch that the folders of the targets are in.
     folder: String,
+    /// The branches of other environments of the application. A ring with its own branch belongs to the same environment of the platform.
+    other_branches: BTreeSet<String>,
 }
 
 impl<'a> TargetDeclarations<'a> {
@@ -30,17 +33,20 @@ impl<'a> TargetDeclarations<'a> {
         environment: &'a EnvironmentSettings,
         workload: &'a Object<Workload>,
     ) -> Self {
-        let names = PatternNames {
+        let names = |environment: &'a EnvironmentSettings| PatternNames {
             workload: workload.name.as_str(),
             environment: &environment.name,
             ..PatternNames::default()
         };
-        let folder = settings.gitops.path.text(names);
+        let branch = |environment| settings.gitops.branch.text(names(environment));
+        let own = branch(environment);
+        let folder = settings.gitops.path.text(names(environment));
         Self {
             workload,
             environment: &environment.environment,
             repo: &settings.gitops.repo,
             folder: normalized(&folder).unwrap_or(folder),
+            other_branches: settings.environments.iter().map(branch).filter(|branch| *branch != own).collect(),
         }
     }
 
@@ -50,10 +56,12 @@ impl<'a> TargetDeclarations<'a> {
         self.all().find(|declared| manifests_path(declared).is_some_and(|found| is_in(&found, &path)))
     }
 
-    fn all(&self) -> impl Iterator<Item = &'a WorkloadTarget> {
-        let environment = self.environment;
+    fn all(&self) -> impl Iterator<Item = &'a WorkloadTarget> + '_ {
+        let is_elsewhere = |declared: &WorkloadTarget| {
+            declared.spec.manifests.get("branch").is_some_and(|branch| self.other_branches.contains(&**branch))
+        };
         let targets = self.workload.spec.deployment_targets.iter();
-        targets.filter(move |declared| *declared.spec.environment == *environment)
+        targets.filter(move |declared| *declared.spec.environment == *self.environment && !is_elsewhere(declared))
     }
 
     /// The targets without a deployment target, and the other way round.

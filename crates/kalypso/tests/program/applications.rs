@@ -298,3 +298,36 @@ fn a_host_without_containers_gets_a_package_and_a_playbook() {
     application.app("deploy -e dev").ends(0).says(&["- kiosk  removed"]);
     assert!(!application.files("dev").contains("kiosk/"));
 }
+
+#[test]
+fn a_ring_with_its_own_branch_has_its_own_deployment_targets() {
+    let Some(application) = Application::new() else { return };
+    let ring =
+        "{ name = \"prod-canary\", of = \"prod\", delivery = \"push\" }, { name = \"prod\", delivery = \"push\" }";
+    application.write(
+        "kalypso-app.toml",
+        &SETTINGS.replace("{ name = \"stage\" }", &format!("{{ name = \"stage\" }}, {ring}")),
+    );
+    let target = |name: &str, branch: &str, path: &str| {
+        format!(
+            "    - {{name: {name}, environment: prod, manifests: {{repo: 'https://git.example/acme/shop-gitops', branch: {branch}, path: ./{path}}}}}\n"
+        )
+    };
+    let targets = [target("eu-canary", "prod-canary", "eu"), target("eu", "prod", "eu"), target("us", "prod", "us")];
+    application.write("workload/workload.yaml", &format!("{WORKLOAD}{}", targets.concat()));
+    for folder in ["prod-canary/eu", "prod/eu", "prod/us"] {
+        application.write(&format!("values/{folder}/values.yaml"), "");
+    }
+    application.commit("A ring");
+    application.app("check --strict").ends(0);
+    for (environment, name) in [("prod-canary", "eu-canary"), ("prod", "eu")] {
+        application.app(&format!("deploy -e {environment} --version 1.0.0")).ends(0);
+        let descriptor = application.deployed(&format!("{environment}:eu/descriptor.yaml"));
+        let expected = format!("    name: {name}\n    environment: prod\n");
+        assert!(
+            descriptor.contains(&expected) && descriptor.contains(&format!("branch: {environment}\n")),
+            "{descriptor}"
+        );
+    }
+    assert!(!application.files("prod-canary").contains("us/"));
+}
