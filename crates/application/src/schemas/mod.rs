@@ -5,9 +5,9 @@
 //! 1. custom resource definitions that the same target renders
 //! 2. the folder that `schemas` in `[kubernetes]` of the configuration file names: custom resource definitions, or JSON schemas as kubeconform names them
 //! 3. folders `crds` of the chart, which Helm does not render by default
-//! 4. the schemas of Kubernetes' own kinds, which are part of the program ([`kubernetes`])
+//! 4. the schemas of Kubernetes' own kinds, which are part of the program (`kubernetes`)
 //!
-//! The comparison ([`walk`]) follows Kubernetes: fields that are null are not there, whole numbers are integers, and scalars have the types of Go's YAML.
+//! The comparison (`walk`) follows Kubernetes: fields that are null are not there, whole numbers are integers, and scalars have the types of Go's YAML.
 //! It is not that of a library for JSON Schema, because the schemas are those of OpenAPI with rules of their own, because the places of values in the text
 //! are needed, and because charts of other people contain schemas: the work, the depth and the patterns have limits, and nothing is ever fetched.
 //! Not checked are rules in CEL (`x-kubernetes-validations`), and what only a cluster knows, such as defaults and admission.
