@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
+use tokio::time::Instant;
 
 use super::error::DatabaseError;
 use super::{ACQUIRE_TIMEOUT, READERS, migrations};
 
 /// How long another process may hold SQLite's only write lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause before a file is opened again whose lock another process holds.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// The page size of a new file, in bytes. A report changes a few dozen bytes, usually on a page that no other report of the transaction changes. SQLite
 /// writes whole pages, so small pages mean fewer bytes. The longest names still fit into the index entries of a page.
 const PAGE_BYTES: u32 = 2_048;
@@ -29,8 +32,21 @@ pub(super) struct SqlitePools {
 
 impl SqlitePools {
     /// Opens a file. It is created if it does not exist.
+    ///
+    /// SQLite's busy timeout does not apply where a wait could be a deadlock: when several processes change a new file to a write-ahead log at once,
+    /// all but one get `SQLITE_BUSY` immediately. They open the file again.
     pub(super) async fn open(file: &Path) -> Result<Self, DatabaseError> {
         keep_private(file);
+        let given_up = Instant::now() + BUSY_TIMEOUT;
+        loop {
+            match Self::connect(file).await {
+                Err(DatabaseError::Conflict(_)) if Instant::now() < given_up => tokio::time::sleep(BUSY_PAUSE).await,
+                pools_or_error => return pools_or_error,
+            }
+        }
+    }
+
+    async fn connect(file: &Path) -> Result<Self, DatabaseError> {
         let options = sqlite_options().filename(file).create_if_missing(true);
         let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
         // When the disk is full, SQLite itself rolls back. sqlx does not notice this, and would treat the connection as inside a transaction forever.
