@@ -2,7 +2,9 @@
 
 use model::earlier_names::{RENAMED_FROM, RENAMED_TARGETS};
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION};
+use model::object::annotation::{
+    APPLICATION_FILES, APPLICATION_IMAGES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION,
+};
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT, PRECEDENCE};
@@ -174,6 +176,13 @@ pub(crate) const ANNOTATIONS: &[Setting] = &[
         pattern: None,
         values: "JSON: `image`, `imageTag` and `packageSha256`",
         doc: "What the version consists of, beside its number. `kalypso app deploy` writes it where options named it, and renders new values with the same.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentDescriptor],
+        key: APPLICATION_IMAGES,
+        pattern: None,
+        values: "JSON: digests by the references of images",
+        doc: "The digests that the images of the manifests beside the descriptor got. `kalypso app deploy` writes it where images are pinned, and renders new values with the same images.",
     },
 ];
 

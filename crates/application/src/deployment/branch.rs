@@ -10,6 +10,7 @@ use super::ReleaseKeys;
 use super::TRACKING_FOLDER;
 use super::descriptor::{self, ReadDescriptor, RecordedFiles};
 use crate::files::joined;
+use crate::images::PinnedImages;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, FOLDER_DEPTH_MAX, FOLDERS_MAX, OUTPUT_BYTES_MAX};
 use crate::manifests::{ManifestObject, contents};
 use crate::render::InputsId;
@@ -46,6 +47,8 @@ pub struct DeployedTarget {
     pub commit: String,
     /// What the version consists of.
     pub keys: ReleaseKeys,
+    /// The digests that the images of the manifests got.
+    pub images: PinnedImages,
     /// The digest of what the manifests depend on. None: another program wrote the descriptor.
     pub inputs: Option<InputsId>,
     /// The files that were written with the descriptor.
@@ -63,6 +66,8 @@ pub struct DeployedRelease {
     pub commit: String,
     /// What the version consists of.
     pub keys: ReleaseKeys,
+    /// The digests that images of its targets got.
+    pub images: PinnedImages,
 }
 
 /// The reason why a branch can't be read.
@@ -145,7 +150,7 @@ impl DeployedBranch {
 
 impl DeployedTarget {
     fn new(read: ReadDescriptor, folder: &Tree, open: &Open<'_>) -> Result<Self, OpenError> {
-        let ReadDescriptor { spec, inputs, application_version, keys, files } = read;
+        let ReadDescriptor { spec, inputs, application_version, keys, images, files } = read;
         let mut edited = Vec::new();
         for (name, id) in &files.0 {
             if folder.find(name, open)?.map(|child| Child::id(&child)) != Some(*id) {
@@ -160,6 +165,7 @@ impl DeployedTarget {
             application_version,
             commit: spec.commit.to_string(),
             keys,
+            images,
             inputs,
             recorded: files,
             edited,
@@ -167,7 +173,12 @@ impl DeployedTarget {
     }
 
     fn release(&self) -> DeployedRelease {
-        DeployedRelease { version: self.release_version(), commit: self.commit.clone(), keys: self.keys.clone() }
+        DeployedRelease {
+            version: self.release_version(),
+            commit: self.commit.clone(),
+            keys: self.keys.clone(),
+            images: self.images.clone(),
+        }
     }
 
     /// The version of the application, with its build.
@@ -181,15 +192,44 @@ impl DeployedTarget {
     }
 }
 
+impl DeployedRelease {
+    /// Whether another target has the same release.
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.version, &self.commit, &self.keys) == (&other.version, &other.commit, &other.keys)
+    }
+
+    /// Adds the digests of another target. Those that are known stay.
+    fn add_images(&mut self, images: PinnedImages) {
+        for (reference, digest) in images.0 {
+            self.images.0.entry(reference).or_insert(digest);
+        }
+    }
+}
+
 impl DeployedBranch {
     /// What is deployed. None: nothing is deployed, or the targets have different versions and no tracking file decides.
     pub fn release(&self, workload: &str, environment: &str) -> Option<DeployedRelease> {
-        let mut releases: Vec<_> = self.of(workload, environment).map(|(_, target)| target.release()).collect();
-        releases.dedup();
+        let mut releases: Vec<DeployedRelease> = Vec::new();
+        for release in self.of(workload, environment).map(|(_, target)| target.release()) {
+            match releases.iter_mut().find(|known| known.is_same(&release)) {
+                Some(known) => known.add_images(release.images),
+                None => releases.push(release),
+            }
+        }
         match releases.len() {
             1 => releases.pop(),
             _ => self.tracked(&releases),
         }
+    }
+
+    /// What is deployed of a version, whatever other targets have. None: no target has it.
+    pub fn release_of(&self, version: &str, workload: &str, environment: &str) -> Option<DeployedRelease> {
+        let targets = self.of(workload, environment).map(|(_, target)| target.release());
+        let found = targets.filter(|release| release.version == version).reduce(|mut known, release| {
+            known.add_images(release.images);
+            known
+        });
+        found.or_else(|| self.tracked(&[]).filter(|release| release.version == version))
     }
 
     /// The release that the tracking files name. Those of targets, `releases`, know more than these files.
@@ -199,7 +239,7 @@ impl DeployedBranch {
         let known = releases.iter().find(|release| release.version == version && release.commit == commit);
         Some(known.cloned().unwrap_or_else(|| {
             let keys = ReleaseKeys { image_tag: file("Image_tag"), ..ReleaseKeys::default() };
-            DeployedRelease { version, commit, keys }
+            DeployedRelease { version, commit, keys, images: PinnedImages::default() }
         }))
     }
 

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use authoring::scaffold::quoting::yaml;
 use model::git_id::GitId;
 use model::kind::Kind;
-use model::object::annotation::{APPLICATION_FILES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION};
+use model::object::annotation::{
+    APPLICATION_FILES, APPLICATION_IMAGES, APPLICATION_INPUTS, APPLICATION_RELEASE, APPLICATION_VERSION,
+};
 use model::object::{AnyObject, DeploymentDescriptor};
 use model::read::read_kind;
 use model::source::FileId;
 
 use super::{Provenance, ReleaseKeys};
+use crate::images::PinnedImages;
 use crate::render::InputsId;
 use crate::version::ApplicationVersion;
 
@@ -52,6 +55,8 @@ pub struct DescribedDeployment<'a> {
     pub version: &'a ApplicationVersion,
     /// The digest of what the manifests depend on.
     pub inputs: &'a InputsId,
+    /// The digests that the images of the manifests got.
+    pub images: &'a PinnedImages,
     /// The files that are written with the descriptor.
     pub files: &'a RecordedFiles,
 }
@@ -76,6 +81,11 @@ impl DescribedDeployment<'_> {
         } else {
             format!("    {APPLICATION_RELEASE}: {}\n", quoted(&provenance.keys.text()))
         };
+        let images = if self.images.0.is_empty() {
+            String::new()
+        } else {
+            format!("    {APPLICATION_IMAGES}: {}\n", quoted(&self.images.text()))
+        };
         let build = version.build();
         let build = if build.is_empty() { String::new() } else { format!("    build: {}\n", quoted(build)) };
         format!(
@@ -88,7 +98,7 @@ metadata:
   annotations:
     {APPLICATION_INPUTS}: {inputs}
     {APPLICATION_FILES}: {files}
-{of_application}{keys}spec:
+{of_application}{keys}{images}spec:
   workload:
     name: {workload}
     source:
@@ -133,6 +143,7 @@ pub(super) struct ReadDescriptor {
     /// The version of the application, if it is not that of the manifests.
     pub(super) application_version: Option<String>,
     pub(super) keys: ReleaseKeys,
+    pub(super) images: PinnedImages,
     pub(super) files: RecordedFiles,
 }
 
@@ -147,6 +158,7 @@ pub(super) fn read(content: &[u8]) -> Option<ReadDescriptor> {
     Some(ReadDescriptor {
         application_version: annotation(APPLICATION_VERSION),
         keys: annotation(APPLICATION_RELEASE).and_then(|text| ReleaseKeys::parse(&text)).unwrap_or_default(),
+        images: annotation(APPLICATION_IMAGES).and_then(|text| PinnedImages::parse(&text)).unwrap_or_default(),
         inputs: annotation(APPLICATION_INPUTS).map(InputsId::from_text),
         files: annotation(APPLICATION_FILES).and_then(|text| RecordedFiles::parse(&text)).unwrap_or_default(),
         spec: descriptor.spec.clone(),

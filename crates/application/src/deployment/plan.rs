@@ -14,6 +14,7 @@ use super::descriptor::{DescribedDeployment, DescriptorPlace};
 use super::{DeployedBranch, DeployedTarget, Provenance, RecordedFiles, TRACKING_FOLDER};
 use crate::declarations::TargetDeclarations;
 use crate::files::joined;
+use crate::images::PinnedImages;
 use crate::render::{InputsId, RenderedTarget, TargetFiles, TargetState};
 use crate::settings::{ApplicationSettings, DESCRIPTOR_FILE, EnvironmentSettings, KUSTOMIZATION_FILE};
 use crate::values::TargetPath;
@@ -132,6 +133,8 @@ struct DescribedManifests<'a> {
     inputs: &'a InputsId,
     /// The version: that of the application, or of the chart of a service.
     version: &'a ApplicationVersion,
+    /// The digests that images got.
+    images: &'a PinnedImages,
 }
 
 /// The new content of a target.
@@ -171,21 +174,22 @@ impl Planning<'_> {
             self.plan.targets.extend(own.map(|_| change));
             return Ok(());
         };
-        let files = match &target.state {
+        let no_images = PinnedImages::default();
+        let (files, images) = match &target.state {
             TargetState::Failed => {
                 self.plan.targets.extend(own.map(|_| change));
                 return Ok(());
             }
-            TargetState::Known => None,
-            TargetState::Rendered(manifests) if manifests.are_files => Some(manifests.files.clone()),
-            TargetState::Rendered(manifests) => Some(self.with_kustomization(&manifests.files)),
+            TargetState::Known => (None, own.map_or(&no_images, |own| &own.images)),
+            TargetState::Rendered(manifests) if manifests.are_files => (Some(manifests.files.clone()), &no_images),
+            TargetState::Rendered(manifests) => (Some(self.with_kustomization(&manifests.files)), &manifests.pinned),
         };
         if !self.is_free(&target.path, (own, files.as_ref()))? {
             self.plan.targets.push(change);
             return Ok(());
         }
         change.action =
-            self.write(&target.path, Writing { described: DescribedManifests { inputs, version }, own, files });
+            self.write(&target.path, Writing { described: DescribedManifests { inputs, version, images }, own, files });
         self.plan.targets.push(change);
         Ok(())
     }
@@ -302,6 +306,7 @@ impl Planning<'_> {
             provenance,
             version: described.version,
             inputs: described.inputs,
+            images: described.images,
             files,
         }
         .text()

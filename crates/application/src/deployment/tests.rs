@@ -13,6 +13,7 @@ use model::source::FileId;
 use model::tree::{Child, Entry, Tree, closed};
 
 use super::*;
+use crate::images::PinnedImages;
 use crate::render::{InputsId, RenderedManifests, RenderedTarget, TargetState};
 use crate::settings::ApplicationSettings;
 use crate::values::TargetPath;
@@ -316,7 +317,10 @@ fn a_service_has_the_version_of_its_chart() {
     assert_eq!(versions, ["25.8.0", "1.2.0+7"]);
     let commit = GitId::of_blob(b"2.4.0").to_string();
     let keys = ReleaseKeys { image_tag: Some("2.4.0-57".to_owned()), ..ReleaseKeys::default() };
-    assert_eq!(branch.release("shop", "dev"), Some(DeployedRelease { version: "2.4.0".to_owned(), commit, keys }));
+    assert_eq!(
+        branch.release("shop", "dev"),
+        Some(DeployedRelease { version: "2.4.0".to_owned(), commit, keys, images: PinnedImages::default() })
+    );
     let plan = fixture.deploy("2.4.0", &[service("eu", "25.9.0"), targets[1].clone()], NOTHING);
     assert_eq!(actions(&plan), [("eu", TargetAction::Changed), ("us", TargetAction::Unchanged)]);
     assert_eq!(plan.targets[0].before.as_deref(), Some("25.8.0"));

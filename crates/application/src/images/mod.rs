@@ -7,7 +7,7 @@ mod reference;
 mod registry;
 mod uses;
 
-pub use self::digests::ImageDigests;
+pub use self::digests::{ImageDigests, PinnedImages};
 pub use self::list::{ListedImage, ListedImages, list};
 pub(crate) use self::pin::Pinning;
 pub use self::reference::{ImageReference, ReferenceError};

@@ -9,7 +9,9 @@ use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldStep;
 use model::yaml::{self, Node, NodeValue, ScalarStyle, YamlOptions};
 
-use super::{ImageDigests, ImageUse, ListedImage, ListedImages, uses};
+use super::{ImageDigests, ImageReference, ImageUse, ListedImage, ListedImages, PinnedImages, uses};
+use crate::digest::ContentDigest;
+use crate::manifests::ManifestObject;
 
 /// The digests for the images of all targets of an environment.
 pub(crate) struct Pinning {
@@ -19,10 +21,17 @@ pub(crate) struct Pinning {
 
 /// What is written for an image.
 struct PinnedImage {
-    /// Its text with the digest. Or why it has none.
-    text: Result<String, Diagnostic>,
+    /// What is written. Or why it has no digest.
+    pin: Result<ImagePin, Diagnostic>,
     /// The first place that names it.
     origin: Origin,
+}
+
+/// An image with its digest.
+struct ImagePin {
+    text: String,
+    /// The digest that its reference gets. None: it has one.
+    added: Option<(ImageReference, ContentDigest)>,
 }
 
 /// An image in a file, with its document.
@@ -38,10 +47,16 @@ impl Pinning {
         let references = listed.values().filter_map(|image| image.reference.as_ref().ok());
         digests.ask(references.filter(|reference| reference.digest().is_none()));
         let images = listed.iter().map(|(text, image)| {
-            let pinned = PinnedImage { text: pinned(digests, text, image), origin: image.origin.clone() };
-            (Arc::clone(text), pinned)
+            (Arc::clone(text), PinnedImage { pin: pin(digests, text, image), origin: image.origin.clone() })
         });
         Self { images: images.collect() }
+    }
+
+    /// The digests that the images of objects get.
+    pub(crate) fn added(&self, objects: &[ManifestObject]) -> PinnedImages {
+        let images = objects.iter().flat_map(|object| uses(&object.node));
+        let added = images.filter_map(|image| self.images.get(image.text())?.pin.as_ref().ok()?.added.clone());
+        PinnedImages(added.collect())
     }
 
     /// A file whose images have digests. A file that can't be read stays as it is: it is an error anyway.
@@ -53,9 +68,9 @@ impl Pinning {
         let (mut places, mut problems) = (Vec::new(), Vec::new());
         for (document, root) in documents.iter().enumerate() {
             for image in uses(root) {
-                match self.images.get(image.text()).map(|image| &image.text) {
-                    Some(Ok(pinned)) if pinned != image.text() => {
-                        places.push(Place { document, image, pinned: pinned.clone() });
+                match self.images.get(image.text()).map(|image| &image.pin) {
+                    Some(Ok(ImagePin { text, added: Some(_) })) => {
+                        places.push(Place { document, image, pinned: text.clone() });
                     }
                     Some(Err(problem)) => problems.push(problem.clone()),
                     _ => {}
@@ -86,17 +101,17 @@ impl Pinning {
     }
 }
 
-/// The text of an image with its digest.
-fn pinned(digests: &ImageDigests, text: &str, image: &ListedImage) -> Result<String, Diagnostic> {
+/// An image with its digest.
+fn pin(digests: &ImageDigests, text: &str, image: &ListedImage) -> Result<ImagePin, Diagnostic> {
     let refused = |reason: String, help: &str| {
         let found = Diagnostic::error(Code::ImageNotPinned, format!("image `{text}` can't be pinned: {reason}"));
         Err(found.at(image.origin.clone(), "").help(help))
     };
     match &image.reference {
         Err(error) => refused(error.to_string(), "write it as REGISTRY/REPOSITORY:TAG"),
-        Ok(reference) if reference.digest().is_some() => Ok(text.to_owned()),
+        Ok(reference) if reference.digest().is_some() => Ok(ImagePin { text: text.to_owned(), added: None }),
         Ok(reference) => match digests.digest(reference) {
-            Ok(digest) => Ok(format!("{text}@{digest}")),
+            Ok(digest) => Ok(ImagePin { text: format!("{text}@{digest}"), added: Some((reference.clone(), digest)) }),
             Err(error) => {
                 let registry = reference.registry();
                 refused(format!("{registry}: {error}"), &error.advice(registry))

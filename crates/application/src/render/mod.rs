@@ -19,7 +19,7 @@ use model::source::{FileId, Files};
 
 use self::source::TargetSource;
 use crate::files::FileSet;
-use crate::images::ImageDigests;
+use crate::images::{ImageDigests, PinnedImages};
 use crate::manifests::ManifestObject;
 use crate::services::Services;
 use crate::settings::{ApplicationSettings, EnvironmentSettings};
@@ -159,6 +159,8 @@ pub struct RenderedManifests {
     pub are_files: bool,
     /// The number of objects that were not validated, because their kinds have no known schema, by kind.
     pub unvalidated: BTreeMap<Arc<str>, usize>,
+    /// The digests that their images got.
+    pub pinned: PinnedImages,
 }
 
 impl RenderedManifests {

@@ -36,8 +36,9 @@ pub(super) fn pin(
 }
 
 fn pinned(pinning: &Pinning, manifests: RenderedManifests, file: FileId) -> Result<RenderedManifests, Vec<Diagnostic>> {
-    let RenderedManifests { files, objects: _, are_files, unvalidated } = manifests;
-    let mut result = RenderedManifests { are_files, unvalidated, ..RenderedManifests::default() };
+    let RenderedManifests { files, objects, are_files, unvalidated, pinned: _ } = manifests;
+    let pinned = pinning.added(&objects);
+    let mut result = RenderedManifests { are_files, unvalidated, pinned, ..RenderedManifests::default() };
     let mut problems = Vec::new();
     for (name, content) in files {
         match pinning.pinned(&content) {

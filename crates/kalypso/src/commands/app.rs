@@ -6,6 +6,7 @@ mod diff;
 mod explain;
 mod images;
 mod init;
+mod known;
 mod reading;
 mod registries;
 mod release;

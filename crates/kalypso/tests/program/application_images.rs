@@ -73,15 +73,30 @@ fn images_are_deployed_with_their_digests() {
     assert_eq!(deployed().replace(&format!("@{}", fixture.digests[0]), ""), unpinned.trim_end());
     // Three requests, with that for the token: both targets have the same image.
     assert_eq!(fixture.registry.requests().len(), 3);
-    // A tag that moved changes nothing, until something else does.
-    let moved = fixture.registry.publish("acme/shop", "1.0.0", "{\"tag\": \"moved\"}");
-    fixture.app("diff -e dev --pin-images").ends(0).says(&["nothing changes"]);
+}
+
+#[test]
+fn a_version_keeps_its_digests() {
+    let Some(fixture) = Fixture::new() else { return };
+    let settings = fs::read_to_string(fixture.application.path("shop/kalypso-app.toml")).unwrap();
+    let pushing = settings.replace("\"stage\" }", "\"stage\", delivery = \"push\" }");
+    fixture.application.write("kalypso-app.toml", &pushing);
+    fixture.application.commit("Push to stage");
+    fixture.app("deploy -e dev --version 1.0.0 --pin-images").ends(0);
+    let asked = fixture.registry.requests().len();
+    fixture.registry.publish("acme/shop", "1.0.0", "{\"tag\": \"moved\"}");
     fixture.application.write("values/dev/us/values.yaml", "replicas: 5\n");
-    fixture
-        .app("diff -e dev --pin-images")
-        .ends(0)
-        .says(&["~ us", &format!("→ {}/acme/shop:1.0.0@{moved}", fixture.registry.name())]);
-    assert_eq!(fixture.registry.requests().len(), 6);
+    fixture.application.commit("More for the US");
+    let changed = fixture.app("diff -e dev").ends(0).says(&["1 target changes", "spec.replicas  3 → 5"]);
+    assert!(!changed.out.contains("image"), "{}", changed.out);
+    fixture.app("deploy -e dev").ends(0).says(&["~ us  changed"]);
+    assert!(fixture.application.deployed("dev:us/manifests.yaml").contains(&fixture.pinned(0)));
+    fixture.app("deploy -e dev").ends(0).says(&["nothing changes"]);
+    // In the next environment, the version has the same images.
+    let taken = ["version 1.0.0 has the digests of its images, as in `dev`", "+ uat  new"];
+    fixture.app("deploy -e stage --version 1.0.0").ends(0).says(&taken);
+    assert!(fixture.application.deployed("stage:uat/manifests.yaml").contains(&fixture.pinned(0)));
+    assert_eq!(fixture.registry.requests().len(), asked);
 }
 
 #[test]

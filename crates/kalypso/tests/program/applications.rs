@@ -246,6 +246,14 @@ fn new_values_keep_the_image_of_the_version() {
     assert!(application.deployed("dev:us/manifests.yaml").contains("registry.example/own:7-1.0.0-57"));
     assert!(application.deployed("dev:eu/manifests.yaml").contains("registry.example/own:7"));
     assert_eq!(application.deployed("dev:.github/tracking/Image_tag"), "1.0.0-57");
+    // The same version consists of the same in another environment, and with another option for a part of it.
+    let taken = ["version 1.0.0 has image registry.example/own:7, image tag 1.0.0-57, as in `dev`"];
+    application.write("values/stage/uat/values.yaml", "image: ${IMAGE}-${IMAGE_TAG}\n");
+    application.commit("Show the tag");
+    application.app("diff -e stage --version 1.0.0").ends(0).says(&taken);
+    application.app("deploy -e stage --version 1.0.0 --dry-run -o json").ends(0).says(&taken);
+    application.app("deploy -e dev --version 1.0.0 --image registry.example/own:8").ends(0);
+    assert!(application.deployed("dev:us/manifests.yaml").contains("registry.example/own:8-1.0.0-57"));
     // Another version has its own tag.
     application.app("deploy -e dev --version 1.1.0").ends(0);
     assert!(application.deployed("dev:us/manifests.yaml").contains("registry.example/shop:1.1.0-1.1.0"));

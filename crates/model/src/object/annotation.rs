@@ -28,6 +28,9 @@ pub const APPLICATION_VERSION: &str = "application.kalypso.io/version";
 /// On a `DeploymentDescriptor`: what the version consists of beside its number, such as the tag of the image, as JSON. `kalypso app` writes it, so that new values are rendered with the same.
 pub const APPLICATION_RELEASE: &str = "application.kalypso.io/release";
 
+/// On a `DeploymentDescriptor`: the digests that the images of the manifests beside it got, as JSON. `kalypso app` writes it, so that new values are rendered with the same images.
+pub const APPLICATION_IMAGES: &str = "application.kalypso.io/images";
+
 /// The content of an acknowledgement: the time until which it is valid, and the reason. None if it has no reason, or an invalid date.
 ///
 /// The value is the reason; or `until <day>: <reason>`.
@@ -68,6 +71,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (APPLICATION_FILES, &[Kind::DeploymentDescriptor]),
     (APPLICATION_VERSION, &[Kind::DeploymentDescriptor]),
     (APPLICATION_RELEASE, &[Kind::DeploymentDescriptor]),
+    (APPLICATION_IMAGES, &[Kind::DeploymentDescriptor]),
 ];
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use application::deployment::{DeployedBranch, DeployedRelease};
+use application::deployment::DeployedBranch;
 use application::difference::{ObjectChange, ObjectChangeKind, difference};
 use application::manifests::ManifestObject;
 use application::project::Project;
@@ -55,8 +55,8 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let settings = super::reading::environment(&project, &options.environment)?;
     // Two commits of the source are compared without the GitOps repository.
     let deployed = options.against.is_none().then(|| reading.deployed(&project, settings)).transpose()?;
-    let release = deployed.as_ref();
-    let release = release.and_then(|(branch, _)| branch.release(project.workload.name.as_str(), &settings.environment));
+    let known = deployed.as_ref().map(|(branch, _)| reading.known(&project, (settings, branch), &options.release));
+    let known = known.transpose()?.flatten();
     let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,
@@ -64,7 +64,7 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
         AskedEnvironment {
             name: &options.environment,
             release: &options.release,
-            known: release.as_ref(),
+            known: known.as_ref(),
             tools: &tools,
         },
     )?;
@@ -126,23 +126,10 @@ impl Comparing<'_> {
     fn with_commit(&self, options: &AppDiff, revision: &str) -> anyhow::Result<(Rendering, Before, String)> {
         let commit = self.reading.commit(revision)?;
         let other = self.reading.project(&self.reading.state(Some(revision))?)?;
-        // Both states have the same version.
-        let provenance = &self.environment.provenance;
-        let known = DeployedRelease {
-            version: provenance.version.to_string(),
-            commit: provenance.source.to_string(),
-            keys: provenance.keys.clone(),
-        };
-        let environment = Environment::read(
-            self.reading,
-            &other,
-            AskedEnvironment {
-                name: &options.environment,
-                release: &options.release,
-                known: Some(&known),
-                tools: self.tools,
-            },
-        )?;
+        // Both states have the version of the options.
+        let asked =
+            AskedEnvironment { name: &options.environment, release: &options.release, known: None, tools: self.tools };
+        let environment = Environment::read(self.reading, &other, asked)?;
         let (before, after) = (environment.prepared(&other), self.environment.prepared(self.project));
         let (after, before) = rendered(before, after, self.tools)?;
         Ok((after, before, format!("{revision} ({})", commit.id.short())))

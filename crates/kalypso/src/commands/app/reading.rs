@@ -8,7 +8,7 @@ use std::sync::Arc;
 use application::deployment::{DeployedBranch, DeployedRelease, Provenance, ReleaseKeys};
 use application::digest::ContentDigest;
 use application::files::{FileSet, normalized};
-use application::images::ImageDigests;
+use application::images::{ImageDigests, PinnedImages};
 use application::programs::{Program, ProgramEnvironment, ProgramError, Programs, RealPrograms};
 use application::project::{EnvironmentFiles, Project, ProjectError, SourceState, repository_url};
 use application::render::{PreparedTarget, PreparedTargets, RenderError, RenderRequest, RenderSource};
@@ -239,7 +239,7 @@ impl Reading {
 pub(super) struct AskedEnvironment<'a> {
     pub(super) name: &'a str,
     pub(super) release: &'a AppRelease,
-    /// What is rendered if the options name no version. None: a version for this machine.
+    /// What is known of the version. If the options name none, this is the version that is rendered; without it, one for this machine is.
     pub(super) known: Option<&'a DeployedRelease>,
     pub(super) tools: &'a Tools,
 }
@@ -249,18 +249,19 @@ impl Environment {
     pub(super) fn read(reading: &Reading, project: &Project, asked: AskedEnvironment<'_>) -> anyhow::Result<Self> {
         let AskedEnvironment { name, release, known, tools } = asked;
         let settings = environment(project, name)?.clone();
-        let images = reading.images.of_manifests(&project.settings, release.version.is_some() || known.is_some());
-        let known = known.filter(|_| release.version.is_none());
+        let has_version = release.version.is_some() || known.is_some();
         let version = release.version.as_deref().or(known.map(|known| known.version.as_str()));
         let version: ApplicationVersion =
             version.unwrap_or(LOCAL_VERSION).parse().map_err(|error: application::version::VersionError| {
                 Failure::usage(error.to_string()).help("write three numbers, such as 2.4.0 or 2.4.0-rc.1+57")
             })?;
-        let known = match known {
-            Some(known) => known.keys.clone(),
-            None if release.version.is_none() => ReleaseKeys::of_no_release(),
-            None => ReleaseKeys::default(),
+        let known = known.filter(|known| known.version == version.to_string());
+        let (known, pinned) = match known {
+            Some(known) => (known.keys.clone(), known.images.clone()),
+            None if has_version => Default::default(),
+            None => (ReleaseKeys::of_no_release(), PinnedImages::default()),
         };
+        let images = reading.images.of_manifests(&project.settings, has_version.then_some(pinned));
         let keys = keys(release, known)?;
         let values = release.values_commit.as_deref().map(|text| {
             GitId::from_hex(text).ok_or_else(|| {

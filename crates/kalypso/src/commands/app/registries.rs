@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use application::images::{HttpRegistries, ImageDigests, RegistrySettings};
+use application::images::{HttpRegistries, ImageDigests, PinnedImages, RegistrySettings};
 use application::settings::ApplicationSettings;
 
 use crate::arguments::{AppPinning, AppRegistries};
@@ -24,7 +24,8 @@ pub(super) struct ImageAccess {
 enum ImagePinning {
     /// None.
     Never,
-    /// Those of a version, if the settings of the application say so. The image of what has no version is often not pushed yet.
+    /// Those of a version, if the settings of the application say so, or the version has digests already. The image of what has no version is often not
+    /// pushed yet.
     BySettings,
     /// All.
     Always,
@@ -51,14 +52,18 @@ impl ImageAccess {
         Self { digests: Arc::new(ImageDigests::new(HttpRegistries::new(settings))), pinning }
     }
 
-    /// The digests for manifests. None: they stay as they are.
-    pub(super) fn of_manifests(&self, settings: &ApplicationSettings, has_version: bool) -> Option<Arc<ImageDigests>> {
-        let is_pinned = match self.pinning {
-            ImagePinning::Never => false,
-            ImagePinning::BySettings => has_version && settings.pins_images,
-            ImagePinning::Always => true,
+    /// The digests for manifests, with those that their version has already. They have no version without `known`. None: images stay as they are.
+    pub(super) fn of_manifests(
+        &self,
+        settings: &ApplicationSettings,
+        known: Option<PinnedImages>,
+    ) -> Option<Arc<ImageDigests>> {
+        let is_pinned = match (self.pinning, &known) {
+            (ImagePinning::Never, _) | (ImagePinning::BySettings, None) => false,
+            (ImagePinning::BySettings, Some(known)) => settings.pins_images || !known.0.is_empty(),
+            (ImagePinning::Always, _) => true,
         };
-        is_pinned.then(|| Arc::clone(&self.digests))
+        is_pinned.then(|| Arc::new(self.digests.with_known(known.unwrap_or_default())))
     }
 }
 

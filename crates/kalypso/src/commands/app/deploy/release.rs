@@ -13,7 +13,7 @@ use crate::exit::Failure;
 pub(super) struct Release {
     pub(super) project: Project,
     pub(super) version: String,
-    /// What is deployed already. None: a new version is deployed.
+    /// What is known of the version. None: it was not deployed yet.
     pub(super) known: Option<DeployedRelease>,
     /// What the GitOps branch contains.
     pub(super) branch: DeployedBranch,
@@ -33,14 +33,15 @@ impl Release {
         let AppRelease { version, commit, .. } = &options.release;
         let settings = environment(newest, name)?;
         let (branch, head) = reading.deployed(newest, settings)?;
+        let known = reading.known(newest, (settings, &branch), &options.release)?;
         if let Some(version) = version {
-            return Ok(Self { project: newest.clone(), version: version.clone(), known: None, branch, head });
+            return Ok(Self { project: newest.clone(), version: version.clone(), known, branch, head });
         }
         if commit.is_some() {
             return Err(Failure::usage("--commit needs --version: the version of that commit").into());
         }
         let workload = newest.workload.name.as_str();
-        let Some(known) = branch.release(workload, &settings.environment) else {
+        let Some(known) = known else {
             let message = format!(
                 "nothing of `{workload}` is deployed in `{}` yet, or its targets have different versions",
                 settings.name
