@@ -29,6 +29,7 @@ use model::kind::Kind;
 use model::object::{AnyObject, Object, Workload};
 use model::source::{FileId, Files, Source};
 use tempfile::TempDir;
+use testkit::registry_server::RegistryServer;
 
 const SETTINGS: &str = "\
 workspace = \"platform-team\"
@@ -72,7 +73,15 @@ fn search_path() -> OsString {
 struct ChartRepository {
     folder: TempDir,
     url: String,
-    requests: Arc<AtomicUsize>,
+    server: ChartServer,
+}
+
+/// What serves the charts.
+enum ChartServer {
+    /// A web server, with its number of requests.
+    Web(Arc<AtomicUsize>),
+    /// A registry of images.
+    Registry(RegistryServer),
 }
 
 impl ChartRepository {
@@ -80,7 +89,37 @@ impl ChartRepository {
     fn new(versions: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let repository = Self { folder: tempfile::tempdir().unwrap(), url, requests: Arc::new(AtomicUsize::new(0)) };
+        let requests = Arc::new(AtomicUsize::new(0));
+        let repository =
+            Self { folder: tempfile::tempdir().unwrap(), url, server: ChartServer::Web(Arc::clone(&requests)) };
+        repository.package(versions);
+        repository.helm(&["repo", "index", "--url", &repository.url], Path::new("."));
+        let folder = repository.folder.path().to_owned();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                requests.fetch_add(1, Ordering::Relaxed);
+                answer(stream, &folder);
+            }
+        });
+        repository
+    }
+
+    /// A registry with a chart in these versions.
+    fn in_registry(versions: &[&str]) -> Self {
+        let registry = RegistryServer::start().unwrap();
+        let url = format!("oci://{}/charts", registry.name());
+        let mut repository =
+            Self { folder: tempfile::tempdir().unwrap(), url, server: ChartServer::Web(Arc::default()) };
+        repository.package(versions);
+        for version in versions {
+            registry.publish_chart("charts/metrics", version, &repository.archive(version));
+        }
+        repository.server = ChartServer::Registry(registry);
+        repository
+    }
+
+    /// Makes the archives.
+    fn package(&self, versions: &[&str]) {
         let chart = tempfile::tempdir().unwrap();
         let files = [
             ("Chart.yaml", "apiVersion: v2\nname: metrics\nversion: 0.0.0\n"),
@@ -95,17 +134,8 @@ impl ChartRepository {
         }
         for version in versions {
             let version = format!("--version={version}");
-            repository.helm(&["package", &version, "--destination=."], chart.path());
+            self.helm(&["package", &version, "--destination=."], chart.path());
         }
-        repository.helm(&["repo", "index", "--url", &repository.url], Path::new("."));
-        let (folder, requests) = (repository.folder.path().to_owned(), Arc::clone(&repository.requests));
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                requests.fetch_add(1, Ordering::Relaxed);
-                answer(stream, &folder);
-            }
-        });
-        repository
     }
 
     fn helm(&self, arguments: &[&str], last: &Path) {
@@ -115,13 +145,19 @@ impl ChartRepository {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    fn archive(&self, version: &str) -> Vec<u8> {
+        fs::read(self.folder.path().join(format!("metrics-{version}.tgz"))).unwrap()
+    }
+
     fn digest(&self, version: &str) -> ContentDigest {
-        let archive = fs::read(self.folder.path().join(format!("metrics-{version}.tgz"))).unwrap();
-        ContentDigest::of_content(&archive)
+        ContentDigest::of_content(&self.archive(version))
     }
 
     fn requests(&self) -> usize {
-        self.requests.load(Ordering::Relaxed)
+        match &self.server {
+            ChartServer::Web(requests) => requests.load(Ordering::Relaxed),
+            ChartServer::Registry(registry) => registry.requests().len(),
+        }
     }
 
     /// The file of a service with a version, and with further lines of `helm`.
@@ -233,13 +269,14 @@ fn a_service_is_rendered_from_the_chart_of_its_repository() {
 
 #[test]
 fn a_pinned_chart_needs_its_repository_once() {
-    let repository = ChartRepository::new(&["1.0.0"]);
-    let fixture = Fixture::new();
-    let service = repository.service("1.0.0", &format!("\n  digest: {}", repository.digest("1.0.0")));
-    let first = object(&fixture.render(&service, VALUES));
-    let requests = repository.requests();
-    assert!(requests > 0);
-    assert_eq!((object(&fixture.render(&service, VALUES)), repository.requests()), (first, requests));
+    for repository in [ChartRepository::new(&["1.0.0"]), ChartRepository::in_registry(&["1.0.0"])] {
+        let fixture = Fixture::new();
+        let service = repository.service("1.0.0", &format!("\n  digest: {}", repository.digest("1.0.0")));
+        let first = object(&fixture.render(&service, VALUES));
+        let requests = repository.requests();
+        assert!(requests > 0);
+        assert_eq!((object(&fixture.render(&service, VALUES)), repository.requests()), (first, requests));
+    }
 }
 
 #[test]
@@ -269,14 +306,26 @@ fn errors_are_located_in_the_file_of_the_service() {
 
 #[test]
 fn an_update_writes_the_newest_version_with_its_digest() {
-    let repository = ChartRepository::new(&["1.0.0", "1.1.0", "2.0.0-rc.1"]);
-    let (updates, problems) = Fixture::new().updates(&repository.service("1.0.0", "   # old"), UpdateVersion::Newest);
-    assert_eq!(problems, []);
-    let digest = repository.digest("1.1.0");
-    let edit = updates[0].edit.as_ref().unwrap();
-    assert_eq!((updates[0].newest.as_deref(), &edit.digest), (Some("1.1.0"), &digest));
-    let expected = repository.service("1.1.0", &format!("   # old\n  digest: {digest}"));
-    assert_eq!(String::from_utf8_lossy(&edit.content), expected);
+    let versions = ["1.0.0", "1.1.0", "2.0.0-rc.1"];
+    for repository in [ChartRepository::new(&versions), ChartRepository::in_registry(&versions)] {
+        let (updates, problems) =
+            Fixture::new().updates(&repository.service("1.0.0", "   # old"), UpdateVersion::Newest);
+        assert_eq!(problems, []);
+        let digest = repository.digest("1.1.0");
+        let edit = updates[0].edit.as_ref().unwrap();
+        assert_eq!((updates[0].newest.as_deref(), &edit.digest), (Some("1.1.0"), &digest));
+        let expected = repository.service("1.1.0", &format!("   # old\n  digest: {digest}"));
+        assert_eq!(String::from_utf8_lossy(&edit.content), expected);
+    }
+}
+
+#[test]
+fn a_registry_without_the_chart_is_an_error() {
+    let repository = ChartRepository::in_registry(&["1.0.0"]);
+    let rendering = Fixture::new().render(&repository.service("9.9.9", ""), VALUES);
+    let problem = rendering.diagnostics.iter().find(|problem| problem.is_error()).unwrap();
+    assert_eq!(problem.code, Code::ChartNotAvailable);
+    assert!(problem.message.contains("9.9.9") && problem.message.contains("not found"), "{problem:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A registry of images on loopback: manifests by tag, with the ways of access and the faults that real ones have.
+//! A registry of images and charts on loopback, with the ways of access and the faults that real ones have.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -57,7 +57,8 @@ pub enum RegistryFault {
 
 #[derive(Debug, Default)]
 struct SharedRegistry {
-    manifests: Mutex<BTreeMap<String, String>>,
+    /// By path.
+    contents: Mutex<BTreeMap<String, RegistryContent>>,
     access: Mutex<RegistryAccess>,
     fault: Mutex<Option<RegistryFault>>,
     requests: Mutex<Vec<String>>,
@@ -65,6 +66,21 @@ struct SharedRegistry {
     silent: Mutex<Vec<TcpStream>>,
     is_ended: AtomicBool,
 }
+
+/// What the registry has at a path.
+#[derive(Clone, Debug)]
+struct RegistryContent {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// The type of a manifest.
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// The type of blobs, and of lists of tags.
+const BLOB: &str = "application/octet-stream";
+/// The types of the parts of a chart (<https://helm.sh/docs/topics/registries/>).
+const CHART_CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+const CHART_ARCHIVE: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 
 /// The token that the server gives.
 const TOKEN: &str = "registry-t0ken";
@@ -90,8 +106,41 @@ impl RegistryServer {
 
     /// Gives a tag this manifest. Returns the digest.
     pub fn publish(&self, repository: &str, tag: &str, manifest: &str) -> String {
-        lock(&self.shared.manifests).insert(format!("/v2/{repository}/manifests/{tag}"), manifest.to_owned());
-        digest(manifest)
+        let digest = digest(manifest.as_bytes());
+        for reference in [tag, &digest] {
+            self.put(format!("/v2/{repository}/manifests/{reference}"), (MANIFEST, manifest.as_bytes()));
+        }
+        digest
+    }
+
+    /// Publishes the archive of a chart in this version, as `helm push` does.
+    pub fn publish_chart(&self, repository: &str, version: &str, archive: &[u8]) {
+        let name = repository.rsplit('/').next().unwrap_or(repository);
+        let config = format!(r#"{{"apiVersion":"v2","name":"{name}","version":"{version}"}}"#);
+        let blob = |media_type: &str, content: &[u8]| {
+            let (digest, size) = (digest(content), content.len());
+            self.put(format!("/v2/{repository}/blobs/{digest}"), (BLOB, content));
+            format!(r#"{{"mediaType":"{media_type}","digest":"{digest}","size":{size}}}"#)
+        };
+        let (config, layer) = (blob(CHART_CONFIG, config.as_bytes()), blob(CHART_ARCHIVE, archive));
+        self.publish(
+            repository,
+            version,
+            &format!(r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","config":{config},"layers":[{layer}]}}"#),
+        );
+        let manifests = format!("/v2/{repository}/manifests/");
+        let tags: Vec<_> = lock(&self.shared.contents)
+            .keys()
+            .filter_map(|path| path.strip_prefix(&manifests))
+            .filter(|reference| !reference.contains(':'))
+            .map(|tag| format!("{tag:?}"))
+            .collect();
+        let list = format!(r#"{{"name":"{repository}","tags":[{}]}}"#, tags.join(","));
+        self.put(format!("/v2/{repository}/tags/list"), (BLOB, list.as_bytes()));
+    }
+
+    fn put(&self, path: String, (media_type, bytes): (&'static str, &[u8])) {
+        lock(&self.shared.contents).insert(path, RegistryContent { media_type, bytes: bytes.to_vec() });
     }
 
     /// Says who may read manifests from now on.
@@ -122,8 +171,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn digest(manifest: &str) -> String {
-    let digits = Sha256::digest(manifest.as_bytes());
+fn digest(content: &[u8]) -> String {
+    let digits = Sha256::digest(content);
     format!("sha256:{}", digits.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
@@ -175,7 +224,7 @@ impl RegistryCall {
 }
 
 /// An answer: its status, its headers, and its body.
-struct RegistryReply(u16, Vec<String>, String);
+struct RegistryReply(u16, Vec<String>, Vec<u8>);
 
 impl SharedRegistry {
     fn answer(&self, stream: TcpStream, port: u16) -> io::Result<()> {
@@ -197,21 +246,21 @@ impl SharedRegistry {
         while is_endless && !self.is_ended.load(Ordering::SeqCst) {
             output.write_all(&[b' '; 1 << 12])?;
         }
-        if call.method == "HEAD" { Ok(()) } else { output.write_all(body.as_bytes()) }
+        if call.method == "HEAD" { Ok(()) } else { output.write_all(&body) }
     }
 
     fn reply(&self, call: &mut RegistryCall, fault: Option<&RegistryFault>, port: u16) -> RegistryReply {
         match fault {
-            Some(RegistryFault::Status(status)) => return RegistryReply(*status, Vec::new(), String::new()),
+            Some(RegistryFault::Status(status)) => return RegistryReply(*status, Vec::new(), Vec::new()),
             Some(RegistryFault::Redirect(to)) => {
-                return RegistryReply(307, vec![format!("Location: {to}{}", call.target)], String::new());
+                return RegistryReply(307, vec![format!("Location: {to}{}", call.target)], Vec::new());
             }
             Some(RegistryFault::Moved(folder)) => match call.target.strip_prefix(folder.as_str()) {
                 Some(target) => call.target = target.to_owned(),
-                None => return RegistryReply(307, vec![format!("Location: {folder}{}", call.target)], String::new()),
+                None => return RegistryReply(307, vec![format!("Location: {folder}{}", call.target)], Vec::new()),
             },
             Some(RegistryFault::NoHead) if call.method == "HEAD" => {
-                return RegistryReply(405, Vec::new(), String::new());
+                return RegistryReply(405, Vec::new(), Vec::new());
             }
             _ => {}
         }
@@ -230,18 +279,20 @@ impl SharedRegistry {
             _ => Some(format!("Bearer realm=\"http://127.0.0.1:{port}/token\",service=\"the registry\"")),
         };
         if let Some(challenge) = challenge {
-            return RegistryReply(401, vec![format!("WWW-Authenticate: {challenge}")], "secret".to_owned());
+            return RegistryReply(401, vec![format!("WWW-Authenticate: {challenge}")], b"secret".to_vec());
         }
-        let Some(manifest) = lock(&self.manifests).get(&call.target).cloned() else {
-            return RegistryReply(404, Vec::new(), String::new());
+        let path = call.target.split('?').next().unwrap_or_default();
+        let Some(content) = lock(&self.contents).get(path).cloned() else {
+            return RegistryReply(404, Vec::new(), Vec::new());
         };
         let named = match fault {
             Some(RegistryFault::NoDigest | RegistryFault::EndlessBody) => None,
             Some(RegistryFault::WrongDigest(digest)) => (call.method == "GET").then(|| digest.clone()),
-            _ => Some(digest(&manifest)),
+            _ => Some(digest(&content.bytes)),
         };
         let headers = named.map(|digest| format!("Docker-Content-Digest: {digest}"));
-        RegistryReply(200, headers.into_iter().collect(), manifest)
+        let headers = headers.into_iter().chain([format!("Content-Type: {}", content.media_type)]);
+        RegistryReply(200, headers.collect(), content.bytes)
     }
 }
 
@@ -257,8 +308,8 @@ fn token(call: &RegistryCall, access: &RegistryAccess) -> RegistryReply {
     };
     let field = if matches!(access, RegistryAccess::RefreshToken(_)) { "access_token" } else { "token" };
     if is_accepted {
-        RegistryReply(200, Vec::new(), format!("{{\"{field}\": \"{TOKEN}\", \"expires_in\": 60}}"))
+        RegistryReply(200, Vec::new(), format!("{{\"{field}\": \"{TOKEN}\", \"expires_in\": 60}}").into_bytes())
     } else {
-        RegistryReply(401, Vec::new(), "{\"errors\": [{\"message\": \"secret\"}]}".to_owned())
+        RegistryReply(401, Vec::new(), b"{\"errors\": [{\"message\": \"secret\"}]}".to_vec())
     }
 }

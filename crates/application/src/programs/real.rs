@@ -121,7 +121,8 @@ impl RealPrograms {
         let mut command = self.command(Program::Helm, call)?;
         command.args(version.map(|version| format!("--version={version}")));
         // Everything after `--` is not an option, whatever its name.
-        if repository.starts_with(OCI) {
+        if let Some(registry) = repository.strip_prefix(OCI) {
+            command.args(is_of_this_machine(registry).then_some("--plain-http"));
             command.arg("--").arg(format!("{}/{chart}", repository.trim_end_matches('/')));
         } else {
             command.arg(format!("--repo={repository}")).arg("--").arg(chart);
@@ -229,6 +230,16 @@ impl ProgramError {
         let shown = if name.is_empty() { message.replace(&format!("{path}/"), "") } else { message };
         Self::Failed(program, shown.replace(&*path, if name.is_empty() { "the chart" } else { name }))
     }
+}
+
+/// Whether a registry is on this machine. Such a registry is not encrypted, as for the images of all container runtimes.
+fn is_of_this_machine(registry: &str) -> bool {
+    let host = registry.split('/').next().unwrap_or_default();
+    let host = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or(host, |(host, _)| host);
+    model::network::is_loopback(host)
 }
 
 /// The archive that `helm pull` wrote into a folder, with at most one byte more than it may have. None: it wrote none.

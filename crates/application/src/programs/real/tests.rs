@@ -95,6 +95,8 @@ fn charts_are_read_from_repositories_and_registries() {
     assert_eq!(pull("https://charts.example", Some("1.0.0")), expected);
     let expected = "`helm` failed: pull --version=1.0.0 -- oci://registry.example/charts/db http://proxy";
     assert_eq!(pull("oci://registry.example/charts/", Some("1.0.0")), expected);
+    let expected = "`helm` failed: pull --version=1.0.0 --plain-http -- oci://[::1]:5000/db http://proxy";
+    assert_eq!(pull("oci://[::1]:5000", Some("1.0.0")), expected);
     let newest = RemoteChart { repository: "oci://registry.example", chart: "db", version: None };
     let message = programs.helm_show_chart(&newest, Duration::from_mins(1)).unwrap_err().to_string();
     assert_eq!(message, "`helm` failed: show chart -- oci://registry.example/db http://proxy");
