@@ -21,6 +21,12 @@ struct Site {
     runner: Runner,
 }
 
+/// What steps of a build set.
+const OF_BUILD: Context<'_> = &[
+    ("KALYPSO_APP_IMAGE_TAG", "1.1.0-57"),
+    ("KALYPSO_APP_PACKAGE", "sha256:00000000000000000000000000000000000000000000000000000000000000ab"),
+];
+
 /// A script with the variables of its step.
 struct Script {
     text: String,
@@ -70,6 +76,15 @@ impl Site {
         };
         let mut state = self.hosted.state.state();
         (state.repository("acme/shop").unwrap().open("ann", &new).unwrap(), base)
+    }
+
+    /// Checks that `dev` has what the build made.
+    #[track_caller]
+    fn has_the_release_of_the_build(&self) {
+        let folder = self.hosted.application.path("served/acme/shop-gitops");
+        let descriptor = git(&folder, &["show", "dev:us/descriptor.yaml"]);
+        let release = descriptor.lines().find(|line| line.contains("application.kalypso.io/release")).unwrap();
+        assert!(OF_BUILD.iter().all(|(_, value)| release.contains(value.trim_start_matches("sha256:"))), "{release}");
     }
 
     fn comments(&self, number: u64) -> Vec<String> {
@@ -150,6 +165,7 @@ fn deploy_context<'c>(version: &'c str, api: &'c str, commit: &'c str) -> Vec<(&
         ("inputs.version", ""),
         ("inputs.commit_id", ""),
         ("inputs.image_tag", ""),
+        ("inputs.package", ""),
         ("inputs.promotion", ""),
         ("vars.KALYPSO_APP_WORKLOAD", "shop"),
         ("vars.NEXT_ENVIRONMENT", "stage"),
@@ -201,6 +217,9 @@ fn github_deploys_new_values_and_refuses_invalid_inputs() {
     site.hosted.application.commit("More");
     let ran = site.run(&deploy, &deploy_context("", &api, &commit)).ends(0);
     ran.says(&["~ eu  changed  was 1.0.0"]);
+    let context = [&deploy_context("v1.1.0", &api, &commit)[..], OF_BUILD].concat();
+    site.run(&deploy, &context).ends(0);
+    site.has_the_release_of_the_build();
     let mut context = deploy_context("v1.0.0", &api, &commit);
     context[0].1 = "dev\"";
     site.run(&deploy, &context).ends(64).says(&["this is no environment"]);
@@ -227,7 +246,8 @@ fn gitlab_checks_compares_and_deploys() {
     site.run(&of_gitlab("kalypso-app-check"), &context).ends(0);
     site.run(&of_gitlab("kalypso-app-diff"), &context).ends(0);
     assert!(site.comments(number)[0].contains("spec.replicas"), "{:?}", site.comments(number));
-    site.run(&of_gitlab("kalypso-app-deploy"), &context).ends(0).says(&["+ us  new"]);
+    site.run(&of_gitlab("kalypso-app-deploy"), &[&context[..], OF_BUILD].concat()).ends(0).says(&["+ us  new"]);
+    site.has_the_release_of_the_build();
     let waiting = [&context[..], &[("KALYPSO_APP_WORKLOAD", "shop"), ("KALYPSO_TIMEOUT", "2h")]].concat();
     for (status, expected) in WAITS {
         site.hosted.expect_to_wait(status);
@@ -268,7 +288,8 @@ fn azure_pipelines_checks_deploys_and_waits() {
         ("Build.SourceVersion", &commit),
         ("KALYPSO_APP_TOKEN", TOKEN),
     ];
-    site.run(&of_azure("deploy", "Deploy"), &context).ends(0).says(&["+ us  new"]);
+    site.run(&of_azure("deploy", "Deploy"), &[&context[..], OF_BUILD].concat()).ends(0).says(&["+ us  new"]);
+    site.has_the_release_of_the_build();
     let hub = [("KALYPSO_HUB_URL", "http://127.0.0.1:1"), ("KALYPSO_HUB_TOKEN", "hub")];
     let waiting = [&context[..], &[("KALYPSO_APP_WORKLOAD", "shop")], &hub].concat();
     for (status, expected) in WAITS {
