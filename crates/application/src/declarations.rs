@@ -22,6 +22,8 @@ pub struct TargetDeclarations<'a> {
     repo: &'a str,
     /// The folder of the GitOps branch that the folders of the targets are in.
     folder: String,
+    /// The GitOps branch.
+    branch: String,
     /// The branches of other environments of the application. A ring with its own branch belongs to the same environment of the platform.
     other_branches: BTreeSet<String>,
 }
@@ -47,6 +49,7 @@ impl<'a> TargetDeclarations<'a> {
             repo: &settings.gitops.repo,
             folder: normalized(&folder).unwrap_or(folder),
             other_branches: settings.environments.iter().map(branch).filter(|branch| *branch != own).collect(),
+            branch: own,
         }
     }
 
@@ -64,7 +67,7 @@ impl<'a> TargetDeclarations<'a> {
         targets.filter(move |declared| *declared.spec.environment == *self.environment && !is_elsewhere(declared))
     }
 
-    /// The targets without a deployment target, and the other way round.
+    /// The targets without a deployment target, and the other way round; and the deployment targets that no cluster finds, because of their branch.
     pub fn check(&self, targets: &[TargetPath]) -> Vec<Diagnostic> {
         let undeclared = targets.iter().filter(|target| self.find(target).is_none());
         let without_values = self.all().filter(|declared| self.is_here(declared)).filter(|declared| {
@@ -75,6 +78,7 @@ impl<'a> TargetDeclarations<'a> {
         undeclared
             .map(|target| self.undeclared(target))
             .chain(without_values.map(|one| self.without_values(one)))
+            .chain(self.all().filter_map(|declared| self.on_another_branch(declared)))
             .collect()
     }
 
@@ -83,6 +87,21 @@ impl<'a> TargetDeclarations<'a> {
         let label = |text: &str| RepositoryUrl::from_configuration(text).ok().map(|url| url.label());
         let repo = declared.spec.manifests.get("repo").and_then(|repo| label(repo));
         repo.is_some() && repo == label(self.repo)
+    }
+
+    /// The diagnostic for a deployment target whose branch is none of the application. None: it has the branch of its environment.
+    fn on_another_branch(&self, declared: &WorkloadTarget) -> Option<Diagnostic> {
+        let branch = declared.spec.manifests.get("branch").filter(|branch| ***branch != *self.branch)?;
+        if !self.is_here(declared) {
+            return None;
+        }
+        let message = format!(
+            "deployment target `{}` has the manifests of branch `{branch}`, but those of environment `{}` are deployed to branch `{}`",
+            declared.name, self.environment, self.branch
+        );
+        let path = manifests_field(declared).key("branch");
+        let found = Diagnostic::warning(Code::TargetNotDeclared, message);
+        Some(found.at(Origin::At(self.workload.address, path), "").help(format!("write `branch: {}`", self.branch)))
     }
 
     fn undeclared(&self, target: &TargetPath) -> Diagnostic {
@@ -103,11 +122,16 @@ impl<'a> TargetDeclarations<'a> {
             "deployment target `{name}` of environment `{}` has no values, so nothing is rendered for it",
             self.environment
         );
-        let path = FieldPath::from(["spec", "deploymentTargets"]).index(declared.position).key("manifests").key("path");
+        let path = manifests_field(declared).key("path");
         Diagnostic::warning(Code::TargetNotDeclared, message)
             .at(Origin::At(self.workload.address, path), "")
             .help("make a folder with `values.yaml` for it in the values, or remove the deployment target")
     }
+}
+
+/// The field of a workload with the place of a deployment target's manifests.
+fn manifests_field(declared: &WorkloadTarget) -> FieldPath {
+    FieldPath::from(["spec", "deploymentTargets"]).index(declared.position).key("manifests")
 }
 
 /// Whether a deployment target with this path has the manifests of a folder. It names the folder, or a file in it: the playbook of a host.

@@ -1916,7 +1916,7 @@ codes! {
     EditedManifests = "K0709",
     /// No deployment target of the workload has the manifests of a target.
     ///
-    /// The `Workload` tells the platform where the manifests of each deployment target are. Manifests in another folder reach no cluster.
+    /// The `Workload` tells the platform where the manifests of each deployment target are. Manifests in another folder or branch reach no cluster.
     ///
     /// ```yaml
     /// deploymentTargets:
@@ -1928,7 +1928,7 @@ codes! {
     ///       path: ./eu             # the folder of the values: values/dev/eu
     /// ```
     ///
-    /// Add the deployment target, or correct its `environment` or `path`.
+    /// Add the deployment target, or correct its `environment`, `branch` or `path`.
     TargetNotDeclared = "K0710",
     /// The manifests of a target and the schemas of its workload name different values of the platform.
     ///

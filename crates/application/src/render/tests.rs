@@ -245,6 +245,16 @@ fn targets_and_deployment_targets_belong_together() {
     assert_eq!(messages, expected);
 }
 
+#[test]
+fn a_deployment_target_has_the_branch_of_its_environment() {
+    let mut fixture = Fixture::new(SETTINGS, &[], &[("eu/values.yaml", ""), ("us/values.yaml", "")]);
+    let place = "{repo: 'https://git.example/acme/shop-gitops.git', branch: dve, path: us}";
+    fixture.workload = workload(&WORKLOAD.replace("{path: us}", place));
+    let messages: Vec<_> = fixture.render().diagnostics.into_iter().map(|found| found.message).collect();
+    let expected = "deployment target `us` has the manifests of branch `dve`, but those of environment `dev` are deployed to branch `dev`";
+    assert_eq!(messages, [expected]);
+}
+
 const SERVICE: &str = "\
 name: NAME
 helm:
