@@ -15,6 +15,7 @@ use model::count::count;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::known::AskedVersion;
 use super::reading::{AskedEnvironment, Environment, Reading, Tools, render_failure, report};
 use crate::arguments::{AppDiff, Format, PlanFormat};
 use crate::exit::{Exit, Failure};
@@ -55,8 +56,13 @@ pub(super) fn run(options: &AppDiff) -> anyhow::Result<Exit> {
     let settings = super::reading::environment(&project, &options.environment)?;
     // Two commits of the source are compared without the GitOps repository.
     let deployed = options.against.is_none().then(|| reading.deployed(&project, settings)).transpose()?;
-    let known = deployed.as_ref().map(|(branch, _)| reading.known(&project, (settings, branch), &options.release));
-    let known = known.transpose()?.flatten();
+    let asked = deployed.as_ref().map(|(branch, _)| AskedVersion {
+        project: &project,
+        environment: settings,
+        branch,
+        options: &options.release,
+    });
+    let known = asked.map(|asked| asked.known(&reading)).transpose()?.flatten();
     let tools = Tools::new(&reading, &project)?;
     let environment = Environment::read(
         &reading,

@@ -9,15 +9,21 @@ use super::reading::Reading;
 use crate::arguments::AppRelease;
 use crate::terminal;
 
-impl Reading {
+/// The version that is deployed, or compared.
+#[derive(Clone, Copy)]
+pub(super) struct AskedVersion<'a> {
+    pub(super) project: &'a Project,
+    pub(super) environment: &'a EnvironmentSettings,
+    /// What the GitOps branch of the environment contains.
+    pub(super) branch: &'a DeployedBranch,
+    pub(super) options: &'a AppRelease,
+}
+
+impl AskedVersion<'_> {
     /// What is deployed of the version that options name: in the environment itself, or else in the nearest other one, those before it first. A version is one
     /// release, so it consists of the same everywhere. Without a version: what is deployed in the environment. None: nothing is.
-    pub(super) fn known(
-        &self,
-        project: &Project,
-        (environment, branch): (&EnvironmentSettings, &DeployedBranch),
-        options: &AppRelease,
-    ) -> anyhow::Result<Option<DeployedRelease>> {
+    pub(super) fn known(self, reading: &Reading) -> anyhow::Result<Option<DeployedRelease>> {
+        let Self { project, environment, branch, options } = self;
         let workload = project.workload.name.as_str();
         let Some(version) = &options.version else { return Ok(branch.release(workload, &environment.environment)) };
         // Another part of the command refuses what is no version.
@@ -31,7 +37,7 @@ impl Reading {
         let environments = &project.settings.environments;
         let at = environments.iter().position(|one| one.name == environment.name).unwrap_or_default();
         for other in others(environments, at) {
-            let (branch, _) = self.deployed(project, other)?;
+            let (branch, _) = reading.deployed(project, other)?;
             if let Some(found) = branch.release_of(&version, workload, &other.environment) {
                 if let Some(taken) = taken(&found, options) {
                     terminal::note(&format!("version {version} has {taken}, as in `{}`", other.name));

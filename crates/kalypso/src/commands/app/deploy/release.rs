@@ -5,6 +5,7 @@ use application::project::{Project, SourceState};
 use git::{Commit, Repositories, Revision};
 use model::git_id::GitId;
 
+use super::super::known::AskedVersion;
 use super::super::reading::{Environment, Reading, environment};
 use crate::arguments::{AppDeploy, AppRelease};
 use crate::exit::Failure;
@@ -33,7 +34,8 @@ impl Release {
         let AppRelease { version, commit, .. } = &options.release;
         let settings = environment(newest, name)?;
         let (branch, head) = reading.deployed(newest, settings)?;
-        let known = reading.known(newest, (settings, &branch), &options.release)?;
+        let known = AskedVersion { project: newest, environment: settings, branch: &branch, options: &options.release }
+            .known(reading)?;
         if let Some(version) = version {
             return Ok(Self { project: newest.clone(), version: version.clone(), known, branch, head });
         }
