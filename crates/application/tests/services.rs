@@ -59,6 +59,75 @@ data:
   host: {{ .Values.host | quote }}
 ";
 
+/// A chart with one object.
+const SMALL_CHART: &[(&str, &str)] = &[
+    ("Chart.yaml", "apiVersion: v2\nname: metrics\nversion: 0.0.0\n"),
+    ("values.yaml", "host: ${HOSTNAME}\n"),
+    (".helmignore", "*.md\n"),
+    ("templates/map.yaml", TEMPLATE),
+];
+
+/// A chart with what the charts of large projects have: a part with another name that a value switches on, a library, hooks, a test, definitions of kinds,
+/// files, templates in values, questions to the cluster, a password that it makes up, line ends of Windows and documents without an object.
+const LARGE_CHART: &[(&str, &str)] = &[
+    (
+        "Chart.yaml",
+        "apiVersion: v2\nname: metrics\nversion: 0.0.0\ndependencies:\n\
+         - {name: store, alias: history, version: 1.x.x, condition: history.enabled}\n\
+         - {name: common, version: 2.0.0}\n",
+    ),
+    (
+        "values.yaml",
+        "history: {enabled: false, size: 1}\ntitle: '{{ .Release.Name }} of {{ .Values.global.site }}'\nglobal: {site: none}\npassword: ''\n",
+    ),
+    ("charts/store/Chart.yaml", "apiVersion: v2\nname: store\nversion: 1.4.2\n"),
+    ("charts/store/values.yaml", "size: 5\n"),
+    (
+        "charts/store/templates/set.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}-{{ .Chart.Name }}', labels: {{ include \"common.labels\" . | nindent 4 }} }\n\
+         data: {size: '{{ .Values.size }}', site: '{{ .Values.global.site }}'}\n",
+    ),
+    ("charts/common/Chart.yaml", "apiVersion: v2\nname: common\nversion: 2.0.0\ntype: library\n"),
+    ("charts/common/templates/_labels.tpl", "{{ define \"common.labels\" }}{app: {{ .Chart.Name }}}{{ end }}"),
+    ("crds/alerts.yaml", CRD),
+    ("dashboards/main.json", "{\"panels\": [\"{{ not a template }}\"]}\n"),
+    (
+        "templates/all.yaml",
+        "{{- /* nothing */ -}}\r\n---\r\n# Only a comment.\r\n---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata: {name: dashboards}\r\ndata:\r\n\
+         \x20 title: {{ tpl .Values.title . | quote }}\r\n  main: |-\r\n{{ .Files.Get \"dashboards/main.json\" | indent 4 }}\r\n",
+    ),
+    (
+        "templates/secret.yaml",
+        "{{- $old := lookup \"v1\" \"Secret\" .Release.Namespace \"admin\" }}\napiVersion: v1\nkind: Secret\nmetadata: {name: admin}\n\
+         data: {password: '{{ .Values.password | default (randAlphaNum 12) | b64enc }}', known: '{{ not (empty $old) | toString | b64enc }}'}\n",
+    ),
+    (
+        "templates/hook.yaml",
+        "{{- if .Capabilities.APIVersions.Has \"monitoring.example/v1\" }}\napiVersion: v1\nkind: ConfigMap\n\
+         metadata: {name: migrate, annotations: {helm.sh/hook: pre-upgrade}}\n{{- end }}\n",
+    ),
+    (
+        "templates/tests/ping.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: ping, annotations: {helm.sh/hook: test}}\nspec: {containers: [{name: a, image: b}]}\n",
+    ),
+    ("templates/NOTES.txt", "Thank you for {{ .Chart.Name }}.\n"),
+];
+
+const CRD: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: alerts.monitoring.example}
+spec:
+  group: monitoring.example
+  names: {kind: Alert, plural: alerts}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object}}
+";
+
 /// The search path with Helm.
 fn search_path() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -85,14 +154,19 @@ enum ChartServer {
 }
 
 impl ChartRepository {
-    /// A repository with a chart in these versions.
+    /// A repository with a small chart in these versions.
     fn new(versions: &[&str]) -> Self {
+        Self::of(SMALL_CHART, versions)
+    }
+
+    /// A repository with a chart in these versions.
+    fn of(chart: &[(&str, &str)], versions: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(AtomicUsize::new(0));
         let repository =
             Self { folder: tempfile::tempdir().unwrap(), url, server: ChartServer::Web(Arc::clone(&requests)) };
-        repository.package(versions);
+        repository.package(chart, versions);
         repository.helm(&["repo", "index", "--url", &repository.url], Path::new("."));
         let folder = repository.folder.path().to_owned();
         thread::spawn(move || {
@@ -110,7 +184,7 @@ impl ChartRepository {
         let url = format!("oci://{}/charts", registry.name());
         let mut repository =
             Self { folder: tempfile::tempdir().unwrap(), url, server: ChartServer::Web(Arc::default()) };
-        repository.package(versions);
+        repository.package(SMALL_CHART, versions);
         for version in versions {
             registry.publish_chart("charts/metrics", version, &repository.archive(version));
         }
@@ -119,14 +193,8 @@ impl ChartRepository {
     }
 
     /// Makes the archives.
-    fn package(&self, versions: &[&str]) {
+    fn package(&self, files: &[(&str, &str)], versions: &[&str]) {
         let chart = tempfile::tempdir().unwrap();
-        let files = [
-            ("Chart.yaml", "apiVersion: v2\nname: metrics\nversion: 0.0.0\n"),
-            ("values.yaml", "host: ${HOSTNAME}\n"),
-            (".helmignore", "*.md\n"),
-            ("templates/map.yaml", TEMPLATE),
-        ];
         for (path, content) in files {
             let path = chart.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -229,7 +297,7 @@ impl Fixture {
             program_version: "",
             images: None,
         };
-        PreparedTargets::new(request, files).render(&self.programs, &|_| false).unwrap()
+        PreparedTargets::new(request, files).repeating().render(&self.programs, &|_| false).unwrap()
     }
 
     fn updates(&self, service: &str, version: UpdateVersion<'_>) -> (Vec<ServiceUpdate>, Vec<Diagnostic>) {
@@ -317,6 +385,53 @@ fn an_update_writes_the_newest_version_with_its_digest() {
         let expected = repository.service("1.1.0", &format!("   # old\n  digest: {digest}"));
         assert_eq!(String::from_utf8_lossy(&edit.content), expected);
     }
+}
+
+/// The objects of a rendering.
+fn objects(rendering: &Rendering) -> Vec<String> {
+    let TargetState::Rendered(manifests) = &rendering.targets[0].state else { panic!("{:?}", rendering.diagnostics) };
+    manifests.objects.iter().map(|object| object.id.to_string()).collect()
+}
+
+/// The messages of the diagnostics with a code.
+fn messages(rendering: &Rendering, code: Code) -> Vec<&str> {
+    rendering.diagnostics.iter().filter(|found| found.code == code).map(|found| found.message.as_str()).collect()
+}
+
+#[test]
+fn charts_of_large_projects_are_rendered() {
+    let repository = ChartRepository::of(LARGE_CHART, &["1.0.0"]);
+    let mut fixture = Fixture::new();
+    let helm = "[helm]\napi-versions = [\"monitoring.example/v1\"]\ninclude-crds = true\n";
+    fixture.settings = ApplicationSettings::parse(&format!("{SETTINGS}{helm}"), FileId::default()).unwrap();
+    let service = repository.service("1.0.0", "");
+    let small = fixture.render(&service, &[("values.yaml", "")]);
+    let all = [
+        "CustomResourceDefinition alerts.monitoring.example",
+        "Secret admin",
+        "ConfigMap dashboards",
+        "ConfigMap migrate",
+    ];
+    assert_eq!(objects(&small), all);
+    let values = "global: {site: eu}\nhistory: {enabled: true, size: '${SIZE}'}\npassword: given\n";
+    let large = fixture.render(&service, &[("values.yaml", values)]);
+    assert_eq!(objects(&large), [all[0], all[1], "ConfigMap metrics-history", all[2], all[3]]);
+    let TargetState::Rendered(manifests) = &large.targets[0].state else { panic!("{:?}", large.diagnostics) };
+    let text = String::from_utf8_lossy(&manifests.files["manifests.yaml"]);
+    for line in ["{size: '3', site: 'eu'}", "title: \"metrics of eu\"", "{\"panels\": [\"{{ not a template }}\"]}"] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn what_a_chart_makes_up_is_a_warning() {
+    let repository = ChartRepository::of(LARGE_CHART, &["1.0.0"]);
+    let (fixture, service) = (Fixture::new(), repository.service("1.0.0", ""));
+    let made_up = fixture.render(&service, &[("values.yaml", "")]);
+    let expected = "Secret admin is another one each time it is rendered: `data.password`";
+    assert_eq!(messages(&made_up, Code::NotReproducible), [expected]);
+    let given = fixture.render(&service, &[("values.yaml", "password: given\n")]);
+    assert_eq!(messages(&given, Code::NotReproducible), [""; 0]);
 }
 
 #[test]

@@ -1967,6 +1967,19 @@ codes! {
     /// Correct the template or the value. Where a schema is wrong, leave its kind out in `kalypso-app.toml`: `skip-kinds = ["ServiceMonitor"]` in `[kubernetes]`, or
     /// `validate = false` for all.
     ManifestSchema = "K0713",
+    /// A chart makes something up: each rendering of the same values is another one.
+    ///
+    /// Helm has functions for random passwords, keys, certificates and the time. On a cluster, such a chart keeps its first password. Manifests that are rendered before
+    /// have no cluster to look at, so the next change of any value would replace the password, or restart the application. `kalypso app check` renders charts that use
+    /// such functions twice, and compares.
+    ///
+    /// ```yaml
+    /// password: {{ .Values.password | default (randAlphaNum 16) | b64enc }}
+    /// ```
+    ///
+    /// Give the value that the chart makes up: in the values, or as the name of a `Secret` that is made elsewhere. Most charts have a value for this, such as
+    /// `existingSecret`.
+    NotReproducible = "K0714",
     /// The file of a service is wrong.
     ///
     /// The folder that `services` of `kalypso-app.toml` names has a file for each service. It says which chart of which repository is rendered. The file has the name

@@ -8,6 +8,7 @@ mod inputs;
 mod output;
 mod pinned;
 mod prepare;
+mod repeat;
 mod source;
 
 use std::collections::BTreeMap;
@@ -76,6 +77,8 @@ pub struct PreparedTargets<'a> {
     targets: Vec<PreparedTarget>,
     /// The problems that concern no single target.
     problems: Vec<Diagnostic>,
+    /// Whether charts that can make something up are rendered twice.
+    is_repeating: bool,
 }
 
 /// A target that is ready to be rendered.

@@ -15,11 +15,11 @@ use tempfile::TempDir;
 use super::source::TargetSource;
 use super::{
     PreparedTarget, PreparedTargets, RenderRequest, RenderedManifests, RenderedTarget, Rendering, TargetFiles,
-    TargetOutput, TargetState, failure, pinned,
+    TargetOutput, TargetState, failure, pinned, repeat,
 };
 use crate::declarations::TargetDeclarations;
 use crate::files::FileSet;
-use crate::manifests::{self, Parsed, is_manifest};
+use crate::manifests::{self, ManifestObject, Parsed, is_manifest};
 use crate::platform_values;
 use crate::programs::{HelmTemplate, ProgramError, Programs};
 use crate::schemas::{TargetSchemas, Validation};
@@ -87,7 +87,8 @@ impl PreparedTargets<'_> {
         let request = &self.request;
         let charts = self.sources.iter().map(|source| source.files.filter(|_| source.kind.is_helm()));
         let schemas = TargetSchemas::new(&request.settings.kubernetes, (request.schemas, &mut self.files), charts);
-        let running = Running { prepared: &self, programs, folder: folder.path(), schemas: &schemas };
+        let can_differ = self.sources.iter().map(|source| self.is_repeating && repeat::can_differ(source)).collect();
+        let running = Running { prepared: &self, programs, folder: folder.path(), schemas: &schemas, can_differ };
         let needed: BTreeSet<_> =
             self.targets.iter().zip(&work).filter(|(_, needs)| **needs).map(|(target, _)| target.source).collect();
         needed.into_iter().try_for_each(|source| running.write_source(source))?;
@@ -152,6 +153,8 @@ struct Running<'a> {
     programs: &'a dyn Programs,
     folder: &'a Path,
     schemas: &'a TargetSchemas<'a>,
+    /// The sources that are rendered twice.
+    can_differ: Vec<bool>,
 }
 
 impl Running<'_> {
@@ -212,6 +215,7 @@ impl Running<'_> {
         let by_helm = content.as_deref().filter(|_| source.kind.is_helm()).unwrap_or_default();
         problems.extend(of_schemas.into_iter().map(|problem| with_template(problem, by_helm)));
         manifests.unvalidated = unknown;
+        problems.extend(self.made_up(target, source, &manifests.objects));
         let declarations = TargetDeclarations::new(request.settings, request.environment, request.workload);
         let declared = (request.workload, declarations.find(&target.path));
         problems.extend(platform_values::check(&manifests.objects, &request.settings.platform_config_map, declared));
@@ -221,6 +225,15 @@ impl Running<'_> {
         let is_good = !problems.iter().any(Diagnostic::is_error);
         let state = if is_good { TargetState::Rendered(manifests) } else { TargetState::Failed };
         Ok(TargetOutput { state, problems, content })
+    }
+
+    /// What differs in a second rendering.
+    fn made_up(&self, target: &PreparedTarget, source: &TargetSource<'_>, first: &[ManifestObject]) -> Vec<Diagnostic> {
+        if !self.can_differ.get(target.source).is_some_and(|can| *can) {
+            return Vec::new();
+        }
+        let again = self.output(target, source).ok().and_then(|output| output.into_values().next());
+        again.map_or_else(Vec::new, |again| repeat::check(first, &self.without_namespaces(again)))
     }
 
     /// The files that a target consists of, by name.

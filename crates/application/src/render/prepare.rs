@@ -49,7 +49,7 @@ impl<'a> PreparedTargets<'a> {
         let preparing =
             Preparing { request: &request, tree: &tree, sources: &sources, beside: &beside, variables: &variables };
         let targets = targets.par_iter().map(|(path, source)| preparing.target(path, *source)).collect();
-        Self { request, files, sources, targets, problems }
+        Self { request, files, sources, targets, problems, is_repeating: false }
     }
 }
 

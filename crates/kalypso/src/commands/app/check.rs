@@ -28,7 +28,7 @@ pub(super) fn run(options: &AppCheck) -> anyhow::Result<Exit> {
             &project,
             AskedEnvironment { name, release: &options.release, known: None, tools: &tools },
         )?;
-        let rendering = environment.prepared(&project).render(&tools.programs, &|_| false);
+        let rendering = environment.prepared(&project).repeating().render(&tools.programs, &|_| false);
         renderings.push(rendering.map_err(|error| render_failure(&error))?);
     }
     let stray = match options.environment {
