@@ -430,6 +430,8 @@ fn what_a_chart_makes_up_is_a_warning() {
     let made_up = fixture.render(&service, &[("values.yaml", "")]);
     let expected = "Secret admin is another one each time it is rendered: `data.password`";
     assert_eq!(messages(&made_up, Code::NotReproducible), [expected]);
+    let found = made_up.diagnostics.iter().find(|found| found.code == Code::NotReproducible).unwrap();
+    assert_eq!(found.notes, ["the template is metrics/templates/secret.yaml", "of target metrics"]);
     let given = fixture.render(&service, &[("values.yaml", "password: given\n")]);
     assert_eq!(messages(&given, Code::NotReproducible), [""; 0]);
 }

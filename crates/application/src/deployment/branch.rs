@@ -225,11 +225,10 @@ impl DeployedBranch {
     /// What is deployed of a version, whatever other targets have. None: no target has it.
     pub fn release_of(&self, version: &str, workload: &str, environment: &str) -> Option<DeployedRelease> {
         let targets = self.of(workload, environment).map(|(_, target)| target.release());
-        let found = targets.filter(|release| release.version == version).reduce(|mut known, release| {
+        targets.filter(|release| release.version == version).reduce(|mut known, release| {
             known.add_images(release.images);
             known
-        });
-        found.or_else(|| self.tracked(&[]).filter(|release| release.version == version))
+        })
     }
 
     /// The release that the tracking files name. Those of targets, `releases`, know more than these files.

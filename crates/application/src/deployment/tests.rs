@@ -317,6 +317,10 @@ fn a_service_has_the_version_of_its_chart() {
     assert_eq!(versions, ["25.8.0", "1.2.0+7"]);
     let commit = GitId::of_blob(b"2.4.0").to_string();
     let keys = ReleaseKeys { image_tag: Some("2.4.0-57".to_owned()), ..ReleaseKeys::default() };
+    // The tracking files of a shared branch say nothing about another workload.
+    assert!(branch.tracking.contains_key("Version"));
+    assert_eq!(branch.release_of("2.4.0", "bank", "dev"), None);
+    assert_eq!(branch.release_of("2.4.0", "shop", "dev").unwrap().keys, keys);
     assert_eq!(
         branch.release("shop", "dev"),
         Some(DeployedRelease { version: "2.4.0".to_owned(), commit, keys, images: PinnedImages::default() })

@@ -213,9 +213,9 @@ impl Running<'_> {
         let Validation { problems: of_schemas, unknown } = self.schemas.validate(&manifests.objects, target.source);
         let content = manifests.files.values().next().cloned();
         let by_helm = content.as_deref().filter(|_| source.kind.is_helm()).unwrap_or_default();
-        problems.extend(of_schemas.into_iter().map(|problem| with_template(problem, by_helm)));
+        let made_up = self.made_up(target, source, &manifests.objects);
+        problems.extend(of_schemas.into_iter().chain(made_up).map(|problem| with_template(problem, by_helm)));
         manifests.unvalidated = unknown;
-        problems.extend(self.made_up(target, source, &manifests.objects));
         let declarations = TargetDeclarations::new(request.settings, request.environment, request.workload);
         let declared = (request.workload, declarations.find(&target.path));
         problems.extend(platform_values::check(&manifests.objects, &request.settings.platform_config_map, declared));

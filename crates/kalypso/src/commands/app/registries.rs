@@ -52,7 +52,7 @@ impl ImageAccess {
         Self { digests: Arc::new(ImageDigests::new(HttpRegistries::new(settings))), pinning }
     }
 
-    /// The digests for manifests, with those that their version has already. They have no version without `known`. None: images stay as they are.
+    /// The digests for manifests, with those that their version has already. `known` is none for manifests without a version. None: images stay as they are.
     pub(super) fn of_manifests(
         &self,
         settings: &ApplicationSettings,
