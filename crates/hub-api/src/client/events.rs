@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reqwest::{Response, Url, header};
 
-use super::{Client, ClientError, RETRY, is_busy, parameters, retry_after};
+use super::http::{RETRY, is_busy, retry_after};
+use super::{Client, ClientError, parameters};
 use crate::filter::Filter;
 
 /// The maximum size of one line of a stream, in bytes. A change has some kilobytes.
@@ -44,7 +45,7 @@ impl Client {
     /// # Errors
     /// If the URL of the hub is not valid.
     pub fn follow(&self, filter: &Filter, after: Option<String>) -> Result<EventStream, ClientError> {
-        let url = self.url_of(&["events"], &parameters(filter))?;
+        let url = self.transport.url_of(&["events"], &parameters(filter))?;
         let reader = Reader { last_id: after.unwrap_or_default(), ..Reader::default() };
         let received = VecDeque::new();
         Ok(EventStream { client: self.clone(), url, connection: None, reader, received, failures: 0 })
@@ -61,7 +62,7 @@ impl EventStream {
             if let Some(event) = self.received.pop_front() {
                 match serde_json::from_str(&event.data) {
                     Ok(change) => return Ok(StreamItem::FleetChange { id: event.id, change }),
-                    Err(error) => return Err(self.client.unexpected(&error.to_string())),
+                    Err(error) => return Err(self.client.transport.unexpected(&error.to_string())),
                 }
             }
             if let Err(error) = self.receive().await {
@@ -90,29 +91,31 @@ impl EventStream {
             Ok(Some(bytes)) => {
                 self.failures = 0;
                 let events = self.reader.push(&bytes);
-                self.received.extend(events.map_err(|reason| Interruption::Lasting(self.client.unexpected(reason)))?);
+                self.received
+                    .extend(events.map_err(|reason| Interruption::Lasting(self.client.transport.unexpected(reason)))?);
                 Ok(())
             }
-            Ok(None) => Err(passing(self.client.unexpected("the stream has ended"))),
-            Err(error) => Err(passing(self.client.unreachable(&error))),
+            Ok(None) => Err(passing(self.client.transport.unexpected("the stream has ended"))),
+            Err(error) => Err(passing(self.client.transport.unreachable(&error))),
         }
     }
 
     async fn connect(&mut self) -> Result<Response, Interruption> {
         self.reader.reset();
-        let mut request = self.client.streaming.get(self.url.clone()).header(header::ACCEPT, "text/event-stream");
+        let mut request =
+            self.client.transport.streaming.get(self.url.clone()).header(header::ACCEPT, "text/event-stream");
         if !self.reader.last_id.is_empty() {
             request = request.header("last-event-id", &self.reader.last_id);
         }
-        let response = self.client.send(request).await.map_err(|error| Interruption::Passing(error, None))?;
+        let response = self.client.transport.send(request).await.map_err(|error| Interruption::Passing(error, None))?;
         if response.status().is_success() {
             return Ok(response);
         }
         let (is_busy, pause) = (is_busy(&response), retry_after(&response));
-        match self.client.read::<serde_json::Value>(response).await {
+        match self.client.transport.read::<serde_json::Value>(response).await {
             Err(error) if is_busy => Err(Interruption::Passing(error, pause)),
             Err(error) => Err(Interruption::Lasting(error)),
-            Ok(_) => Err(Interruption::Lasting(self.client.unexpected("it is no stream"))),
+            Ok(_) => Err(Interruption::Lasting(self.client.transport.unexpected("it is no stream"))),
         }
     }
 }

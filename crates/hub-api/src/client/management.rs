@@ -3,12 +3,12 @@
 use reqwest::{Method, Response, StatusCode, header};
 use serde::Serialize;
 
-use super::{Body, Client, ClientError, parameters};
+use super::{Body, Client, ClientError, Transport, parameters};
 use crate::audit::{AuditEntries, AuditFilter};
 use crate::hosts::{HostPage, HostRegistration, Hosts};
 use crate::tokens::{Caller, CreatedToken, TokenRequest, Tokens};
 
-impl Client {
+impl<T: Transport> Client<T> {
     /// The tokens, without their secrets. The token of this client must have the role `manage` or `admin`, as for all methods of this module
     /// but [`Self::caller`].
     ///
@@ -26,13 +26,31 @@ impl Client {
         self.get(&["caller"], &[]).await
     }
 
+    /// A page of hosts with their reconcilers, by name.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn hosts(&self, page: &HostPage) -> Result<Hosts, ClientError> {
+        self.get(&["hosts"], &parameters(page)).await
+    }
+
+    /// A page of the audit log, newest first.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn audit(&self, filter: &AuditFilter) -> Result<AuditEntries, ClientError> {
+        self.get(&["audit"], &parameters(filter)).await
+    }
+}
+
+impl Client {
     /// Creates a token. The answer is the only one that contains its secret. The request is sent only once, because it is not idempotent.
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the request: for example, a token with this name exists.
     pub async fn create_token(&self, request: &TokenRequest) -> Result<CreatedToken, ClientError> {
         let response = self.request(Method::POST, &["tokens"], request).await?;
-        self.read(response).await
+        self.transport.read(response).await
     }
 
     /// Revokes a token by its name or id.
@@ -41,14 +59,6 @@ impl Client {
     /// If the hub can't be reached, has no such token, or refuses the request.
     pub async fn revoke_token(&self, name: &str) -> Result<(), ClientError> {
         self.command(Method::DELETE, &["tokens", name], &[]).await
-    }
-
-    /// A page of hosts with their reconcilers, by name.
-    ///
-    /// # Errors
-    /// If the hub can't be reached, or refuses the request.
-    pub async fn hosts(&self, page: &HostPage) -> Result<Hosts, ClientError> {
-        self.get(&["hosts"], &parameters(page)).await
     }
 
     /// Registers a host before its first report, or changes its labels, or adds a reconciler. A retired host stays retired.
@@ -83,26 +93,20 @@ impl Client {
         self.command(Method::POST, &["refresh"], &[]).await
     }
 
-    /// A page of the audit log, newest first.
-    ///
-    /// # Errors
-    /// If the hub can't be reached, or refuses the request.
-    pub async fn audit(&self, filter: &AuditFilter) -> Result<AuditEntries, ClientError> {
-        self.get(&["audit"], &parameters(filter)).await
-    }
-
     /// Sends a request without a body, once. Its answer has none either.
     async fn command(&self, method: Method, path: &[&str], parameters: &[(String, String)]) -> Result<(), ClientError> {
-        let request = self.http.request(method, self.url_of(path, parameters)?);
-        self.read_empty(self.send(request).await?).await
+        let request = self.transport.client.request(method, self.transport.url_of(path, parameters)?);
+        self.read_empty(self.transport.send(request).await?).await
     }
 
     /// Reads an answer that has no body.
     async fn read_empty(&self, response: Response) -> Result<(), ClientError> {
         match response.status() {
             StatusCode::NO_CONTENT | StatusCode::ACCEPTED => Ok(()),
-            status if status.is_success() => Err(self.unexpected(&format!("it answers {status} to a command"))),
-            _ => self.read(response).await,
+            status if status.is_success() => {
+                Err(self.transport.unexpected(&format!("it answers {status} to a command")))
+            }
+            _ => self.transport.read(response).await,
         }
     }
 
@@ -113,9 +117,9 @@ impl Client {
         path: &[&str],
         body: &impl Serialize,
     ) -> Result<Response, ClientError> {
-        let request = self.http.request(method, self.url_of(path, &[])?);
-        let Body { media_type, bytes } = self.json(body)?;
-        self.send(request.header(header::CONTENT_TYPE, media_type).body(bytes)).await
+        let request = self.transport.client.request(method, self.transport.url_of(path, &[])?);
+        let Body { media_type, bytes } = self.transport.json(body)?;
+        self.transport.send(request.header(header::CONTENT_TYPE, media_type).body(bytes)).await
     }
 }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use super::{Client, ClientError, parameters};
+use super::{Client, ClientError, Transport, parameters};
 use crate::promotions::{
     PromotionCommand, PromotionEvent, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt,
     PromotionReceipt, PromotionStatus,
 };
 
-impl Client {
+impl<T: Transport> Client<T> {
     /// The promotions of all environments, by the order of the graph. Empty if the process is only a hub.
     ///
     /// # Errors
@@ -27,6 +27,16 @@ impl Client {
         self.get(&["promotions", environment], &[]).await
     }
 
+    /// A page of the history of promotions, newest first.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query.
+    pub async fn promotion_events(&self, filter: &PromotionEventFilter) -> Result<PromotionEventPage, ClientError> {
+        self.get(&["promotion-events"], &parameters(filter)).await
+    }
+}
+
+impl Client {
     /// Sends a decision of a person. The request is sent only once.
     ///
     /// # Errors
@@ -37,7 +47,7 @@ impl Client {
         command: &PromotionCommand,
     ) -> Result<PromotionReceipt, ClientError> {
         let path = ["promotions", environment, "commands"];
-        self.read(self.request(Method::POST, &path, command).await?).await
+        self.transport.read(self.request(Method::POST, &path, command).await?).await
     }
 
     /// Appends events to the history of promotions, at most [`PROMOTION_EVENTS_MAX`](crate::limits::PROMOTION_EVENTS_MAX) at a time. The request is repeated as
@@ -50,15 +60,7 @@ impl Client {
         events: &[PromotionEvent],
         retry_time: Duration,
     ) -> Result<PromotionEventReceipt, ClientError> {
-        let body = self.json(events)?;
-        self.read(self.post("promotion-events", body, retry_time).await?).await
-    }
-
-    /// A page of the history of promotions, newest first.
-    ///
-    /// # Errors
-    /// If the hub can't be reached, or refuses the query.
-    pub async fn promotion_events(&self, filter: &PromotionEventFilter) -> Result<PromotionEventPage, ClientError> {
-        self.get(&["promotion-events"], &parameters(filter)).await
+        let body = self.transport.json(events)?;
+        self.transport.read(self.transport.post("promotion-events", body, retry_time).await?).await
     }
 }

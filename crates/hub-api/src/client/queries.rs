@@ -1,6 +1,6 @@
 //! The queries of the API, one method for each.
 
-use super::{Client, ClientError, parameters};
+use super::{Client, ClientError, Transport, parameters};
 use crate::compare::{Compared, Comparison};
 use crate::deployments::Deployments;
 use crate::drift::{Drift, DriftKind};
@@ -14,7 +14,7 @@ use crate::rules::RuleState;
 use crate::timestamp::Timestamp;
 use crate::watches::WatchState;
 
-impl Client {
+impl<T: Transport> Client<T> {
     /// The versions of workloads on hosts, now or at an earlier time.
     ///
     /// # Errors

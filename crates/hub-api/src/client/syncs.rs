@@ -2,10 +2,10 @@
 
 use reqwest::Method;
 
-use super::{Client, ClientError};
+use super::{Client, ClientError, Transport};
 use crate::syncs::{Confirmation, EnvironmentSync, EnvironmentSyncDetail, SyncReceipt, SyncRequest};
 
-impl Client {
+impl<T: Transport> Client<T> {
     /// The environments of the service. Empty if the process is only a hub.
     ///
     /// # Errors
@@ -21,13 +21,15 @@ impl Client {
     pub async fn sync_detail(&self, environment: &str) -> Result<EnvironmentSyncDetail, ClientError> {
         self.get(&["syncs", environment], &[]).await
     }
+}
 
+impl Client {
     /// Requests a sync. The answer comes before the sync ends.
     ///
     /// # Errors
     /// If there is no such environment, the hub can't be reached, or refuses the request.
     pub async fn request_sync(&self, request: &SyncRequest) -> Result<SyncReceipt, ClientError> {
-        self.read(self.request(Method::POST, &["sync"], request).await?).await
+        self.transport.read(self.request(Method::POST, &["sync"], request).await?).await
     }
 
     /// Confirms removals.
@@ -35,6 +37,6 @@ impl Client {
     /// # Errors
     /// If the word confirms nothing in the environment, the hub can't be reached, or refuses the request.
     pub async fn confirm(&self, confirmation: &Confirmation) -> Result<SyncReceipt, ClientError> {
-        self.read(self.request(Method::POST, &["confirmations"], confirmation).await?).await
+        self.transport.read(self.request(Method::POST, &["confirmations"], confirmation).await?).await
     }
 }
