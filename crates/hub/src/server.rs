@@ -27,7 +27,7 @@ use crate::authentication::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::authentication::tokens;
 use crate::configured::Configured;
 use crate::desired::DesiredUpdate;
-use crate::http::{self, App};
+use crate::http::{self, App, Pages};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::management::audit;
 use crate::management::retention::{self, Retention};
@@ -99,6 +99,7 @@ pub struct Server {
     heartbeats: Configured<Heartbeat>,
     tasks: Vec<BoxFuture<'static, ()>>,
     retention: Retention,
+    pages: Option<Pages>,
 }
 
 impl Server {
@@ -122,7 +123,7 @@ impl Server {
         let (ingest, writer) = Writer::start(database.clone());
         let app = App::new(database, ingest, authority);
         let (heartbeats, tasks, retention) = (Configured::default(), Vec::new(), options.retention);
-        let server = Self { listener, address, tls, app, writer, heartbeats, tasks, retention };
+        let server = Self { listener, address, tls, app, writer, heartbeats, tasks, retention, pages: None };
         server.say().await?;
         Ok(server)
     }
@@ -132,6 +133,12 @@ impl Server {
     pub fn with_task(mut self, task: impl Future<Output = ()> + Send + 'static) -> Self {
         self.tasks.push(Box::pin(task));
         self
+    }
+
+    /// Serves pages for people beside the API.
+    #[must_use]
+    pub fn presenting(self, pages: Pages) -> Self {
+        Self { pages: Some(pages), ..self }
     }
 
     /// Adds the source of the states of watched branches, which the API shows.
@@ -247,7 +254,7 @@ impl Server {
                 app.stop();
             }
         };
-        connections::serve(self.listener, self.tls, http::router(app), stopping).await;
+        connections::serve(self.listener, self.tls, http::router(app, self.pages), stopping).await;
         chores.shutdown().await;
         // All sinks are dropped. The writer ends when it has stored the waiting reports.
         if let Err(error) = self.writer.await {

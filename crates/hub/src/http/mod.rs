@@ -135,9 +135,12 @@ impl App {
     }
 }
 
-/// All routes.
-pub fn router(app: App) -> Router {
-    let routes = openapi::routes()
+/// Adds pages for people to the routes of the API.
+pub type Pages = fn(Router) -> Router;
+
+/// All routes: those of the API, and those of pages.
+pub fn router(app: App, pages: Option<Pages>) -> Router {
+    let api = openapi::routes()
         .into_router()
         .merge(openapi::route())
         .merge(syncs::webhooks())
@@ -145,5 +148,9 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(layers::method_not_allowed)
         .with_state(app.clone())
         .merge(otlp::grpc(app.clone()));
+    let routes = match pages {
+        Some(pages) => pages(api),
+        None => api,
+    };
     layers::around(routes, app)
 }

@@ -79,7 +79,7 @@ pub(in crate::commands) fn run_with(
             server = Server::start(settings) => server.map_err(failure)?,
             () = &mut signals.stop => return Ok(Exit::Good),
         };
-        let server = server.with_rules(rules).demanding(heartbeats);
+        let server = server.with_rules(rules).demanding(heartbeats).presenting(web::with_pages);
         let server = hub_tasks::poll_azure(server, azure)?;
         let server = hub_tasks::read_branches(server, watched);
         server.order(environments).await.map_err(failure)?;

@@ -1,0 +1,131 @@
+// Keeps an open page up to date. One tab of the browser receives the hub's events for all tabs: browsers open few connections to one server.
+import { Idiomorph } from "./idiomorph.js";
+
+const UPDATE_MS = 1000;
+const RETRY_MS = 5000;
+const LOCK = "kalypso-events";
+
+const isPast = new URLSearchParams(location.search).has("at");
+let pending = 0;
+let isPaused = localStorage.getItem("kalypso-paused") === "1";
+let timer = 0;
+let fetchedAt = 0;
+let shownAt = new Date();
+let failing = false;
+let localize = () => {};
+
+const state = document.querySelector("#live");
+
+function say(text, act) {
+  if (!state) return;
+  state.classList.toggle("stale", failing);
+  if (act) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", act);
+    state.replaceChildren(button);
+  } else if (state.textContent !== text) {
+    state.textContent = text;
+  }
+}
+
+function show() {
+  const changes = pending === 1 ? "1 change: show" : `${pending} changes: show`;
+  if (failing) say(`out of date since ${shownAt.toLocaleTimeString()}`);
+  else if (isPaused) say(pending ? `paused, ${changes}` : "paused", () => pending ? update(true) : pause());
+  else if (pending && isHeld()) say(changes, () => update(true));
+  else say("live");
+}
+
+function pause() {
+  isPaused = !isPaused;
+  localStorage.setItem("kalypso-paused", isPaused ? "1" : "0");
+  if (isPaused) show();
+  else schedule();
+}
+
+/** Whether rows could move under the pointer or the focus. */
+function isHeld() {
+  return Boolean(document.querySelector("main [data-rows]:hover, main [data-rows]:focus-within, main .filter:focus-within"));
+}
+
+/** The order of the rows of a page. */
+const order = (root) => [...root.querySelectorAll("[data-key]")].map((row) => row.dataset.key).join("\n");
+
+async function load() {
+  const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
+  if (response.status >= 500) throw new Error(response.statusText);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+async function update(isAsked = false) {
+  timer = 0;
+  fetchedAt = Date.now();
+  let page;
+  try {
+    page = await load();
+    failing = false;
+  } catch {
+    failing = true;
+    show();
+    timer = setTimeout(update, RETRY_MS);
+    return;
+  }
+  const [own, next] = [document.querySelector("main"), page.querySelector("main")];
+  if (!own || !next) return;
+  if (!isAsked && isHeld() && order(own) !== order(next)) return show();
+  pending = 0;
+  shownAt = new Date();
+  Idiomorph.morph(own, next, { morphStyle: "innerHTML", ignoreActiveValue: true });
+  const [age, nextAge] = [document.querySelector("#age"), page.querySelector("#age")];
+  if (age && nextAge) age.replaceChildren(...nextAge.childNodes);
+  localize(document);
+  show();
+}
+
+/** Updates the page soon: at most once a second. */
+function schedule() {
+  if (isPaused || document.hidden) return show();
+  if (!timer) timer = setTimeout(update, Math.max(0, fetchedAt + UPDATE_MS - Date.now()));
+}
+
+function changed() {
+  pending += 1;
+  schedule();
+}
+
+/** Receives the events for all tabs, as long as this tab lives. */
+function lead(channel) {
+  return new Promise(() => {
+    const source = new EventSource("/api/v1/events");
+    const tell = (message) => {
+      channel.postMessage(message);
+      if (message === "change") changed();
+      else lost(message);
+    };
+    for (const kind of ["desired", "report", "silent", "resumed", "promotion"]) {
+      source.addEventListener(kind, () => tell("change"));
+    }
+    source.addEventListener("error", () => tell("lost"));
+    source.addEventListener("open", () => tell("open"));
+  });
+}
+
+function lost(message) {
+  if (message === "lost" || failing) schedule();
+}
+
+/** Follows the hub's events. `localized` is called with the document after each update. */
+export function follow(localized) {
+  localize = localized;
+  document.addEventListener("kalypso:pause", pause);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && pending) schedule(); });
+  document.addEventListener("pointerout", () => { if (pending && !isHeld()) schedule(); });
+  if (isPast) return;
+  if (document.querySelector("[data-retry]")) setTimeout(() => location.reload(), RETRY_MS);
+  show();
+  const channel = new BroadcastChannel(LOCK);
+  channel.addEventListener("message", ({ data }) => (data === "change" ? changed() : lost(data)));
+  navigator.locks?.request(LOCK, () => lead(channel));
+}

@@ -1,0 +1,66 @@
+//! The page: what the API answers, as HTML that is rendered on the server.
+//!
+//! It is one more client of the API. Each page sends its queries to the API's router in the same process, with the credentials of the browser's request, so
+//! that a page shows exactly what its reader may query. Pages work without scripts: the modules in `assets` only keep an open page up to date, and add keys.
+
+mod address;
+mod assets;
+mod client;
+mod pages;
+mod part;
+mod refusal;
+mod visit;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get};
+use http::{Method, header};
+use tower::ServiceExt as _;
+
+use self::refusal::Refusal;
+use self::visit::Visit;
+
+/// What browsers may do with a page: its own scripts, styles and images, and nothing from elsewhere.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The state that all pages share.
+#[derive(Clone, Debug)]
+struct Site {
+    /// The API, which answers all queries.
+    api: Router,
+}
+
+/// The routes of the API with those of the pages. The API answers what is not a page.
+pub fn with_pages(api: Router) -> Router {
+    let pages = Router::new()
+        .route("/", get(pages::overview::page))
+        .route("/environments/{environment}", get(pages::environment::page))
+        .route("/deployments", get(pages::deployments::page))
+        .route("/hosts/{host}", get(pages::host::page))
+        .route("/rollouts", get(pages::rollouts::page))
+        .route("/rollouts/{*of}", get(pages::rollout::page))
+        .route("/drift", get(pages::drift::page))
+        .route("/history", get(pages::history::page))
+        .route("/compare", get(pages::compare::page))
+        .route("/assets/{digest}/{name}", get(assets::asset))
+        .route("/{*path}", any(elsewhere))
+        .with_state(Site { api: api.clone() });
+    api.merge(pages)
+}
+
+/// What is neither a page nor a route of the API. A browser gets a page that says so; a program gets the API's answer.
+async fn elsewhere(State(site): State<Site>, request: Request) -> Response {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    if is_read && accept.contains("text/html") && !request.uri().path().starts_with("/api/") {
+        let (parts, _) = request.into_parts();
+        return match Visit::new(&parts, site).await {
+            Ok(visit) => visit.refuse(Refusal::not_found()),
+            Err(response) => response,
+        };
+    }
+    // The error of a router can't exist.
+    site.api.oneshot(request).await.into_response()
+}

@@ -1,0 +1,13 @@
+//! The pages: one file for each.
+
+pub(crate) mod compare;
+pub(crate) mod deployments;
+pub(crate) mod drift;
+pub(crate) mod environment;
+mod graph;
+pub(crate) mod history;
+pub(crate) mod host;
+mod list;
+pub(crate) mod overview;
+pub(crate) mod rollout;
+pub(crate) mod rollouts;

@@ -1,0 +1,143 @@
+//! A request of a browser for a page: who reads, which page at which time, and the API for its queries.
+
+use askama::Template;
+use axum::extract::{FromRequestParts, OriginalUri};
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use http::request::Parts;
+use http::{StatusCode, header};
+use hub_api::client::{Client, ClientError};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
+use hub_api::timestamp::Timestamp;
+use hub_api::tokens::Caller;
+use serde::de::DeserializeOwned;
+
+use crate::Site;
+use crate::address::Address;
+use crate::client::InProcess;
+use crate::refusal::{Refusal, RefusalPage};
+
+/// Where people without a session sign in.
+const SIGN_IN: &str = "/sign-in";
+
+/// A request for a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Visit {
+    /// The API, with the reader's credentials.
+    pub(crate) api: Client<InProcess>,
+    /// The reader.
+    pub(crate) caller: Caller,
+    /// The address of this page.
+    pub(crate) address: Address,
+    /// The time of the state that the page shows. None: now.
+    pub(crate) at: Option<Timestamp>,
+    /// The time of this request.
+    pub(crate) now: Timestamp,
+    path: String,
+}
+
+impl Visit {
+    /// The visit of a request. The error is the response for requests without a page: the reader has to sign in, or the API does not answer.
+    pub(crate) async fn new(parts: &Parts, site: Site) -> Result<Self, Response> {
+        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
+        let address = Address::from_encoded(uri.path(), uri.query().unwrap_or_default());
+        let api = Client::over(InProcess::new(site.api, &parts.headers));
+        let caller = match api.caller().await {
+            Ok(caller) => caller,
+            Err(ClientError::Refused { status: 401, .. }) => {
+                let sign_in = Address::of(["sign-in"]).with("return", &address.to_string());
+                return Err(Redirect::to(&sign_in.to_string()).into_response());
+            }
+            Err(error) => return Err(RefusalPage::without_reader(Refusal::from(error))),
+        };
+        let at = address.get("at").map(str::parse::<Timestamp>);
+        let visit = Self { api, caller, at: None, now: Timestamp::now(), path: uri.path().to_owned(), address };
+        match at {
+            None => Ok(visit),
+            Some(Ok(at)) => Ok(Self { at: Some(at), ..visit }),
+            Some(Err(error)) => Err(visit.refuse(Refusal::invalid(&error.to_string()))),
+        }
+    }
+
+    /// The address of another page, at the same time.
+    pub(crate) fn to<S: AsRef<str>>(&self, segments: impl IntoIterator<Item = S>) -> Address {
+        let address = Address::of(segments);
+        match self.address.get("at") {
+            Some(at) => address.with("at", at),
+            None => address,
+        }
+    }
+
+    /// The address of a page of the navigation, at the same time.
+    pub(crate) fn nav(&self, name: &str) -> String {
+        self.to((!name.is_empty()).then_some(name)).to_string()
+    }
+
+    /// Whether this is a page of a part of the navigation.
+    pub(crate) fn is_in(&self, name: &str) -> bool {
+        let first = self.path.split('/').nth(1).unwrap_or_default();
+        first == name || (first == "environments" && name.is_empty()) || (first == "hosts" && name == "deployments")
+    }
+
+    /// The filter of the page: the parameters of its address with the names of the API.
+    pub(crate) fn filter(&self) -> Filter {
+        self.parameters()
+    }
+
+    /// The page of a list that the address asks for.
+    pub(crate) fn page(&self) -> Page {
+        Page { cursor: self.address.get("cursor").map(str::to_owned), limit: None }
+    }
+
+    /// The parameters of the address as a value whose fields are texts. Others are left out.
+    fn parameters<T: DeserializeOwned + Default>(&self) -> T {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.address.parameters()).finish();
+        axum::extract::Query::try_from_uri(&format!("/?{query}").parse().unwrap_or_default())
+            .map(|axum::extract::Query(value)| value)
+            .unwrap_or_default()
+    }
+
+    /// The address of the next page of a list.
+    pub(crate) fn next(&self, cursor: Option<&String>) -> Option<String> {
+        cursor.map(|cursor| self.address.clone().with("cursor", cursor).to_string())
+    }
+
+    /// The response for a page that can't be shown.
+    pub(crate) fn refuse(&self, refusal: Refusal) -> Response {
+        respond(refusal.status, &RefusalPage { visit: Some(self), refusal: &refusal })
+    }
+
+    /// The response for the result of a page.
+    pub(crate) fn answer<T: Template>(&self, page: Result<T, ClientError>) -> Response {
+        match page {
+            Ok(page) => respond(StatusCode::OK, &page),
+            Err(ClientError::Refused { status: 401, .. }) => Redirect::to(SIGN_IN).into_response(),
+            Err(error) => self.refuse(Refusal::from(error)),
+        }
+    }
+}
+
+/// A response with HTML.
+pub(crate) fn respond(status: StatusCode, page: &impl Template) -> Response {
+    match page.render() {
+        Ok(html) => {
+            let headers = [
+                (header::CONTENT_SECURITY_POLICY, crate::CONTENT_SECURITY_POLICY),
+                (header::CACHE_CONTROL, "private, no-cache"),
+            ];
+            (status, headers, Html(html)).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "a page can't be rendered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+impl FromRequestParts<Site> for Visit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Response> {
+        Self::new(parts, site.clone()).await
+    }
+}
