@@ -14,8 +14,8 @@ use tower_http::compression::CompressionLayer;
 use tower_http::decompression::RequestDecompressionLayer;
 use tracing::{Instrument as _, field};
 
-use super::App;
 use super::problem::{ProblemResponse, ProblemType};
+use super::{App, forged_requests};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum number of characters of a request id that comes from outside.
@@ -30,9 +30,11 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers. A panic ends only its own request.
+/// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers, refusal of changes that another site sends. A
+/// panic ends only its own request.
 pub(super) fn around(routes: Router, app: App) -> Router {
     routes
+        .layer(forged_requests::layer(None))
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(CompressionLayer::new())
         .layer(from_fn(refuse_unreadable))

@@ -4,6 +4,7 @@ mod audit;
 mod caller;
 mod events;
 mod extract;
+mod forged_requests;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 mod health;

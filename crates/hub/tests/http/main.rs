@@ -6,6 +6,7 @@ mod description;
 mod desired;
 mod encrypted;
 mod events;
+mod forged_requests;
 mod formats;
 mod limits;
 mod management;
