@@ -4,4 +4,5 @@ pub mod authority;
 pub mod oidc;
 pub mod random_secret;
 pub mod sessions;
+pub mod sign_in;
 pub mod tokens;

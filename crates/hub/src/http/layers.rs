@@ -16,6 +16,7 @@ use tracing::{Instrument as _, field};
 
 use super::problem::{ProblemResponse, ProblemType};
 use super::{App, forged_requests};
+use crate::authentication::oidc::Issuer;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum number of characters of a request id that comes from outside.
@@ -33,8 +34,10 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
 /// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers, refusal of changes that another site sends. A
 /// panic ends only its own request.
 pub(super) fn around(routes: Router, app: App) -> Router {
+    let client = app.authority.issuer().and_then(Issuer::client);
+    let forged_requests = forged_requests::layer(client.map(|client| client.public_url.origin()));
     routes
-        .layer(forged_requests::layer(None))
+        .layer(forged_requests)
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(CompressionLayer::new())
         .layer(from_fn(refuse_unreadable))

@@ -263,6 +263,7 @@ pub(super) fn resolve(
         issuer: oidc.issuer,
         audience: oidc.audience,
         claim: oidc.claim,
+        client: None,
     });
     let listen = options.listen.unwrap_or_else(|| LISTEN.to_owned());
     let environment = |name: &str| std::env::var(name).ok();
