@@ -39,11 +39,20 @@ pub enum Action {
     /// A host or one of its reconcilers was returned to service.
     #[serde(rename = "host.restore")]
     HostRestore,
+    /// A person signed in with a browser.
+    #[serde(rename = "session.sign-in")]
+    SignIn,
+    /// A person signed out, in one browser or in all.
+    #[serde(rename = "session.sign-out")]
+    SignOut,
+    /// An administrator ended the sessions of a person.
+    #[serde(rename = "session.end")]
+    SessionEnd,
 }
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Publish,
         Self::Plan,
         Self::Confirm,
@@ -54,6 +63,9 @@ impl Action {
         Self::HostRegister,
         Self::HostRetire,
         Self::HostRestore,
+        Self::SignIn,
+        Self::SignOut,
+        Self::SessionEnd,
     ];
 
     /// The text in answers and filters.
@@ -69,6 +81,9 @@ impl Action {
             Self::HostRegister => "host.register",
             Self::HostRetire => "host.retire",
             Self::HostRestore => "host.restore",
+            Self::SignIn => "session.sign-in",
+            Self::SignOut => "session.sign-out",
+            Self::SessionEnd => "session.end",
         }
     }
 
@@ -88,7 +103,7 @@ pub struct AuditEntry {
     pub actor: String,
     /// The action.
     pub action: Action,
-    /// The changed object: a branch, a token or a host.
+    /// The changed object: a branch, a token, a host or a person.
     pub subject: String,
     /// More data, for example `commit`, `changed` and `removed` of a publication.
     #[serde(skip_serializing_if = "Option::is_none")]

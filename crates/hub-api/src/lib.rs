@@ -25,6 +25,7 @@ pub mod report;
 pub mod revision;
 pub mod rollouts;
 pub mod rules;
+pub mod sessions;
 pub mod sink;
 pub mod syncs;
 pub mod timestamp;

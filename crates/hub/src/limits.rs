@@ -202,3 +202,46 @@ pub const APART_MESSAGE_CHARACTERS: usize = 500;
 
 /// How long the hub keeps a report apart after it arrived.
 pub const APART_REPORTS_KEPT: Duration = Duration::from_hours(24 * 30);
+
+/// How long a session of a person lives without use: a working day with its breaks. Browsers that are left open overnight have to sign in again.
+pub const SESSION_IDLE_MAX: Duration = Duration::from_hours(12);
+
+/// How long a session of a person lives at most. After this time, an account that the OIDC issuer has closed can't be used any more.
+pub const SESSION_AGE_MAX: Duration = Duration::from_hours(24 * 7);
+
+/// How much the clocks of two replicas may differ. A session whose sign-in is further in the future is not valid: the clock was set back.
+pub const SESSION_CLOCK_SKEW: Duration = Duration::from_mins(5);
+
+/// How old the stored last use of a session may be before it is stored again. Without this limit, each request would be a write. A session may end earlier by
+/// this time than its last use says.
+pub const SESSION_SEEN_NOTED: Duration = Duration::from_mins(5);
+
+/// Sessions of one person. Further sign-ins end the oldest ones.
+pub const SESSIONS_PER_PERSON_MAX: usize = 100;
+
+/// Sessions whose last use is not stored yet. About a hundred bytes each.
+pub const SESSIONS_REMEMBERED_MAX: usize = 20_000;
+
+/// Values of the claim of an account that a session keeps. Those that give permissions at sign-in come first. Few people are in more groups.
+pub const SESSION_VALUES_MAX: usize = 500;
+
+/// Characters of the name of an account at the OIDC issuer (`sub`, `OpenID` Connect Core 1.0, section 2).
+pub const SUBJECT_CHARACTERS_MAX: usize = 255;
+
+/// How often ended sessions are deleted.
+pub const SESSIONS_CLEANED: Duration = Duration::from_mins(10);
+
+/// How long a person may take to sign in at the OIDC issuer.
+pub const SIGN_IN_TIME_MAX: Duration = Duration::from_mins(10);
+
+/// Attempts to sign in at the OIDC issuer that are not finished. Some hundred bytes each. Anyone can begin one, so the oldest are forgotten.
+pub const SIGN_IN_ATTEMPTS_MAX: usize = 10_000;
+
+/// Wrong tokens in the form to sign in, in a minute. People paste some; a program that tries many is stopped before it causes work.
+pub const WRONG_SIGN_INS_MAX: usize = 100;
+
+/// Bytes of the form to sign in: a token of the OIDC issuer has some kilobytes.
+pub const SIGN_IN_BYTES_MAX: usize = 64 * 1024;
+
+/// Characters of a path to return to after the sign-in. Addresses of questions with all filters are shorter.
+pub const RETURN_CHARACTERS_MAX: usize = 2_000;

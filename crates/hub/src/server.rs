@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use self::local_promotions::LocalPromotions;
 use crate::authentication::authority::Authority;
 use crate::authentication::oidc::{Issuer, IssuerError, IssuerSettings};
-use crate::authentication::tokens;
+use crate::authentication::{sessions, tokens};
 use crate::configured::Configured;
 use crate::desired::DesiredUpdate;
 use crate::http::{self, App, Pages};
@@ -236,6 +236,7 @@ impl Server {
         let (database, authority) = (app.database.clone(), app.authority.clone());
         let mut chores = JoinSet::new();
         chores.spawn(note_uses(authority.clone()));
+        chores.spawn(sessions::run(database.clone()));
         chores.spawn(silence::watch(database.clone(), self.heartbeats));
         chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(shared_manifests::watch(database.clone()));
@@ -261,7 +262,7 @@ impl Server {
             tracing::error!(%error, "the writer ended with an error");
         }
         if let Err(error) = authority.write_uses().await {
-            tracing::warn!(%error, "the last use of tokens can't be stored");
+            tracing::warn!(%error, "the last use of tokens and sessions can't be stored");
         }
         database.close().await;
         tracing::info!("stopped");
@@ -300,7 +301,7 @@ async fn note_uses(authority: Authority) {
     loop {
         tokio::time::sleep(TOKEN_USE_NOTED).await;
         if let Err(error) = authority.write_uses().await {
-            tracing::warn!(%error, "the last use of tokens can't be stored");
+            tracing::warn!(%error, "the last use of tokens and sessions can't be stored");
         }
     }
 }

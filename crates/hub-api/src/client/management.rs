@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::{Body, Client, ClientError, Transport, parameters};
 use crate::audit::{AuditEntries, AuditFilter};
 use crate::hosts::{HostPage, HostRegistration, Hosts};
+use crate::sessions::{SessionState, Sessions, SignInMethods};
 use crate::tokens::{Caller, CreatedToken, TokenRequest, Tokens};
 
 impl<T: Transport> Client<T> {
     /// The tokens, without their secrets. The token of this client must have the role `manage` or `admin`, as for all methods of this module
-    /// but [`Self::caller`].
+    /// whose description does not say otherwise.
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
@@ -41,9 +42,41 @@ impl<T: Transport> Client<T> {
     pub async fn audit(&self, filter: &AuditFilter) -> Result<AuditEntries, ClientError> {
         self.get(&["audit"], &parameters(filter)).await
     }
+
+    /// Who this client is for the hub, how it is authenticated, and all its permissions. Every caller may ask.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn session(&self) -> Result<SessionState, ClientError> {
+        self.get(&["session"], &[]).await
+    }
+
+    /// The ways to sign in with a browser. No token is necessary.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn sign_in_methods(&self) -> Result<SignInMethods, ClientError> {
+        self.get(&["sign-in"], &[]).await
+    }
+
+    /// The sessions of all people who are signed in with a browser. The token of this client must have the role `admin`.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn sessions(&self) -> Result<Sessions, ClientError> {
+        self.get(&["sessions"], &[]).await
+    }
 }
 
 impl Client {
+    /// Ends all sessions of a person. The token of this client must have the role `admin`.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, has no session of this person, or refuses the request.
+    pub async fn end_sessions(&self, name: &str) -> Result<(), ClientError> {
+        self.command(Method::DELETE, &["sessions"], &[("name".to_owned(), name.to_owned())]).await
+    }
+
     /// Creates a token. The answer is the only one that contains its secret. The request is sent only once, because it is not idempotent.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Authenticates callers: tokens and OIDC, with a short-lived cache.
+//! Authenticates callers: tokens, OIDC and sessions, with a short-lived cache.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,10 @@ use hub_api::tokens::Scope;
 use tokio::time::Instant;
 
 use crate::authentication::oidc::{Issuer, OidcError};
+use crate::authentication::random_secret::RandomSecret;
+use crate::authentication::sessions::{self, SessionBasis, StoredSession};
 use crate::authentication::tokens::{self, Identity, Invalid, KnownToken};
-use crate::limits::{TOKEN_CACHE, TOKENS_REMEMBERED_MAX};
+use crate::limits::{SESSION_SEEN_NOTED, SESSIONS_REMEMBERED_MAX, TOKEN_CACHE, TOKENS_REMEMBERED_MAX};
 use crate::store::{Database, DatabaseError};
 
 /// Authenticates callers. Clones share the cache.
@@ -28,10 +30,51 @@ struct Inner {
     is_closed: AtomicBool,
     known: Mutex<HashMap<String, CachedToken>>,
     used: Mutex<HashMap<String, Timestamp>>,
+    /// The sessions whose last use is not stored yet, by their ids.
+    seen: Mutex<HashMap<String, Timestamp>>,
 }
 
 /// When a token was read, and the token; none if no token has the id.
 type CachedToken = (Instant, Option<Arc<KnownToken>>);
+
+/// What a request has to authenticate its sender.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials<'a> {
+    /// The header `Authorization`. With it, cookies do not count.
+    pub authorization: Option<&'a str>,
+    /// The values of all cookies of sessions. A browser never sends several.
+    pub cookies: Vec<&'a str>,
+}
+
+/// An authenticated caller.
+#[derive(Clone, Debug)]
+pub struct Authentication {
+    /// The name and the permissions.
+    pub identity: Identity,
+    /// What the caller was authenticated by.
+    pub proof: Proof,
+}
+
+/// What a caller was authenticated by.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// A token, of the hub or of the OIDC issuer.
+    Token,
+    /// A session.
+    Session(Box<StoredSession>),
+    /// Nothing: the hub is open to its machine.
+    Open,
+}
+
+/// A token that is accepted.
+#[derive(Debug)]
+pub(super) struct AcceptedToken {
+    pub(super) identity: Identity,
+    /// What a session of its owner refers to.
+    pub(super) basis: SessionBasis,
+    /// When it expires, if a session must not outlive it.
+    pub(super) expires_on: Option<Timestamp>,
+}
 
 /// The caller is refused.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +85,9 @@ pub enum AccessRefusal {
     /// The credentials are invalid.
     #[error("{0}")]
     Invalid(String),
+    /// The session has ended, or never existed.
+    #[error("the session is not valid: {0}")]
+    Session(String),
     /// The caller is authenticated, but has no permissions.
     #[error("{0}")]
     Forbidden(String),
@@ -77,32 +123,88 @@ impl Authority {
     /// created and there is no issuer.
     pub fn new(database: Database, issuer: Option<Issuer>, may_be_open: bool) -> Self {
         let may_be_open = may_be_open && issuer.is_none();
-        let (is_closed, known, used) = Default::default();
-        Self(Arc::new(Inner { database, issuer, may_be_open, is_closed, known, used }))
+        let (is_closed, known, used, seen) = Default::default();
+        Self(Arc::new(Inner { database, issuer, may_be_open, is_closed, known, used, seen }))
     }
 
-    /// The identity of a caller with this `Authorization` header.
+    /// The OIDC issuer, if there is one.
+    pub fn issuer(&self) -> Option<&Issuer> {
+        self.0.issuer.as_ref()
+    }
+
+    /// The database with the tokens and sessions.
+    pub(super) fn database(&self) -> &Database {
+        &self.0.database
+    }
+
+    /// Authenticates the sender of a request: by its header, or else by its session. In a hub that is open, nobody has to sign in.
     ///
     /// # Errors
     /// The credentials are missing, invalid, or can't be checked.
-    pub async fn identify(&self, authorization: Option<&str>) -> Result<Identity, AccessRefusal> {
-        let Some(authorization) = authorization else {
-            return if self.is_open().await? { Ok(anybody()) } else { Err(AccessRefusal::Missing) };
-        };
-        let (scheme, credential) = authorization.trim().split_once(' ').unwrap_or_default();
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(AccessRefusal::Invalid("the header `Authorization` is not `Bearer TOKEN`".to_owned()));
+    pub async fn authenticate(&self, credentials: &Credentials<'_>) -> Result<Authentication, AccessRefusal> {
+        if let Some(authorization) = credentials.authorization {
+            let (scheme, token) = authorization.trim().split_once(' ').unwrap_or_default();
+            if !scheme.eq_ignore_ascii_case("bearer") {
+                return Err(AccessRefusal::Invalid("the header `Authorization` is not `Bearer TOKEN`".to_owned()));
+            }
+            let AcceptedToken { identity, .. } = self.accept(token.trim()).await?;
+            return Ok(Authentication { identity, proof: Proof::Token });
         }
-        match (credential.trim().parse::<TokenText>(), &self.0.issuer) {
+        match self.session(&credentials.cookies).await {
+            Ok(authentication) => Ok(authentication),
+            Err(_) if self.is_open().await? => Ok(Authentication { identity: anybody(), proof: Proof::Open }),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Checks a token, of the hub or of the OIDC issuer.
+    ///
+    /// # Errors
+    /// The token is invalid, or can't be checked.
+    pub(super) async fn accept(&self, token: &str) -> Result<AcceptedToken, AccessRefusal> {
+        match (token.parse::<TokenText>(), &self.0.issuer) {
             (Ok(text), _) => {
                 let token = self.token(text.id()).await?.ok_or(Invalid::Secret)?;
                 let identity = token.recognize(&text, Timestamp::now())?;
                 self.note_use(text.id());
-                Ok(identity)
+                let basis = SessionBasis::Token { id: text.id().to_owned(), secret: text.digest() };
+                Ok(AcceptedToken { identity, basis, expires_on: token.token.expires_on })
             }
-            (Err(_), Some(issuer)) => Ok(issuer.identify(credential.trim()).await?),
+            (Err(_), Some(issuer)) => {
+                let account = issuer.account(token).await?;
+                let identity = issuer.identity(&account)?;
+                let (expires_on, basis) = (account.expires_on, issuer.basis(account));
+                Ok(AcceptedToken { identity, basis, expires_on })
+            }
             (Err(error), None) => Err(AccessRefusal::Invalid(error.to_string())),
         }
+    }
+
+    /// Authenticates the owner of a session by the values of its cookie. What the session refers to is checked at each use.
+    async fn session(&self, cookies: &[&str]) -> Result<Authentication, AccessRefusal> {
+        let refused = |reason: &str| AccessRefusal::Session(reason.to_owned());
+        let secret = match cookies {
+            [] => return Err(AccessRefusal::Missing),
+            [cookie] => RandomSecret::parse(cookie).ok_or_else(|| refused("its cookie can't be read"))?,
+            _ => return Err(refused("the request has several cookies of sessions")),
+        };
+        let (now, session) = (Timestamp::now(), sessions::find(&self.0.database, &secret).await?);
+        let session = session.filter(|session| session.is_valid_at(now)).ok_or_else(|| refused("it has ended"))?;
+        let identity = match &session.basis {
+            SessionBasis::Token { id, secret } => {
+                let token = self.token(id).await?.ok_or_else(|| refused("its token does not exist any more"))?;
+                let identity = token.recognize_digest(secret, now).map_err(|error| refused(&error.to_string()))?;
+                self.note_use(id);
+                identity
+            }
+            SessionBasis::Claims(claims) => {
+                let issuer = self.0.issuer.as_ref().filter(|issuer| issuer.is_of(claims));
+                let issuer = issuer.ok_or_else(|| refused("its OIDC issuer is not configured any more"))?;
+                issuer.identity_of(&session.name, &claims.values)?
+            }
+        };
+        self.note_seen(&session, now);
+        Ok(Authentication { identity, proof: Proof::Session(Box::new(session)) })
     }
 
     /// The identity of the signer of a message, whose key belongs to the token with this id.
@@ -134,16 +236,22 @@ impl Authority {
         Ok(!is_closed)
     }
 
-    /// Stores when tokens were last used.
+    /// Stores when tokens and sessions were last used.
     ///
     /// # Errors
     /// The database can't store it.
     pub async fn write_uses(&self) -> Result<(), DatabaseError> {
-        let used = std::mem::take(&mut *self.0.used.lock().unwrap_or_else(PoisonError::into_inner));
-        if used.is_empty() {
-            return Ok(());
+        let take = |uses: &Mutex<HashMap<String, Timestamp>>| {
+            std::mem::take(&mut *uses.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect::<Vec<_>>()
+        };
+        let (used, seen) = (take(&self.0.used), take(&self.0.seen));
+        if !used.is_empty() {
+            tokens::touch(&self.0.database, used).await?;
         }
-        tokens::touch(&self.0.database, used.into_iter().collect()).await
+        if !seen.is_empty() {
+            sessions::touch(&self.0.database, seen).await?;
+        }
+        Ok(())
     }
 
     /// A token from the cache, at most [`TOKEN_CACHE`] old, or from the database. Ids without a token are cached, too.
@@ -171,6 +279,18 @@ impl Authority {
             used.insert(id.to_owned(), Timestamp::now());
         }
     }
+
+    /// Remembers the use of a session if the stored one is old, or in the future because the clock was set back.
+    fn note_seen(&self, session: &StoredSession, now: Timestamp) {
+        if now < session.last_seen_on.after(SESSION_SEEN_NOTED) && session.last_seen_on <= now.after(SESSION_SEEN_NOTED)
+        {
+            return;
+        }
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() < SESSIONS_REMEMBERED_MAX || seen.contains_key(&session.id) {
+            seen.insert(session.id.clone(), now);
+        }
+    }
 }
 
 fn anybody() -> Identity {
@@ -195,7 +315,9 @@ mod tests {
     }
 
     async fn check(authority: &Authority, authorization: Option<&str>) -> String {
-        authority.identify(authorization).await.map_or_else(|refusal| refusal.to_string(), |identity| identity.name)
+        let credentials = Credentials { authorization, ..Credentials::default() };
+        let authenticated = authority.authenticate(&credentials).await;
+        authenticated.map_or_else(|refusal| refusal.to_string(), |authentication| authentication.identity.name)
     }
 
     #[tokio::test]

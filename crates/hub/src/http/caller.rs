@@ -5,14 +5,19 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 use hub_api::tokens::{Act, Scope};
 
-use super::App;
 use super::problem::{ProblemResponse, ProblemType};
+use super::{App, cookies};
+use crate::authentication::authority::{Authentication, Credentials, Proof};
 use crate::authentication::tokens::Identity;
 use crate::questions::workspaces_of_workloads;
 
 /// A caller with any permission.
 #[derive(Clone, Debug)]
 pub(super) struct Anyone(pub(super) Identity);
+
+/// A caller with any permission, and how it is authenticated.
+#[derive(Clone, Debug)]
+pub(super) struct Authenticated(pub(super) Authentication);
 
 /// A caller that may read everything. Routes whose answers can be limited to workspaces and environments take `LimitedReader` instead.
 #[derive(Clone, Debug)]
@@ -43,6 +48,14 @@ impl FromRequestParts<App> for Anyone {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         identify(app, parts).await.map(Self)
+    }
+}
+
+impl FromRequestParts<App> for Authenticated {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
+        authenticate(app, parts).await.map(Self)
     }
 }
 
@@ -198,20 +211,30 @@ impl FromRequestParts<App> for Administrator {
     }
 }
 
-/// Authenticates the sender of a request. Without a token, the request must name this machine as its host.
+/// Authenticates the sender of a request, as [`authenticate`].
 pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, ProblemResponse> {
-    let identity = app.authority.identify(authorization(&parts.headers)?).await?;
-    if !parts.headers.contains_key(header::AUTHORIZATION) && !names_this_machine(parts) {
+    Ok(authenticate(app, parts).await?.identity)
+}
+
+/// Authenticates the sender of a request by its header, or else by its session. Without both, the request must name this machine as its host.
+async fn authenticate(app: &App, parts: &Parts) -> Result<Authentication, ProblemResponse> {
+    let authentication = app.authority.authenticate(&credentials(&parts.headers)?).await?;
+    if matches!(authentication.proof, Proof::Open) && !names_this_machine(parts) {
         // Without this check, a web page whose name resolves to this machine (DNS rebinding) could send requests from the browser of its visitor.
         let detail = "without tokens the hub is open to this machine only, and the request is for another name";
         return Err(ProblemResponse::new(ProblemType::Forbidden, detail)
             .hint("use http://127.0.0.1 or http://localhost, or make a token"));
     }
-    Ok(identity)
+    Ok(authentication)
+}
+
+/// The header `Authorization`, and the cookies of sessions.
+pub(super) fn credentials(headers: &HeaderMap) -> Result<Credentials<'_>, ProblemResponse> {
+    Ok(Credentials { authorization: authorization(headers)?, cookies: cookies::values(headers, cookies::SESSION) })
 }
 
 /// The header `Authorization`.
-pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, ProblemResponse> {
+fn authorization(headers: &HeaderMap) -> Result<Option<&str>, ProblemResponse> {
     let text = headers.get(header::AUTHORIZATION).map(http::HeaderValue::to_str).transpose();
     text.map_err(|_| ProblemResponse::new(ProblemType::Malformed, "the header `Authorization` is not ASCII"))
 }

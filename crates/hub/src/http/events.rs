@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use utoipa::IntoParams;
 
 use super::App;
-use super::caller::authorization;
+use super::caller::credentials;
 use super::operations::{Routes, operations};
 use super::problem::{ProblemResponse, ProblemType};
 use super::question_request::QuestionRequest;
@@ -111,9 +111,9 @@ impl Conversation {
     /// Whether the caller still has the permission to read. While this can't be checked, the stream waits.
     async fn may_read(&mut self) -> bool {
         while self.checked.elapsed() >= TOKEN_CACHE {
-            let Ok(authorization) = authorization(&self.headers) else { return false };
-            match self.app.authority.identify(authorization).await {
-                Ok(identity) if identity.may_read() => self.checked = Instant::now(),
+            let Ok(credentials) = credentials(&self.headers) else { return false };
+            match self.app.authority.authenticate(&credentials).await {
+                Ok(authentication) if authentication.identity.may_read() => self.checked = Instant::now(),
                 Err(AccessRefusal::Unavailable(_)) => tokio::time::sleep(EVENTS_RETRY).await,
                 Ok(_) | Err(_) => return false,
             }

@@ -9,7 +9,7 @@ use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{SecretDigest, TokenText};
 
-use super::caller::{authorization, names_this_machine};
+use super::caller::{credentials, names_this_machine};
 use super::layers::is_readable;
 use super::question_request::read;
 use crate::questions;
@@ -29,7 +29,7 @@ pub fn fuzz(input: &[u8]) {
     }
     if let Ok(request) = request.body(()) {
         let parts = request.into_parts().0;
-        let _ = (authorization(&parts.headers), names_this_machine(&parts));
+        let _ = (credentials(&parts.headers), names_this_machine(&parts));
         if is_readable(&parts.uri)
             && let Ok(filter) = read::<Filter>(&parts)
         {

@@ -14,8 +14,9 @@ use tower_http::compression::CompressionLayer;
 use tower_http::decompression::RequestDecompressionLayer;
 use tracing::{Instrument as _, field};
 
-use super::App;
 use super::problem::{ProblemResponse, ProblemType};
+use super::{App, forged_requests};
+use crate::authentication::oidc::Issuer;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum number of characters of a request id that comes from outside.
@@ -30,9 +31,13 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers. A panic ends only its own request.
+/// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers, refusal of changes that another site sends. A
+/// panic ends only its own request.
 pub(super) fn around(routes: Router, app: App) -> Router {
+    let client = app.authority.issuer().and_then(Issuer::client);
+    let forged_requests = forged_requests::layer(client.map(|client| client.public_url.origin()));
     routes
+        .layer(forged_requests)
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(CompressionLayer::new())
         .layer(from_fn(refuse_unreadable))

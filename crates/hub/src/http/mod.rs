@@ -2,8 +2,10 @@
 
 mod audit;
 mod caller;
+mod cookies;
 mod events;
 mod extract;
+mod forged_requests;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 mod health;
@@ -20,8 +22,11 @@ mod publications;
 mod question_request;
 mod questions;
 mod reports;
+mod return_path;
 mod rollout_metrics;
 mod rules;
+mod sessions;
+mod sign_in;
 mod submission;
 mod syncs;
 mod tokens;
@@ -36,6 +41,7 @@ use hub_api::watches::WatchedBranches;
 use tokio::sync::{Semaphore, watch};
 
 use crate::authentication::authority::Authority;
+use crate::authentication::sign_in::WrongSignIns;
 use crate::configured::Configured;
 use crate::questions::events::Feed;
 use crate::rules::Rule;
@@ -71,6 +77,7 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
     webhook_room: Arc<Semaphore>,
+    wrong_sign_ins: Arc<WrongSignIns>,
     is_stopping: Arc<watch::Sender<bool>>,
 }
 
@@ -91,6 +98,7 @@ impl App {
             metrics: Arc::new(Metrics::new()),
             room,
             webhook_room: syncs::room(),
+            wrong_sign_ins: Arc::default(),
             is_stopping,
         }
     }
@@ -144,6 +152,7 @@ pub fn router(app: App, pages: Option<Pages>) -> Router {
         .into_router()
         .merge(openapi::route())
         .merge(syncs::webhooks())
+        .merge(sign_in::of_browsers())
         .fallback(layers::not_found)
         .method_not_allowed_fallback(layers::method_not_allowed)
         .with_state(app.clone())

@@ -12,7 +12,7 @@ use super::App;
 use super::operations::Routes;
 use super::{
     audit, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions, reports, rules,
-    syncs, tokens, watches,
+    sessions, sign_in, syncs, tokens, watches,
 };
 
 /// The path of the description.
@@ -34,6 +34,8 @@ pub(super) fn routes() -> Routes {
         events::routes,
         rules::routes,
         tokens::routes,
+        sessions::routes,
+        sign_in::routes,
         hosts::routes,
         audit::routes,
         otlp::routes,

@@ -152,6 +152,9 @@ impl From<AccessRefusal> for ProblemResponse {
                 .hint("send a header `Authorization: Bearer TOKEN`; `kalypso hub token create` makes tokens"),
             AccessRefusal::Invalid(_) => Self::new(ProblemType::Unauthenticated, detail)
                 .hint("`kalypso hub token list` shows the tokens and when they expire"),
+            AccessRefusal::Session(_) => {
+                Self::new(ProblemType::Unauthenticated, detail).hint("sign in again, at `/sign-in` of the hub")
+            }
             AccessRefusal::Forbidden(_) => Self::new(ProblemType::Forbidden, detail),
             AccessRefusal::Unavailable(_) => unavailable(&detail),
         }

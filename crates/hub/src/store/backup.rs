@@ -10,8 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::store::{ColumnType, Database, DatabaseError, Dialect, Row, Rows, SqlValue, Table, Transaction, tables};
 
-/// Tables that are not part of a backup: they are about running processes.
-const OF_PROCESSES: [&str; 2] = ["lease", "sync_request"];
+/// Tables that are not part of a backup: they are about running processes and open browsers. A restored session could be one that was ended.
+const OF_PROCESSES: [&str; 4] = ["lease", "session", "sign_in_attempt", "sync_request"];
 
 /// The earliest version whose backups can be restored. A later migration may add columns with defaults and make tables, which are empty after the restore of
 /// an earlier backup. A migration with other changes must raise this version.

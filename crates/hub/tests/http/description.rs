@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 48] = [
+const QUESTIONS: [(&str, &str); 51] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -179,6 +179,9 @@ const QUESTIONS: [(&str, &str); 48] = [
     ("/api/v1/apart-reports", "?limit=0"),
     ("/api/v1/tokens", ""),
     ("/api/v1/caller", ""),
+    ("/api/v1/session", ""),
+    ("/api/v1/sessions", ""),
+    ("/api/v1/sign-in", ""),
     ("/healthz", ""),
     ("/livez", ""),
     ("/api/v1/syncs", ""),

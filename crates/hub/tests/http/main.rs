@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
+mod browser;
 mod description;
 mod desired;
 mod encrypted;
 mod events;
+mod forged_requests;
 mod formats;
+mod identity_provider;
 mod limits;
 mod management;
 mod openapi;
@@ -17,6 +20,8 @@ mod questions;
 mod reach;
 mod rights;
 mod roles;
+mod sessions;
+mod sign_in;
 mod statuses;
 mod stopping;
 mod syncs;
@@ -37,7 +42,7 @@ use tokio::task::JoinHandle;
 
 /// A running hub with its own database.
 struct Hub {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     /// The database as another process sees it.
     database: Database,
     address: SocketAddr,
@@ -58,6 +63,19 @@ impl Hub {
     async fn start_server(change: impl FnOnce(&mut ServerOptions), extend: impl FnOnce(Server) -> Server) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
+        Self::start_at((url, folder), change, extend).await
+    }
+
+    /// Another hub with the same database.
+    async fn replica(url: DatabaseUrl, change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Self::start_at((url, tempfile::tempdir().unwrap()), change, |server| server).await
+    }
+
+    async fn start_at(
+        (url, folder): (DatabaseUrl, tempfile::TempDir),
+        change: impl FnOnce(&mut ServerOptions),
+        extend: impl FnOnce(Server) -> Server,
+    ) -> Self {
         let mut options = Self::options(url.clone());
         change(&mut options);
         let server = extend(Server::start(options).await.unwrap());
@@ -65,7 +83,7 @@ impl Hub {
         let (stop, stopped) = oneshot::channel();
         let address = server.address();
         let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
-        Self { _folder: folder, database, address, client: client(), stop: Some(stop), running }
+        Self { folder, database, address, client: client(), stop: Some(stop), running }
     }
 
     /// The options of a hub, unless a test sets others.
@@ -77,6 +95,10 @@ impl Hub {
             certificate: None,
             retention: Retention::default(),
         }
+    }
+
+    fn database_url(&self) -> DatabaseUrl {
+        DatabaseUrl::Sqlite(self.folder.path().join("hub.db"))
     }
 
     fn url(&self, path: &str) -> String {

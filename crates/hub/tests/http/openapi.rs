@@ -10,9 +10,18 @@ use serde_json::Value;
 
 use super::Hub;
 
-/// Routes that OpenAPI cannot or need not describe: the description itself, the service of gRPC, and webhooks, whose payloads the git hosts define.
-const NOT_DESCRIBED: [&str; 3] =
-    ["/api/v1/openapi.json", "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}", "/webhooks/{kind}"];
+/// Routes that OpenAPI cannot or need not describe: the description itself, the service of gRPC, webhooks, whose payloads the git hosts define, and the
+/// redirects for browsers.
+const NOT_DESCRIBED: [&str; 8] = [
+    "/api/v1/openapi.json",
+    "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}",
+    "/webhooks/{kind}",
+    "/sign-in/callback",
+    "/sign-in/oidc",
+    "/sign-in/token",
+    "/sign-out",
+    "/sign-out/everywhere",
+];
 
 async fn description() -> Value {
     Hub::start().await.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap()

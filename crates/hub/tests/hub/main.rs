@@ -39,6 +39,7 @@ mod remembering;
 mod retention;
 mod rules;
 mod sample;
+mod sessions;
 mod staying;
 mod store;
 mod tokens;
@@ -75,6 +76,7 @@ fn main() {
         remembering::trials(),
         retention::trials(),
         rules::trials(),
+        sessions::trials(),
         staying::trials(),
         store::trials(),
         ranges::trials(),

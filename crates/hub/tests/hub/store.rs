@@ -82,14 +82,16 @@ async fn several_processes_bring_a_database_up_to_date_at_once(ground: Ground) {
 
 async fn a_database_of_a_later_version_is_refused(ground: Ground) {
     let sql = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
-        select 999999, 'a later one', success, checksum, 0 from _sqlx_migrations";
+        select 999999, 'a later one', success, checksum, 0 from _sqlx_migrations limit 1";
     write(&ground.database, sql).await;
     let refused = Database::open(&ground.url).await;
     assert!(matches!(&refused, Err(DatabaseError::Tables(reason)) if reason.contains("999999")), "{refused:?}");
 }
 
-/// Replaces the record of the first migration by those of the separate migrations that made the same tables, up to a version.
+/// Removes what the migrations after the first one made, and replaces the record of the first one by those of the separate migrations that made the same
+/// tables, up to a version.
 async fn make_earlier(ground: &Ground, last: i64) {
+    write(&ground.database, "drop table session; drop table sign_in_attempt").await;
     let checksum = if ground.postgres.is_some() { r"'\x00'" } else { "x'00'" };
     for version in (1..=last).filter(|version| *version != 17) {
         let sql = format!(
@@ -110,8 +112,9 @@ async fn a_database_of_the_last_build_is_upgraded(ground: Ground) {
     for _ in 0..2 {
         let database = Database::open(&ground.url).await.unwrap();
         assert_eq!(environments(&database).await, ["dev"]);
-        let versions: Vec<i64> = database.query("select version from _sqlx_migrations", Vec::new()).await.unwrap();
-        assert_eq!(versions, [29]);
+        let versions: Vec<i64> =
+            database.query("select version from _sqlx_migrations order by version", Vec::new()).await.unwrap();
+        assert_eq!(versions, [29, 30]);
         database.close().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::authentication::authority::Authority;
+use hub::authentication::authority::{Authority, Credentials};
 use hub::authentication::tokens::{Invalid, NewToken, TokenError, any, create, find, list, revoke, rotate};
 use hub::store::Database;
 use hub_api::timestamp::Timestamp;
@@ -93,7 +93,9 @@ async fn listed_tokens_have_scope_and_last_use_but_no_secret(Ground { database, 
         create(&database, &NewToken { scope: Scope::Group(group.clone()), ..new("chicago") }, "test").await.unwrap();
     assert_eq!(list(&database).await.unwrap()[0].last_used_on, None);
     let (authority, before) = (Authority::new(database.clone(), None, false), Timestamp::now());
-    authority.identify(Some(&format!("Bearer {}", text.reveal()))).await.unwrap();
+    let authorization = format!("Bearer {}", text.reveal());
+    let credentials = Credentials { authorization: Some(&authorization), ..Credentials::default() };
+    authority.authenticate(&credentials).await.unwrap();
     authority.write_uses().await.unwrap();
     let listed = list(&database).await.unwrap().remove(0);
     assert_eq!(listed.scope, Scope::Group(group));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use azure::{AzureOptions, AzureSource};
 use engine::layout::Folder;
-use hub::authentication::oidc::{Grant, IssuerSettings};
+use hub::authentication::oidc::{Grant, IssuerSettings, OidcClient};
 use hub::management::retention::{Keep, Retention};
 use hub::rules::{Rule, RuleOptions};
 use hub::server::tls::Certificate;
@@ -109,6 +109,12 @@ struct OidcOptions {
     admin: Vec<String>,
     #[serde(default)]
     limited: Vec<LimitedOptions>,
+    client_id: Option<String>,
+    client_secret_env: Option<String>,
+    client_secret_file: Option<PathBuf>,
+    #[serde(default)]
+    scopes: Vec<String>,
+    public_url: Option<String>,
 }
 
 /// The permissions of a value of the claim, in some environments and workspaces.
@@ -157,6 +163,29 @@ impl OidcOptions {
             Grant { value, scope: role.scope(Reach { workspaces, environments }) }
         }));
         grants
+    }
+
+    /// The hub as a client of the issuer. None: people can't sign in with a browser there.
+    fn client(&mut self, base: &Path) -> Result<Option<OidcClient>, Failure> {
+        let secret = (&self.client_secret_env, &self.client_secret_file);
+        let secret = super::host::secret("hub.oidc.client-secret", secret, base).map_err(Failure::usage)?;
+        match (self.client_id.take(), &self.public_url) {
+            (Some(id), Some(public_url)) => {
+                let wrong = |error| Failure::usage(format!("`hub.oidc.public-url` can't be used: {error}"));
+                let public_url = public_url.parse().map_err(wrong)?;
+                Ok(Some(OidcClient { id, secret, scopes: std::mem::take(&mut self.scopes), public_url }))
+            }
+            (None, None) if secret.is_none() && self.scopes.is_empty() => Ok(None),
+            _ => Err(Failure::usage(
+                "`hub.oidc.client-id` and `hub.oidc.public-url` belong together, and `hub.oidc.client-secret-…` and `hub.oidc.scopes` to them",
+            )),
+        }
+    }
+
+    fn resolve(mut self, base: &Path) -> Result<IssuerSettings, Failure> {
+        let (grants, client) = (self.grants(), self.client(base)?);
+        let Self { issuer, audience, claim, .. } = self;
+        Ok(IssuerSettings { issuer, audience, claim, grants, client })
     }
 }
 
@@ -258,12 +287,7 @@ pub(super) fn resolve(
         (None, None) => None,
         _ => return Err(Failure::usage("`hub.tls-certificate` and `hub.tls-key` belong together").into()),
     };
-    let issuer = options.oidc.map(|mut oidc| IssuerSettings {
-        grants: oidc.grants(),
-        issuer: oidc.issuer,
-        audience: oidc.audience,
-        claim: oidc.claim,
-    });
+    let issuer = options.oidc.map(|oidc| oidc.resolve(base)).transpose()?;
     let listen = options.listen.unwrap_or_else(|| LISTEN.to_owned());
     let environment = |name: &str| std::env::var(name).ok();
     let sources = options.azure.into_iter().map(|azure| azure.resolve(base, environment));
@@ -409,6 +433,27 @@ mod tests {
         assert_eq!(grants, expected.map(|(value, scope)| Grant { value: value.to_owned(), scope }));
         let wrong = check(&format!("{oidc}{}", limited.replace("'operator'", "'admin'"))).unwrap_err();
         assert!(wrong.contains("unknown variant `admin`, expected one of `reader`, `approver`, `operator`"), "{wrong}");
+    }
+
+    #[test]
+    fn people_sign_in_if_the_hub_is_a_client_with_an_address() {
+        let check = |client: &str| {
+            let oidc = format!("[hub.oidc]\nissuer = 'https://login.example'\naudience = 'hub'\n{client}");
+            check(&oidc).map(|read| read.issuer.unwrap().client)
+        };
+        assert_eq!(check("").unwrap(), None);
+        let client = "client-id = 'kalypso'\npublic-url = 'https://hub.example'\nscopes = ['groups']";
+        let public_url = "https://hub.example".parse().unwrap();
+        let expected = OidcClient { id: "kalypso".into(), secret: None, scopes: vec!["groups".into()], public_url };
+        assert_eq!(check(client).unwrap(), Some(expected));
+        let missing = check(&format!("{client}\nclient-secret-env = 'KALYPSO_NO_SUCH_VARIABLE'")).unwrap_err();
+        assert!(missing.contains("the variable KALYPSO_NO_SUCH_VARIABLE is not set"), "{missing}");
+        let unsafe_url = check(&client.replace("https", "http")).unwrap_err();
+        assert!(unsafe_url.contains("`hub.oidc.public-url` can't be used"), "{unsafe_url}");
+        for half in ["client-id = 'kalypso'", "public-url = 'https://hub.example'", "scopes = ['groups']"] {
+            assert!(check(half).unwrap_err().contains("belong together"), "{half}");
+        }
+        assert!(check(&format!("{client}\nclient-secret = 'hush'")).unwrap_err().contains("unknown field"));
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl LocalIssuer {
         ];
         let grants = grants.map(|(value, scope)| Grant { value: value.to_owned(), scope }).to_vec();
         let (issuer, audience, claim) = (self.url.clone(), "hub".to_owned(), "realm.roles".to_owned());
-        Issuer::new(IssuerSettings { issuer, audience, claim, grants }).unwrap()
+        Issuer::new(IssuerSettings { issuer, audience, claim, grants, client: None }).unwrap()
     }
 
     /// Makes a new key, and publishes it instead of all others.
@@ -77,6 +77,12 @@ impl LocalIssuer {
     fn claims(&self) -> Value {
         let (now, roles) = (get_current_timestamp(), ["platform"]);
         json!({"iss": self.url, "aud": "hub", "sub": "ada", "exp": now + 300, "realm": {"roles": roles}})
+    }
+}
+
+impl Issuer {
+    async fn identify(&self, token: &str) -> Result<Identity, OidcError> {
+        self.identity(&self.account(token).await?)
     }
 }
 

@@ -107,6 +107,14 @@ impl KnownToken {
         self.identity_if(now, |known| self.token.signs && signed(known))
     }
 
+    /// The identity of a person who signed in with this token, from the SHA-256 of its secret at that time.
+    ///
+    /// # Errors
+    /// The secret was replaced; the token is revoked or has expired.
+    pub fn recognize_digest(&self, digest: &SecretDigest, now: Timestamp) -> Result<Identity, Invalid> {
+        self.identity_if(now, |known| known.is(digest))
+    }
+
     fn identity_if(&self, now: Timestamp, is_right: impl Fn(&SecretDigest) -> bool) -> Result<Identity, Invalid> {
         let previous = self.previous.as_ref().filter(|_| self.token.previous_until.is_some_and(|until| now < until));
         if ![self.secret.as_ref(), previous].into_iter().flatten().any(is_right) {
@@ -315,7 +323,7 @@ impl FromRow for KnownToken {
 }
 
 /// The content of a column that holds JSON.
-struct JsonColumn<T>(T);
+pub(crate) struct JsonColumn<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromColumn for JsonColumn<T> {
     const EXPECTED: &'static str = "a list or labels as JSON";

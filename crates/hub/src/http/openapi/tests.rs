@@ -26,11 +26,11 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/openapi/openap
         (name = "Publications", description = "What is desired comes in here."),
         (name = "Questions", description = "The desired state, the reported state, the times of their changes, and their differences. Counts are numbers of reconcilers, unless stated otherwise: a host with several reconcilers counts once for each. Lists have pages: `next` is the cursor of the next page. Answers have an `ETag`."),
         (name = "Service", description = "The environments of the service: their syncs, plans and pull requests; and the promotions between them."),
-        (name = "Management", description = "Tokens, hosts and the audit log. For the roles `manage` and `admin`; the audit log records all changes."),
+        (name = "Management", description = "Tokens, sessions, hosts and the audit log. For the roles `manage` and `admin`; the audit log records all changes."),
         (name = "Operation", description = "Health and metrics of the hub, for its operators."),
     ),
     modifiers(&Schemes),
-    security(("token" = [])),
+    security(("token" = []), ("session" = [])),
 )]
 struct Description;
 
@@ -45,6 +45,9 @@ impl Modify for Schemes {
         let text = "`sha256=` and the HMAC-SHA256 of the body, made with the signing key of a token, whose id is in the query: `?token=ID`. What Flux' provider `generic-hmac` sends.";
         let signature = ApiKeyValue::with_description("X-Signature", text);
         components.add_security_scheme("signature", SecurityScheme::ApiKey(ApiKey::Header(signature)));
+        let text = "The secret of a session, which a browser gets at the sign-in of a person. With it, requests that change something must come from the hub's own pages.";
+        let session = ApiKeyValue::with_description("__Host-kalypso-session", text);
+        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
     }
 }
 
