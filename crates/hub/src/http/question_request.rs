@@ -60,10 +60,16 @@ impl<T> QuestionRequest<T> {
         if reach.is_all() {
             return self::answer(&self.headers, answer);
         }
-        let mut pruned = serde_json::to_value(answer?)
+        // Whether a name is unknown or outside of the reach can't be told apart, so the hint is the same.
+        let with_limit = |problem: ProblemResponse| match problem.what() {
+            ProblemType::NotFound => problem.hint(format!("this token is limited to {reach}")),
+            _ => problem,
+        };
+        let answer = answer.map_err(ProblemResponse::from).map_err(with_limit)?;
+        let mut pruned = serde_json::to_value(answer)
             .map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
         if !prune(reach, &mut pruned) {
-            return Err(ProblemResponse::new(ProblemType::Forbidden, format!("this token is limited to {reach}")));
+            return Err(with_limit(ProblemResponse::new(ProblemType::NotFound, "there is no such thing")));
         }
         self::answer(&self.headers, Ok(pruned))
     }

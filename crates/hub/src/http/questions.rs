@@ -64,9 +64,6 @@ impl From<QuestionError> for ProblemResponse {
                 let problem = Self::new(ProblemType::NotFound, text);
                 labels_hint(what).into_iter().fold(problem, Self::hint)
             }
-            QuestionError::Outside { .. } => {
-                Self::new(ProblemType::Forbidden, text).hint("leave it out, or use a token with this permission")
-            }
             QuestionError::Ambiguous { ways, .. } => {
                 let problem = Self::new(ProblemType::Ambiguous, text);
                 ways.first().map(|way| format!("use `{way}`, for example")).into_iter().fold(problem, Self::hint)

@@ -69,7 +69,7 @@ pub enum QuestionError {
         /// Why it is invalid, and what is valid.
         message: String,
     },
-    /// The hub has no object with this name.
+    /// The hub has no object with this name; or the object is outside of the reach of the caller, which must not learn that it exists.
     #[error("there is no {what} `{name}`{}", did_you_mean(similar))]
     Unknown {
         /// The kind of the object.
@@ -78,16 +78,6 @@ pub enum QuestionError {
         name: String,
         /// Existing names that are similar.
         similar: Vec<String>,
-    },
-    /// The object is outside of the reach of the token.
-    #[error("this token is limited to {reach}: it has no permission to read {what} `{name}`")]
-    Outside {
-        /// The kind of the object.
-        what: &'static str,
-        /// Its name, as the request has it.
-        name: String,
-        /// The reach of the token.
-        reach: String,
     },
     /// The name belongs to several objects.
     #[error("`{name}` is ambiguous: {}", several(ways))]

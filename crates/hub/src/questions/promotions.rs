@@ -22,8 +22,8 @@ pub async fn promotion_events(
     reach: &Reach,
 ) -> Result<PromotionEventPage, QuestionError> {
     if let Some(name) = filter.environment.as_ref().filter(|name| !reach.has_environment(name)) {
-        let (what, name, reach) = ("environment", name.clone(), reach.to_string());
-        return Err(QuestionError::Outside { what, name, reach });
+        // As for an unknown name, but without similar names.
+        return Err(QuestionError::Unknown { what: "environment", name: name.clone(), similar: Vec::new() });
     }
     check_environment(database, filter, reach).await?;
     let before = filter.cursor.as_deref().map(|cursor| Cursor::<1>::read(cursor, LIST)).transpose()?;

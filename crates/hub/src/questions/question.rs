@@ -48,11 +48,10 @@ impl<'a> From<&'a Filter> for Question<'a> {
 }
 
 impl Question<'_> {
-    /// Refuses a filter that names something outside of the reach.
+    /// Refuses a filter that names something outside of the reach, in the same way as an unknown name.
     pub(super) fn check_reach(self) -> Result<(), QuestionError> {
-        let outside = |what, name: &str| {
-            Err(QuestionError::Outside { what, name: name.to_owned(), reach: self.reach.to_string() })
-        };
+        let outside =
+            |what, name: &str| Err(QuestionError::Unknown { what, name: name.to_owned(), similar: Vec::new() });
         match (&self.filter.environment, &self.filter.workspace) {
             (Some(name), _) if !self.reach.has_environment(name) => outside("environment", name),
             (_, Some(name)) if !self.reach.has_workspace(name) => outside("workspace", name),

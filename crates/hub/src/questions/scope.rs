@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::tokens::Reach;
 use model::label::Labels;
 use model::rollout::ReconcilerState;
 
@@ -281,8 +282,7 @@ async fn targets(
     }
     for (what, table, name) in names {
         let Some(name) = name else { continue };
-        let sql = format!("select 1 from {table} where name = $1 limit 1");
-        if !transaction.exists(&sql, vec![name.as_str().into()]).await? {
+        if !is_known(transaction, question.reach, (table, name)).await? {
             return Err(unknown(what, name, similar(transaction, (table, "name"), name).await?));
         }
     }
@@ -300,6 +300,32 @@ async fn targets(
         labels::of_targets(&labels, &all).map_or(Ok(()), Err)?;
     }
     Ok(Some(selected))
+}
+
+/// Whether a name of a table of workloads or targets exists within the reach: a caller must not learn of a name outside of it.
+async fn is_known(
+    transaction: &mut Transaction,
+    reach: &Reach,
+    (table, name): (&str, &str),
+) -> Result<bool, DatabaseError> {
+    if reach.is_all() || (table == "workspace" && !reach.workspaces.is_empty()) {
+        // A workspace outside of the reach was refused before.
+        let sql = format!("select 1 from {table} where name = $1 limit 1");
+        return transaction.exists(&sql, vec![name.into()]).await;
+    }
+    let mut parameters = Parameters::with(transaction.dialect(), vec![name.into()]);
+    let mut conditions = vec![format!("{table}.name = $1")];
+    for (column, names) in [("workspace.name", &reach.workspaces), ("environment.name", &reach.environments)] {
+        conditions.extend((!names.is_empty()).then(|| parameters.any_text(column, names.clone())));
+    }
+    let sql = format!(
+        "select 1 from deployment_target join environment on environment.id = deployment_target.environment_id \
+         join workload on workload.id = deployment_target.workload_id \
+         join application on application.id = workload.application_id \
+         join workspace on workspace.id = application.workspace_id where {} limit 1",
+        conditions::all(conditions)
+    );
+    transaction.exists(&sql, parameters.into_values()).await
 }
 
 /// Parses the labels in a column.

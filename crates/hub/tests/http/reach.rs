@@ -232,14 +232,6 @@ async fn each_reach_limit_works_alone_and_shows_its_own_rows() {
 async fn names_outside_the_reach_are_not_found() {
     let (hub, _) = company().await;
     let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
-    for path in [
-        "/api/v1/deployments?environment=hidden-env",
-        "/api/v1/history?workspace=hidden-team",
-        "/api/v1/compare?from=stage&to=hidden-env",
-        "/api/v1/events?environment=hidden-env",
-    ] {
-        assert_eq!(get(&hub, &token, path).await.0, StatusCode::FORBIDDEN, "{path}");
-    }
     // Names of the other environment and workspace are not found, and are not suggested.
     for path in [
         "rollouts/hidden-team-load",
@@ -249,6 +241,70 @@ async fn names_outside_the_reach_are_not_found() {
     ] {
         let (status, body) = get(&hub, &token, &format!("/api/v1/{path}")).await;
         assert!(status == StatusCode::NOT_FOUND && !body.contains("did you mean"), "{path}: {body}");
+    }
+}
+
+/// The queries that can name something outside of the reach, with `NAME` instead of the name, and the names that exist in the other environment or workspace.
+const NAMING: &[(&str, &[&str])] = &[
+    ("deployments?environment=NAME", &["hidden-env"]),
+    ("deployments?workspace=NAME", &["hidden-team"]),
+    ("deployments?workload=NAME", &["hidden-team-load"]),
+    ("deployments?application=NAME", &["hidden-team-app"]),
+    ("deployments?target=NAME", &["hidden-team-load-stage", "web-hidden-env"]),
+    ("environments?environment=NAME", &["hidden-env"]),
+    ("environments?workspace=NAME", &["hidden-team"]),
+    ("targets?environment=NAME", &["hidden-env"]),
+    ("targets?workspace=NAME", &["hidden-team"]),
+    ("places/states?environment=NAME", &["hidden-env"]),
+    ("places/states?workspace=NAME", &["hidden-team"]),
+    ("places/states?workload=NAME", &["hidden-team-load"]),
+    ("rollouts?environment=NAME", &["hidden-env"]),
+    ("rollouts?workspace=NAME", &["hidden-team"]),
+    ("rollouts?workload=NAME", &["hidden-team-load"]),
+    ("rollouts/NAME", &["hidden-team-load", "hidden-team-9", "hidden-team", "hidden-env"]),
+    ("rollouts/NAME/hosts", &["hidden-team-load", "hidden-team-9"]),
+    ("rollouts/web?environment=NAME", &["hidden-env"]),
+    ("rollouts/web?workspace=NAME", &["hidden-team"]),
+    ("compare?from=stage&to=NAME", &["hidden-env"]),
+    ("compare?from=NAME&to=stage", &["hidden-env"]),
+    ("compare?from=stage&to=stage&workspace=NAME", &["hidden-team"]),
+    ("history?environment=NAME", &["hidden-env"]),
+    ("history?workspace=NAME", &["hidden-team"]),
+    ("history?workload=NAME", &["hidden-team-load"]),
+    ("drift?environment=NAME", &["hidden-env"]),
+    ("drift?workspace=NAME", &["hidden-team"]),
+    ("drift/silent?environment=NAME", &["hidden-env"]),
+    ("drift/silent?workspace=NAME", &["hidden-team"]),
+    ("events?environment=NAME", &["hidden-env"]),
+    ("events?workspace=NAME", &["hidden-team"]),
+    ("promotion-events?environment=NAME", &["hidden-env"]),
+    ("promotions/NAME", &["hidden-env"]),
+    ("syncs/NAME", &["hidden-env"]),
+];
+
+/// The status and the problem of a query about a name, in which the name is replaced.
+async fn refusal(hub: &Hub, token: &TokenText, path: &str, name: &str) -> (StatusCode, String) {
+    let (status, body) = get(hub, token, &format!("/api/v1/{}", path.replace("NAME", name))).await;
+    (status, body.replace(name, "NAME"))
+}
+
+#[tokio::test]
+async fn unknown_names_and_names_outside_the_reach_can_not_be_told_apart() {
+    let (hub, _) = company().await;
+    let both = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
+    let of_environment = hub.token("e", Scope::Read(reach(&[], &["stage"]))).await;
+    let of_workspace = hub.token("w", Scope::Read(reach(&["open-team"], &[]))).await;
+    for (path, names) in NAMING {
+        for name in *names {
+            let hiding = if name.contains("env") { &of_environment } else { &of_workspace };
+            for token in [&both, hiding] {
+                let hidden = refusal(&hub, token, path, name).await;
+                assert_eq!(hidden, refusal(&hub, token, path, "unknown-name").await, "{path} {name}");
+                let is_of_everything = *path == "syncs/NAME";
+                let expected = if is_of_everything { StatusCode::FORBIDDEN } else { StatusCode::NOT_FOUND };
+                assert_eq!(hidden.0, expected, "{path} {name}: {}", hidden.1);
+            }
+        }
     }
 }
 
