@@ -44,6 +44,7 @@ pub fn with_pages(api: Router) -> Router {
         .route("/drift", get(pages::drift::page))
         .route("/history", get(pages::history::page))
         .route("/compare", get(pages::compare::page))
+        .route("/sign-in", get(pages::sign_in::page))
         .route("/assets/{digest}/{name}", get(assets::asset))
         .route("/{*path}", any(elsewhere))
         .with_state(Site { api: api.clone() });

@@ -72,7 +72,7 @@ pub(crate) struct RefusalPage<'a> {
 
 impl RefusalPage<'_> {
     /// The response if the reader is not known.
-    pub(crate) fn without_reader(refusal: Refusal) -> Response {
-        respond(refusal.status, &RefusalPage { visit: None, refusal: &refusal })
+    pub(crate) fn without_reader(refusal: &Refusal) -> Response {
+        respond(refusal.status, &RefusalPage { visit: None, refusal })
     }
 }

@@ -9,7 +9,7 @@ use hub_api::client::{Client, ClientError};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use hub_api::tokens::Caller;
+use hub_api::sessions::{AuthenticationMethod, SessionState};
 use serde::de::DeserializeOwned;
 
 use crate::Site;
@@ -26,7 +26,7 @@ pub(crate) struct Visit {
     /// The API, with the reader's credentials.
     pub(crate) api: Client<InProcess>,
     /// The reader.
-    pub(crate) caller: Caller,
+    pub(crate) caller: SessionState,
     /// The address of this page.
     pub(crate) address: Address,
     /// The time of the state that the page shows. None: now.
@@ -42,13 +42,13 @@ impl Visit {
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let address = Address::from_encoded(uri.path(), uri.query().unwrap_or_default());
         let api = Client::over(InProcess::new(site.api, &parts.headers));
-        let caller = match api.caller().await {
+        let caller = match api.session().await {
             Ok(caller) => caller,
             Err(ClientError::Refused { status: 401, .. }) => {
                 let sign_in = Address::of(["sign-in"]).with("return", &address.to_string());
                 return Err(Redirect::to(&sign_in.to_string()).into_response());
             }
-            Err(error) => return Err(RefusalPage::without_reader(Refusal::from(error))),
+            Err(error) => return Err(RefusalPage::without_reader(&Refusal::from(error))),
         };
         let at = address.get("at").map(str::parse::<Timestamp>);
         let visit = Self { api, caller, at: None, now: Timestamp::now(), path: uri.path().to_owned(), address };
@@ -71,6 +71,11 @@ impl Visit {
     /// The address of a page of the navigation, at the same time.
     pub(crate) fn nav(&self, name: &str) -> String {
         self.to((!name.is_empty()).then_some(name)).to_string()
+    }
+
+    /// Whether the reader has a session that can end.
+    pub(crate) fn has_session(&self) -> bool {
+        self.caller.authentication == AuthenticationMethod::Session
     }
 
     /// Whether this is a page of a part of the navigation.

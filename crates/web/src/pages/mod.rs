@@ -11,3 +11,4 @@ mod list;
 pub(crate) mod overview;
 pub(crate) mod rollout;
 pub(crate) mod rollouts;
+pub(crate) mod sign_in;
