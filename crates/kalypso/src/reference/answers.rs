@@ -4,13 +4,14 @@ mod listing;
 mod schema;
 
 use application::explain::ExplainedTarget;
+use hub_api::compiled::{ExplainedAssignment, ExplainedValue};
 use workbench::answers::branch_edit::BranchEditFields;
 use workbench::answers::codeowners::CodeOwnersFields;
 use workbench::answers::compare::EnvironmentComparison;
 use workbench::answers::config_history::ConfigHistoryFields;
 use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
-use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
+use workbench::answers::explain::NameOverviews;
 use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::publish::EnvironmentPublication;

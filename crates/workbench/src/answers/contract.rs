@@ -5,12 +5,11 @@ use engine::answers::contract::{
     Advice, Ask, AskedValue, Contract, GivenValue, MissingValue, PlaceCount, UnassignedTarget, UnmetLabel,
     WorkloadContract, WrongValue,
 };
+use hub_api::compiled::SourcePosition;
 use model::diagnostic::AssignmentId;
 use model::locate::Locator;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::listing::position::SourcePosition;
 
 /// The contract of an environment, with the places of its objects.
 pub struct EnvironmentContract<'a> {

@@ -1,11 +1,10 @@
 //! Changes of objects, with their effect on other assignments.
 
 use engine::answers::why_not::{ChangeReach, EditAction, ObjectEdit, SuggestedChange};
+use hub_api::compiled::SourcePosition;
 use model::locate::Locator;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::listing::position::SourcePosition;
 
 /// A change after which something would apply.
 #[derive(Serialize, ToSchema)]

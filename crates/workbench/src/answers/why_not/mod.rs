@@ -9,6 +9,7 @@ use engine::answers::why_not::{
     NearPolicy, Obstacle, SourcedLabel, Standing, ValueStanding, WhyNot,
 };
 use engine::compile::Prepared;
+use hub_api::compiled::SourcePosition;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin};
 use model::fleet::Fleet;
 use model::kind::Kind;
@@ -20,7 +21,6 @@ use utoipa::ToSchema;
 
 use self::change::ChangeFields;
 use crate::EnvironmentSource;
-use crate::listing::position::SourcePosition;
 
 /// A question about one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
