@@ -4,6 +4,7 @@ mod arguments;
 mod cache;
 mod cache_key;
 mod commands;
+mod compiled_environments;
 mod compiling;
 mod completion;
 mod configuration;

@@ -9,6 +9,7 @@ pub mod branch;
 pub mod change;
 pub mod checkout_paths;
 mod commit_range;
+pub mod compiled;
 pub mod config_versions;
 pub mod contained_files;
 pub mod diagnostics;

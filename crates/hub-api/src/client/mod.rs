@@ -1,5 +1,6 @@
 //! A client of a hub over HTTP: for queries, reports, publications and management.
 
+mod compiled;
 mod events;
 mod management;
 mod promotions;

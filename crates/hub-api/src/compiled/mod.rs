@@ -3,6 +3,7 @@
 mod explain;
 mod position;
 mod published_content;
+mod service;
 
 pub use self::explain::{
     ExplainedAssignment, ExplainedCheck, ExplainedHold, ExplainedLabel, ExplainedLine, ExplainedPart, ExplainedPin,
@@ -10,3 +11,4 @@ pub use self::explain::{
 };
 pub use self::position::SourcePosition;
 pub use self::published_content::{PublishedContent, PublishedOrigins};
+pub use self::service::{AssignmentName, CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope};
