@@ -6,7 +6,9 @@ use std::time::Duration;
 use delivery::reading::ReadAt;
 use hub::server::Server;
 use hub_api::compiled::{
-    AssignmentName, CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope, ExplainedAssignment,
+    AssignmentName, AssignmentQuery, CompiledAnswer, CompiledAssignments, CompiledEnvironments, CompiledFindings,
+    CompiledRefusal, CompiledScope, ContractFields, ContractQuery, ExplainedAssignment, FindingQuery, WhyNotFields,
+    WhyNotQuery,
 };
 use hub_api::syncs::SyncService as _;
 use model::similar;
@@ -64,6 +66,38 @@ impl CompiledEnvironments for ServedEnvironments {
         key: Option<&str>,
     ) -> Result<CompiledAnswer<ExplainedAssignment>, CompiledRefusal> {
         self.state(scope, ReadAt::Admitted)?.visible_in(scope).explain(name, key)
+    }
+
+    fn assignments(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &AssignmentQuery,
+    ) -> Result<CompiledAnswer<CompiledAssignments>, CompiledRefusal> {
+        self.state(scope, ReadAt::Admitted)?.visible_in(scope).assignments(query)
+    }
+
+    fn why_not(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &WhyNotQuery,
+    ) -> Result<CompiledAnswer<WhyNotFields>, CompiledRefusal> {
+        self.state(scope, ReadAt::Heads)?.visible_in(scope).why_not(query)
+    }
+
+    fn contract(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &ContractQuery,
+    ) -> Result<CompiledAnswer<ContractFields>, CompiledRefusal> {
+        self.state(scope, ReadAt::Heads)?.visible_in(scope).contract(query)
+    }
+
+    fn findings(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &FindingQuery,
+    ) -> Result<CompiledAnswer<CompiledFindings>, CompiledRefusal> {
+        self.state(scope, ReadAt::Admitted)?.visible_in(scope).findings(query)
     }
 }
 

@@ -39,7 +39,6 @@ mod telemetry;
 mod terminal;
 mod times;
 mod unread_changes;
-mod visible;
 
 use std::process::ExitCode;
 

@@ -25,6 +25,7 @@ pub mod process_lock;
 pub mod releases;
 pub mod source;
 pub mod states;
+pub mod visible;
 pub mod working_trees;
 
 pub use self::error::{Error, Failure, FailureKind, destination_failure};

@@ -1,9 +1,22 @@
 //! The values that workloads ask for, and the values that the platform gives.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::position::SourcePosition;
+
+/// Whose contract is asked for. With a workload or a place, the answer has the details of each value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct ContractQuery {
+    /// The workload. Without it: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// The cluster type or cluster. Without it: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
 
 /// The contracts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

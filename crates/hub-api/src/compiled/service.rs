@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::assignments::{AssignmentQuery, CompiledAssignments};
+use super::contract::{ContractFields, ContractQuery};
 use super::explain::ExplainedAssignment;
+use super::findings::{CompiledFindings, FindingQuery};
+use super::why_not::{WhyNotFields, WhyNotQuery};
 use crate::syncs::SyncSource;
 use crate::tokens::Reach;
 
@@ -21,6 +25,46 @@ pub trait CompiledEnvironments: std::fmt::Debug + Send + Sync {
         name: &AssignmentName,
         key: Option<&str>,
     ) -> Result<CompiledAnswer<ExplainedAssignment>, CompiledRefusal>;
+
+    /// Lists assignments.
+    ///
+    /// # Errors
+    /// If a name of the query is unknown, the query is wrong, or the environment can't be read.
+    fn assignments(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &AssignmentQuery,
+    ) -> Result<CompiledAnswer<CompiledAssignments>, CompiledRefusal>;
+
+    /// Why an assignment does not exist, or why an object does not apply to it.
+    ///
+    /// # Errors
+    /// If the query is wrong, its target is outside of the reach, or the environment can't be read.
+    fn why_not(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &WhyNotQuery,
+    ) -> Result<CompiledAnswer<WhyNotFields>, CompiledRefusal>;
+
+    /// The values that workloads ask for, and the values that the platform gives.
+    ///
+    /// # Errors
+    /// If there is no such workload or place, or the environment can't be read.
+    fn contract(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &ContractQuery,
+    ) -> Result<CompiledAnswer<ContractFields>, CompiledRefusal>;
+
+    /// Lists what is wrong, also if not all of the environment can be read.
+    ///
+    /// # Errors
+    /// If a name of the query is unknown, the query is wrong, or the environment can't be read at all.
+    fn findings(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &FindingQuery,
+    ) -> Result<CompiledAnswer<CompiledFindings>, CompiledRefusal>;
 }
 
 /// What a question is about, and what its caller may see.

@@ -1,9 +1,28 @@
 //! Why an assignment does not exist, or why an object does not apply to it.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::position::SourcePosition;
+
+/// What should exist, or apply. A place, a target or both are needed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct WhyNotQuery {
+    /// The cluster type or cluster. Without it: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The deployment target. Without it: any. A token for some workspaces needs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// An object that should apply to the assignment: `configmap/NAME` or `schema/NAME`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// A key of the `ConfigMap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
 
 /// The answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

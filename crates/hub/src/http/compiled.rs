@@ -1,6 +1,10 @@
 //! The routes of questions about compiled environments: one file for each question.
 
+mod assignments;
+mod contract;
 mod explain;
+mod findings;
+mod why_not;
 
 use std::sync::Arc;
 
@@ -24,7 +28,11 @@ use super::question_request::{answer, read, refuse_other};
 use crate::limits::{COMPILED_AT_ONCE, COMPILED_RETRY, COMPILED_TIMEOUT, COMPILED_WAIT};
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    explain::routes(routes)
+    let routes = assignments::routes(routes);
+    let routes = explain::routes(routes);
+    let routes = why_not::routes(routes);
+    let routes = contract::routes(routes);
+    findings::routes(routes)
 }
 
 /// The room for questions.

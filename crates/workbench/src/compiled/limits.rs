@@ -17,3 +17,9 @@ pub(super) const FRESH: Duration = Duration::from_secs(5);
 /// The sources are read again after this time, also if no sync says that they changed. It is the usual time after which the service syncs an environment in any
 /// case.
 pub(super) const AGE_MAX: Duration = Duration::from_mins(5);
+
+/// The number of affected assignments that are named with a finding. The list of assignments has all of them.
+pub(super) const FINDING_ASSIGNMENTS_MAX: usize = 20;
+
+/// The number of positions of a finding. The first ones say what is wrong; an object that exists many times has one for each.
+pub(super) const FINDING_PLACES_MAX: usize = 10;

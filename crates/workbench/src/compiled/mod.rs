@@ -2,12 +2,16 @@
 //!
 //! The answers are those of [`crate::answers`], limited to what the caller may see. [`store`] keeps compiled environments between questions.
 
+mod assignments;
+mod contract;
 mod explain;
+mod findings;
 mod limits;
 mod scope;
 pub mod store;
+mod why_not;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use delivery::access::RepositoryAccess;
 use delivery::output::compilation::KnownResults;
@@ -17,6 +21,7 @@ use engine::compile::{Compiled, Prepared};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 
+use self::findings::StateFindings;
 use crate::Error;
 
 /// An environment that was read and compiled.
@@ -24,6 +29,7 @@ pub struct CompiledState {
     /// The environment. It may be incomplete.
     loaded: Loaded,
     compiled: Compiled,
+    findings: OnceLock<StateFindings>,
 }
 
 /// Which environment is read, and at which commits.
@@ -54,17 +60,12 @@ impl CompiledState {
             let mut known = KnownResults::new(Some(access.settings.memo_file(environment)));
             known.compile(&loaded, &Progress::default(), None)
         };
-        Ok(Self { loaded, compiled })
+        Ok(Self { loaded, compiled, findings: OnceLock::new() })
     }
 
-    /// The environment as it was read.
-    pub fn loaded(&self) -> &Loaded {
-        &self.loaded
-    }
-
-    /// The compiled environment.
-    pub fn compiled(&self) -> &Compiled {
-        &self.compiled
+    /// The findings. They are collected for the first question about them.
+    fn findings(&self) -> &StateFindings {
+        self.findings.get_or_init(|| StateFindings::new(self))
     }
 
     fn prepared(&self) -> &Prepared {

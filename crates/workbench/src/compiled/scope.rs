@@ -1,5 +1,10 @@
 //! What the caller of a question may see of an environment.
 
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use engine::compile::Prepared;
 use engine::schedule::target::Target;
 use git::load::{Read, ReadRole};
 use hub_api::compiled::{AssignmentName, CompiledAnswer, CompiledRefusal, CompiledScope};
@@ -16,6 +21,25 @@ use super::CompiledState;
 pub struct VisibleState<'a> {
     pub(super) state: &'a CompiledState,
     pub(super) scope: CompiledScope<'a>,
+}
+
+/// An environment with the targets that a caller may see.
+pub(super) enum OwnPrepared<'a> {
+    /// It may see all of them.
+    All(&'a Prepared),
+    /// Only some of them.
+    Own(Box<Prepared>),
+}
+
+impl Deref for OwnPrepared<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        match self {
+            Self::All(prepared) => prepared,
+            Self::Own(prepared) => prepared,
+        }
+    }
 }
 
 impl CompiledState {
@@ -47,6 +71,64 @@ impl VisibleState<'_> {
         let id = AssignmentId { place, target };
         let assignment = self.state.compiled.get(&id).ok_or_else(unknown)?;
         if assignment.target().is_some_and(|target| self.has(target)) { Ok(id) } else { Err(unknown()) }
+    }
+
+    /// Checks that the caller may see a target.
+    ///
+    /// # Errors
+    /// If not, or if there is none: both are the same.
+    pub(super) fn check_target(&self, target: &str) -> Result<(), CompiledRefusal> {
+        let visible = || self.state.prepared().targets().iter().filter(|known| self.has(known));
+        if visible().any(|known| known.name.as_str() == target) {
+            return Ok(());
+        }
+        let similar = similar::nearest(target, visible().map(|known| known.name.as_str()));
+        Err(self.unknown("deployment target", target, similar.map(|name| format!("did you mean `{name}`?"))))
+    }
+
+    /// Checks that the caller may see a workload of the environment.
+    ///
+    /// # Errors
+    /// If not, or if there is none: both are the same.
+    pub(super) fn check_workload(&self, workload: &str) -> Result<(), CompiledRefusal> {
+        let known = self.workloads();
+        if known.contains(workload) {
+            return Ok(());
+        }
+        let similar = similar::nearest(workload, known.iter().copied());
+        Err(self.unknown("workload", workload, similar.map(|name| format!("did you mean `{name}`?"))))
+    }
+
+    /// The workloads that the caller may see.
+    fn workloads(&self) -> BTreeSet<&str> {
+        let targets = self.state.prepared().targets().iter().filter(|target| self.has(target));
+        targets.map(|target| target.workload()).collect()
+    }
+
+    /// The refusal of a cluster type or cluster that the environment does not have.
+    pub(super) fn unknown_place(&self, place: &str) -> CompiledRefusal {
+        let places = self.state.compiled.places();
+        let similar = similar::nearest(place, places.iter().map(PlaceName::as_str));
+        let hint = similar.map(|name| format!("did you mean `{name}`?"));
+        self.unknown("cluster type or cluster", place, hint)
+    }
+
+    /// The environment with the targets that the caller may see only, so that nothing counts or names others.
+    pub(super) fn own_prepared(&self) -> OwnPrepared<'_> {
+        let prepared = self.state.prepared();
+        if self.is_everything() {
+            return OwnPrepared::All(prepared);
+        }
+        let fleet = prepared.fleet();
+        let mut own = Fleet::clone(fleet);
+        let workloads =
+            fleet.workloads.iter().filter(|(_, workload)| self.scope.reach.has_workspace(&workload.workspace));
+        own.workloads = Arc::new(workloads.map(|(name, workload)| (name.clone(), workload.clone())).collect());
+        own.conflicting_claims = Arc::default();
+        for target in prepared.targets().iter().filter(|target| !self.has(target)) {
+            own.deployment_targets.remove(target.name.as_str());
+        }
+        OwnPrepared::Own(Box::new(Prepared::new(&Arc::new(own))))
     }
 
     /// What to do about an unknown assignment.
@@ -114,6 +196,11 @@ impl VisibleState<'_> {
             ReadRole::Manifests(workload) => has(fleet.workloads.get(&**workload).map(|workload| &*workload.workspace)),
         }
     }
+}
+
+/// The refusal of a query that is not possible in this form.
+pub(super) fn wrong(reason: &str, hint: &str) -> CompiledRefusal {
+    CompiledRefusal::Wrong { reason: reason.to_owned(), hint: Some(hint.to_owned()) }
 }
 
 /// A commit of a source, as answers show it.

@@ -63,6 +63,19 @@ pub struct WhyNotAnswer<'l> {
     pub elsewhere: Vec<String>,
 }
 
+impl AppliedObject {
+    /// The object that a word names: `configmap/west-us`. None if the word is something else.
+    pub fn parse(word: &str) -> Option<Self> {
+        let (kind, name) = word.split_once('/')?;
+        let kind = match kind.to_ascii_lowercase().replace('-', "").as_str() {
+            "configmap" | "configmaps" | "config" | "configs" | "cm" => AppliedKind::ConfigMap,
+            "schema" | "schemas" | "configschema" | "configschemas" => AppliedKind::Schema,
+            _ => return None,
+        };
+        Some(Self { kind, name: name.to_owned() })
+    }
+}
+
 impl WhyNotQuestion {
     /// The question about an assignment.
     pub fn of_assignment(id: &AssignmentId) -> Self {
