@@ -32,7 +32,7 @@ pub const RACES_MAX: usize = 5;
 const ALL: &str = "all";
 
 /// The commits at which the sources of an environment are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReadAt {
     /// The admitted commits, from which its output is rendered. A source without a recorded commit is read at its head.
     #[default]

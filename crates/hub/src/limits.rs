@@ -31,6 +31,19 @@ pub const COUNTS_AT_ONCE: usize = 2;
 /// How long a question waits for its permit to count. With the time for counting, this is below the usual timeouts of clients.
 pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 
+/// Questions about compiled environments that are answered at the same time. Each may read repositories and compile an environment, with all processors.
+pub const COMPILED_AT_ONCE: usize = 4;
+
+/// How long a question about a compiled environment waits for its turn. Those before it usually take milliseconds.
+pub const COMPILED_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the answer to a question about a compiled environment may take. It is below the time limit of clients. A first question about a large environment
+/// may need more; the work goes on, and a later request gets its result.
+pub const COMPILED_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// When a question about a compiled environment may be asked again, if it is not answered in time.
+pub const COMPILED_RETRY: Duration = Duration::from_secs(3);
+
 /// Reconcilers that are examined to count rollout states at a timestamp.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 

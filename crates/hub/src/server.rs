@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_api::compiled::CompiledEnvironments;
 use hub_api::promotions::PromotionService;
 use hub_api::publication::PublicationError;
 use hub_api::sink::{BoxFuture, DesiredStateSink, ReportSink};
@@ -159,6 +160,13 @@ impl Server {
     #[must_use]
     pub fn promoting(mut self, promotions: Arc<dyn PromotionService>) -> Self {
         self.app = self.app.promoting(promotions);
+        self
+    }
+
+    /// Adds the program that compiles environments, and answers questions about them.
+    #[must_use]
+    pub fn compiling(mut self, compiled: Arc<dyn CompiledEnvironments>) -> Self {
+        self.app = self.app.compiling(compiled);
         self
     }
 

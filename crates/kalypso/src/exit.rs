@@ -10,7 +10,7 @@ use workbench::FailureKind;
 pub(crate) use workbench::{Failure, destination_failure};
 
 use crate::reporting;
-use crate::visible::message;
+use workbench::visible::message;
 
 /// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod arguments;
 mod cache;
 mod cache_key;
 mod commands;
+mod compiled_environments;
 mod compiling;
 mod completion;
 mod configuration;
@@ -38,7 +39,6 @@ mod telemetry;
 mod terminal;
 mod times;
 mod unread_changes;
-mod visible;
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::progress::{Progress, ProgressPhase, Seen};
 
 use crate::terminal::{count, thousands};
-use crate::visible::message;
+use workbench::visible::message;
 
 /// No progress is shown for work that takes less time than this.
 const QUIET: Duration = Duration::from_millis(500);

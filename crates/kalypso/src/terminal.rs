@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::table;
-use crate::visible::{escaped_json, message, visible};
+use workbench::visible::{escaped_json, message, visible};
 
 /// Whether warnings and notes are suppressed.
 static IS_SILENT: AtomicBool = AtomicBool::new(false);

@@ -36,11 +36,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use checks::EvidenceSources;
-use delivery::access::{ControlPlaneSettings, SharedRepositories};
+use delivery::access::{ControlPlaneSettings, RepositoryAccess, SharedRepositories};
 use delivery::publication::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
 use git_host::secret::SecretSource;
 use hub_api::leases::Leases;
+use model::name::EnvironmentName;
 
 use self::environment::Environment;
 use self::metrics::Metrics;
@@ -149,6 +150,12 @@ impl Service {
         let (parts, end) = (self.parts(), Instant::now() + patience);
         parts.iter().for_each(|part| part.stop());
         parts.iter().for_each(|part| part.wait_until_stopped(end.saturating_duration_since(Instant::now())));
+    }
+
+    /// The access to the repositories of an environment, with its name in its control plane. None if there is no such environment.
+    pub fn access(&self, environment: &str) -> Option<(Arc<RepositoryAccess>, EnvironmentName)> {
+        let (part, environment) = self.find(environment)?;
+        Some((part.access(), environment.name.clone()))
     }
 
     fn parts(&self) -> Vec<Arc<Shared>> {

@@ -8,8 +8,8 @@ use http::{StatusCode, header};
 use hub_api::client::{Client, ClientError};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
-use hub_api::timestamp::Timestamp;
 use hub_api::sessions::{AuthenticationMethod, SessionState};
+use hub_api::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::Site;

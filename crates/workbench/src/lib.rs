@@ -9,6 +9,7 @@ pub mod branch;
 pub mod change;
 pub mod checkout_paths;
 mod commit_range;
+pub mod compiled;
 pub mod config_versions;
 pub mod contained_files;
 pub mod diagnostics;
@@ -24,6 +25,7 @@ pub mod process_lock;
 pub mod releases;
 pub mod source;
 pub mod states;
+pub mod visible;
 pub mod working_trees;
 
 pub use self::error::{Error, Failure, FailureKind, destination_failure};

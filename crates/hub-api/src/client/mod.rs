@@ -1,5 +1,6 @@
 //! A client of a hub: for queries, reports, publications and management.
 
+mod compiled;
 mod events;
 mod http;
 mod management;

@@ -2,6 +2,7 @@
 
 mod audit;
 mod caller;
+mod compiled;
 mod cookies;
 mod events;
 mod extract;
@@ -35,6 +36,7 @@ mod watches;
 use std::sync::Arc;
 
 use axum::Router;
+use hub_api::compiled::CompiledEnvironments;
 use hub_api::promotions::PromotionService;
 use hub_api::syncs::SyncService;
 use hub_api::watches::WatchedBranches;
@@ -71,6 +73,8 @@ pub struct App {
     pub service: Option<Arc<dyn SyncService>>,
     /// The service that moves changes through environments; none if the process is only a hub.
     pub promotions: Option<Arc<dyn PromotionService>>,
+    /// The program that compiles environments; none if the process is only a hub.
+    pub compiled: Option<Arc<dyn CompiledEnvironments>>,
     /// The rules of the configuration.
     pub rules: Configured<Rule>,
     /// The metrics of the hub.
@@ -78,6 +82,7 @@ pub struct App {
     room: Arc<Semaphore>,
     webhook_room: Arc<Semaphore>,
     wrong_sign_ins: Arc<WrongSignIns>,
+    compiled_room: Arc<Semaphore>,
     is_stopping: Arc<watch::Sender<bool>>,
 }
 
@@ -94,11 +99,13 @@ impl App {
             watches: None,
             service: None,
             promotions: None,
+            compiled: None,
             rules,
             metrics: Arc::new(Metrics::new()),
             room,
             webhook_room: syncs::room(),
             wrong_sign_ins: Arc::default(),
+            compiled_room: compiled::room(),
             is_stopping,
         }
     }
@@ -119,6 +126,12 @@ impl App {
     #[must_use]
     pub fn promoting(self, promotions: Arc<dyn PromotionService>) -> Self {
         Self { promotions: Some(promotions), ..self }
+    }
+
+    /// Sets the program that compiles environments.
+    #[must_use]
+    pub fn compiling(self, compiled: Arc<dyn CompiledEnvironments>) -> Self {
+        Self { compiled: Some(compiled), ..self }
     }
 
     /// Sets the rules.

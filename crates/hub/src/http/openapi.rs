@@ -11,8 +11,8 @@ use http::header;
 use super::App;
 use super::operations::Routes;
 use super::{
-    audit, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions, reports, rules,
-    sessions, sign_in, syncs, tokens, watches,
+    audit, compiled, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions,
+    reports, rules, sessions, sign_in, syncs, tokens, watches,
 };
 
 /// The path of the description.
@@ -31,6 +31,7 @@ pub(super) fn routes() -> Routes {
         syncs::routes,
         promotions::routes,
         questions::routes,
+        compiled::routes,
         events::routes,
         rules::routes,
         tokens::routes,

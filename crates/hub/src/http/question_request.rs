@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
+use utoipa::openapi::path::Parameter;
 
 use super::App;
 use super::caller::LimitedReader;
@@ -71,7 +72,7 @@ impl<T> QuestionRequest<T> {
         if !prune(reach, &mut pruned) {
             return Err(with_limit(ProblemResponse::new(ProblemType::NotFound, "there is no such thing")));
         }
-        self::answer(&self.headers, Ok(pruned))
+        self::answer(&self.headers, Ok::<_, QuestionError>(pruned))
     }
 }
 
@@ -85,22 +86,31 @@ pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, ProblemRespo
 
 /// Refuses unknown parameters: a misspelled filter must not select everything.
 fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
+    refuse_other(parts, &[Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat())
+}
+
+/// Refuses all parameters except the known ones.
+pub(super) fn refuse_other(parts: &Parts, known: &[Parameter]) -> Result<(), ProblemResponse> {
     let given: Vec<(String, String)> = read(parts)?;
-    let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
     match given.iter().find(|(name, _)| known.iter().all(|known| known.name != *name)) {
         None => Ok(()),
         Some((name, _)) => {
             let known: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
             let problem = ProblemResponse::new(ProblemType::Malformed, format!("there is no parameter `{name}` here"));
-            Err(problem.hint(format!("there are {}", known.join(", "))))
+            let hint =
+                if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
+            Err(problem.hint(hint))
         }
     }
 }
 
 /// The answer as JSON, with its `ETag`. The status is 304, without a body, if `If-None-Match` names that tag.
-fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, ProblemResponse> {
-    let body =
-        serde_json::to_vec(&answer?).map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
+pub(super) fn answer<T: Serialize, E: Into<ProblemResponse>>(
+    headers: &HeaderMap,
+    answer: Result<T, E>,
+) -> Result<Response, ProblemResponse> {
+    let body = serde_json::to_vec(&answer.map_err(Into::into)?)
+        .map_err(|error| ProblemResponse::new(ProblemType::Mistake, error.to_string()))?;
     let digest = Sha256::digest(&body);
     let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
     let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));

@@ -36,7 +36,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
 struct Nothing {}
 
 /// All responses of a question except 200, for the description of the API.
-struct NotAnswered;
+pub(super) struct NotAnswered;
 
 impl IntoResponses for NotAnswered {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {

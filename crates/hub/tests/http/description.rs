@@ -256,7 +256,9 @@ async fn answers_are_as_described_and_have_no_other_fields() {
     let answered: BTreeSet<_> = seen.iter().filter(|(_, status)| *status == 200).map(|(path, _)| &**path).collect();
     let paths: BTreeSet<_> = description["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     // The remaining paths take no body in this test, or their responses do not end, or they need the service.
-    let left: Vec<_> = paths.difference(&answered).copied().collect();
+    // Questions about compiled environments are tested with the program that answers them.
+    let of_compiled = |path: &&str| path.starts_with("/api/v1/environments/");
+    let left: Vec<_> = paths.difference(&answered).copied().filter(|path| !of_compiled(path)).collect();
     let of_hosts = ["/api/v1/hosts/{name}", "/api/v1/hosts/{name}/restore", "/api/v1/hosts/{name}/retire"];
     let promotions = ["/api/v1/promotions/{environment}", "/api/v1/promotions/{environment}/commands"];
     let of_service = ["/api/v1/sync", "/api/v1/syncs/{environment}"];

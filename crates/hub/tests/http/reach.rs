@@ -23,6 +23,12 @@ enum Expected {
 const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/deployments", Limited(&["/api/v1/deployments", "/api/v1/deployments?status=succeeded,failed"])),
     ("get", "/api/v1/environments", Limited(&["/api/v1/environments"])),
+    // What a limited token gets of them is tested with the program that answers.
+    ("get", "/api/v1/environments/{environment}/assignments", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/assignments/{place}/{target}", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/contract", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/findings", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/why-not", Limited(&[])),
     ("get", "/api/v1/targets", Limited(&["/api/v1/targets"])),
     ("get", "/api/v1/places/states", Limited(&["/api/v1/places/states", "/api/v1/places/states?workload=web"])),
     ("get", "/api/v1/rollouts", Limited(&["/api/v1/rollouts"])),

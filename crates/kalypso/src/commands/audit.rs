@@ -9,8 +9,8 @@ use crate::arguments::{Audit, AuditCommand, AuditFormat, ExportAudit, Format, So
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::times::timestamp;
-use crate::visible::visible;
 use crate::{loading, terminal};
+use workbench::visible::visible;
 
 pub(super) fn run(options: &Audit) -> anyhow::Result<Exit> {
     let AuditCommand::Export(options) = &options.command;

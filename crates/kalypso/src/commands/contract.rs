@@ -11,7 +11,7 @@ use delivery::sources::loaded::Loaded;
 use engine::answers::contract::{AskedValue, Contract, ContractScope, WorkloadContract};
 use engine::compile::Prepared;
 use model::name::{ClusterName, ClusterTypeName};
-use workbench::answers::contract::{ContractFields, EnvironmentContract};
+use workbench::answers::contract::{EnvironmentContract, contract_fields};
 use workbench::source::complete;
 
 use crate::arguments::{self, Format, PlanFormat};
@@ -50,8 +50,8 @@ pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
     match options.output {
         PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
         PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
-        PlanFormat::Json => terminal::answer(&terminal::structured(&ContractFields::new(&mut shown), Format::Json))?,
-        PlanFormat::Yaml => terminal::answer(&terminal::structured(&ContractFields::new(&mut shown), Format::Yaml))?,
+        PlanFormat::Json => terminal::answer(&terminal::structured(&contract_fields(&mut shown), Format::Json))?,
+        PlanFormat::Yaml => terminal::answer(&terminal::structured(&contract_fields(&mut shown), Format::Yaml))?,
     }
     let has_problems = contracts.iter().flat_map(|contract| &contract.workloads).any(WorkloadContract::has_problems);
     Ok(Exit::Good.unless(has_problems))

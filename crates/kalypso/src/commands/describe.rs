@@ -58,7 +58,7 @@ impl Answer {
             if !self.text.is_empty() {
                 self.text.push_str("\n\n");
             }
-            self.text.push_str(&crate::visible::visible(&text::text(&description, environment)));
+            self.text.push_str(&workbench::visible::visible(&text::text(&description, environment)));
             self.text.push_str(&text::problems(&description.report));
         } else {
             self.items.push(DescriptionFields::new(description, &mut environment.view));

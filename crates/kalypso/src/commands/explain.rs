@@ -14,7 +14,7 @@ use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
-use workbench::answers::explain::{AssignmentFacts, ExplainedAssignment, ExplainedValue};
+use workbench::answers::explain::{AssignmentFacts, explained_assignment, explained_value};
 
 use self::context::ExplanationContext;
 use super::why_not::{self, Asked};
@@ -75,7 +75,7 @@ fn printed(answer: &str, format: Format, exit: Exit) -> anyhow::Result<Exit> {
 fn value_answer(options: &Explain, (loaded, id): (&Loaded, &AssignmentId), reason: &ValueReason) -> String {
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        return terminal::structured(&ExplainedValue::new(reason, &mut locator), options.output);
+        return terminal::structured(&explained_value(reason, &mut locator), options.output);
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words =
@@ -88,7 +88,7 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
     let facts = AssignmentFacts::find(loaded, prepared, id, &terminal::warn)?;
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
-        let answer = ExplainedAssignment::new(&facts, &mut locator);
+        let answer = explained_assignment(&facts, &mut locator);
         return Some(terminal::structured(&answer, options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);

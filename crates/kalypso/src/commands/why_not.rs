@@ -11,7 +11,7 @@ use engine::answers::why_not::Obstacle;
 use engine::compile::Prepared;
 use model::diagnostic::AssignmentId;
 use model::progress::Progress;
-use workbench::answers::why_not::{WhyNotAnswer, WhyNotFields, WhyNotQuestion};
+use workbench::answers::why_not::{WhyNotAnswer, WhyNotQuestion, why_not_fields};
 
 use crate::arguments::{Format, SourceOptions, WhyNot};
 use crate::exit::{Exit, Failure};
@@ -98,7 +98,7 @@ fn show(answers: &[WhyNotAnswer<'_>], output: Format) -> anyhow::Result<Exit> {
         let texts: Vec<_> = answers.iter().map(text::text).collect();
         terminal::answer_fitted(&texts.join("\n"), paint::checks)?;
     } else {
-        terminal::answer(&terminal::structured(&WhyNotFields::new(answers), output))?;
+        terminal::answer(&terminal::structured(&why_not_fields(answers), output))?;
     }
     Ok(exit)
 }

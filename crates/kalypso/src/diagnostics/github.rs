@@ -8,7 +8,7 @@ use model::diagnostic::Severity;
 use workbench::diagnostics::{AffectedAssignments, DiagnosticReport, LocatedDiagnostic, Mark, Spot};
 
 use super::affected_text;
-use crate::visible::visible;
+use workbench::visible::visible;
 
 pub(super) fn render(report: &DiagnosticReport<'_>) -> String {
     let mut text = String::new();

@@ -10,8 +10,8 @@ use model::source::{File, Positions};
 use workbench::diagnostics::{AffectedAssignments, DiagnosticReport, HiddenBytes, LocatedDiagnostic, Mark};
 
 use super::affected_text;
-use super::excerpt::Excerpt;
-use crate::visible::visible;
+use workbench::diagnostics::Excerpt;
+use workbench::visible::visible;
 
 /// The maximum number of positions that are shown for a diagnostic.
 const PLACES_SHOWN_MAX: usize = 8;

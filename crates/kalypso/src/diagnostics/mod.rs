@@ -1,7 +1,6 @@
 //! Reports of diagnostics as text: for people, and in formats of other programs.
 
 mod affected_text;
-mod excerpt;
 mod github;
 mod human;
 mod sarif;
@@ -13,7 +12,7 @@ use model::count::{count, thousands};
 use model::diagnostic::Code;
 use workbench::diagnostics::DiagnosticReport;
 
-use crate::visible::escaped_json;
+use workbench::visible::escaped_json;
 
 pub use yaml::to_yaml;
 

@@ -2,7 +2,7 @@
 
 use gotemplate::value::Value;
 
-use crate::visible::{escaped_json, is_visible};
+use workbench::visible::{escaped_json, is_visible};
 
 /// Formats `json` as a YAML document with sorted keys.
 pub fn to_yaml(json: &serde_json::Value) -> String {

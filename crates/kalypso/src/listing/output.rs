@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json};
 use workbench::listing::rows::{ListColumns, ListRow};
 
 use crate::arguments::ListFormat;
-use crate::visible::{escaped_json, visible};
 use crate::{diagnostics, table, terminal};
+use workbench::visible::{escaped_json, visible};
 
 /// The number of bytes that are written at once.
 const PART_BYTES: usize = 1 << 20;

@@ -4,13 +4,13 @@ mod listing;
 mod schema;
 
 use application::explain::ExplainedTarget;
+use hub_api::compiled::{ContractFields, ExplainedAssignment, ExplainedValue, WhyNotFields};
 use workbench::answers::branch_edit::BranchEditFields;
 use workbench::answers::codeowners::CodeOwnersFields;
 use workbench::answers::compare::EnvironmentComparison;
 use workbench::answers::config_history::ConfigHistoryFields;
-use workbench::answers::contract::ContractFields;
 use workbench::answers::describe::Descriptions;
-use workbench::answers::explain::{ExplainedAssignment, ExplainedValue, NameOverviews};
+use workbench::answers::explain::NameOverviews;
 use workbench::answers::new_environment::NewEnvironmentFields;
 use workbench::answers::plan::EnvironmentPlans;
 use workbench::answers::publish::EnvironmentPublication;
@@ -19,7 +19,6 @@ use workbench::answers::rename::RenameFields;
 use workbench::answers::render::RenderedEnvironment;
 use workbench::answers::target_edit::{NewWorkloadFields, TargetEditFields};
 use workbench::answers::template_packs::TemplatePacks;
-use workbench::answers::why_not::WhyNotFields;
 
 use self::schema::of_answer;
 use crate::commands::app::{

@@ -19,6 +19,8 @@ mod application_world;
 #[cfg(test)]
 mod applications;
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bootstrapping;
 #[cfg(test)]
 mod changes;

@@ -47,12 +47,18 @@ impl SignInPage {
 /// Why the last attempt failed, and what to do.
 fn advice(failure: SignInFailure) -> &'static str {
     match failure {
-        SignInFailure::WrongToken => "This token is not valid: it is misspelled, revoked or expired. Paste it again, or ask for another.",
-        SignInFailure::NoPermission => "You are known, but have no permission to read anything here. An administrator can give you a role.",
+        SignInFailure::WrongToken => {
+            "This token is not valid: it is misspelled, revoked or expired. Paste it again, or ask for another."
+        }
+        SignInFailure::NoPermission => {
+            "You are known, but have no permission to read anything here. An administrator can give you a role."
+        }
         SignInFailure::Busy => "Too many attempts failed in a short time. Try again in a minute.",
         SignInFailure::Expired => "The sign-in took too long, or was begun in another browser. Begin again.",
         SignInFailure::Denied => "The identity provider refused the sign-in.",
-        SignInFailure::Provider => "The identity provider did not answer as expected. The log of the hub has the details. Try again later, or use a token.",
+        SignInFailure::Provider => {
+            "The identity provider did not answer as expected. The log of the hub has the details. Try again later, or use a token."
+        }
         SignInFailure::NotConfigured => "No identity provider is configured here. Use a token.",
         SignInFailure::Unavailable => "The sign-in can't be checked at the moment. Try again later.",
     }

@@ -1,5 +1,6 @@
 //! Diagnostics of the inputs, with their positions in files, and as JSON.
 
+mod excerpt;
 mod finding;
 mod folding;
 mod hidden;
@@ -24,6 +25,7 @@ use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::source::{File, Files, Source};
 
+pub use self::excerpt::Excerpt;
 pub use self::finding::{AffectedAssignments, Fate, LocatedDiagnostic, Mark, Spot};
 pub use self::hidden::{HiddenBytes, touching};
 use crate::branch::EditComparison;

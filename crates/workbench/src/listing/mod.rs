@@ -3,6 +3,5 @@
 pub mod filter;
 pub mod kind;
 pub mod object;
-pub mod position;
 pub mod rows;
 pub mod view;

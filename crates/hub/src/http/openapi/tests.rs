@@ -25,6 +25,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/openapi/openap
         (name = "Reports", description = "Receives the reports of reconcilers."),
         (name = "Publications", description = "What is desired comes in here."),
         (name = "Questions", description = "The desired state, the reported state, the times of their changes, and their differences. Counts are numbers of reconcilers, unless stated otherwise: a host with several reconcilers counts once for each. Lists have pages: `next` is the cursor of the next page. Answers have an `ETag`."),
+        (name = "Compiled environments", description = "Why assignments exist, where their values come from, which files they have, and what is wrong. The service answers these questions from the sources of the environment, on any replica; `sources` names their commits. A process that is only a hub answers 404. Answers have an `ETag`."),
         (name = "Service", description = "The environments of the service: their syncs, plans and pull requests; and the promotions between them."),
         (name = "Management", description = "Tokens, sessions, hosts and the audit log. For the roles `manage` and `admin`; the audit log records all changes."),
         (name = "Operation", description = "Health and metrics of the hub, for its operators."),

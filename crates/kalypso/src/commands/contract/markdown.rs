@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use delivery::output::changes::markdown::code;
 use engine::answers::contract::WorkloadContract;
 use model::count::{count, thousands};
-use workbench::answers::contract::{EnvironmentContract, ValueCounts};
+use workbench::answers::contract::{EnvironmentContract, value_counts};
 
 use super::View;
 use super::blocks::{self, Problem};
@@ -43,7 +43,7 @@ fn of_workload(workload: &WorkloadContract, shown: &mut EnvironmentContract<'_>)
         code(&workload.workload),
         code(shown.environment),
         code(&workload.workload),
-        counted(ValueCounts::new(workload)),
+        counted(value_counts(workload)),
         sentence(&blocks::reach(workload)),
     );
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::answers::contract::{AskedValue, WorkloadContract};
+use hub_api::compiled::ValueCounts;
 use model::count::{count, thousands};
 use model::locate::Locator;
-use workbench::answers::contract::{EnvironmentContract, ValueCounts};
+use workbench::answers::contract::{EnvironmentContract, value_counts};
 
 use super::blocks::{self, Problem};
 use super::{State, View};
@@ -59,7 +60,7 @@ fn of_workload(workload: &WorkloadContract, shown: &mut EnvironmentContract<'_>)
     let mut text = format!(
         "{name} in {}: {}\n  {}\n",
         shown.environment,
-        counted(ValueCounts::new(workload)),
+        counted(value_counts(workload)),
         blocks::reach(workload)
     );
     let rows: Vec<_> = sorted(workload).into_iter().flat_map(|value| blocks::rows(value, &mut shown.locator)).collect();
@@ -197,7 +198,7 @@ pub(super) fn counted_of_place(counts: ValueCounts, workloads: usize) -> String 
 
 /// A workload in an environment as a row of the summary.
 pub(super) fn summary_row(environment: &str, workload: &WorkloadContract) -> [String; 7] {
-    let ValueCounts { asked, given, missing, wrong } = ValueCounts::new(workload);
+    let ValueCounts { asked, given, missing, wrong } = value_counts(workload);
     let on = if workload.is_hypothetical { "no policy".to_owned() } else { blocks::place_count(workload.places) };
     let number = |number: usize| if number == 0 { "-".to_owned() } else { thousands(number) };
     [
@@ -225,7 +226,7 @@ pub(super) fn summary_rows<'a>(shown: &[EnvironmentContract<'a>]) -> (Vec<(&'a s
 pub(super) fn summary_title(shown: &[EnvironmentContract<'_>]) -> String {
     let workloads = || shown.iter().flat_map(|shown| &shown.contract.workloads);
     let ValueCounts { asked, given, missing, wrong } =
-        workloads().map(ValueCounts::new).fold(ValueCounts::default(), ValueCounts::and);
+        workloads().map(value_counts).fold(ValueCounts::default(), ValueCounts::and);
     let unused: usize = shown.iter().map(|shown| shown.contract.unused_count).sum();
     let unused = if unused == 0 { String::new() } else { format!("; {} that nothing uses", count(unused, "value")) };
     format!(

@@ -17,7 +17,7 @@ use crate::configuration::{self, HubConfiguration};
 use crate::exit::{Exit, Failure};
 use crate::hub_tasks::{LocalHub, LocalLeases};
 use crate::telemetry::Telemetry;
-use crate::{hub_tasks, interrupts, stopping};
+use crate::{compiled_environments, hub_tasks, interrupts, stopping};
 
 /// How long running syncs may take when the program stops. What is not ended then, the next start completes.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
@@ -127,6 +127,7 @@ async fn serve(server: Server, beginning: Beginning, signals: Signals) -> anyhow
         }
     };
     let promotions = Arc::clone(&service);
+    let server = compiled_environments::serve(server, &service);
     server.serving(service).promoting(promotions).run(stopping).await;
     reloading.abort();
     Ok(())

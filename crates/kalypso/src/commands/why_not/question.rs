@@ -32,7 +32,7 @@ enum Subject {
 
 /// Parses the words.
 pub(super) fn parse(words: &[String]) -> Result<Words, Failure> {
-    let position = words.iter().position(|word| applied_object(word).is_some());
+    let position = words.iter().position(|word| AppliedObject::parse(word).is_some());
     let (subject, rest) = words.split_at(position.unwrap_or(words.len()));
     let usage = || {
         Failure::usage(format!("`{}` is not a question", words.join(" ")))
@@ -48,8 +48,8 @@ pub(super) fn parse(words: &[String]) -> Result<Words, Failure> {
     };
     let (object, key) = match rest {
         [] => (None, None),
-        [object] => (applied_object(object), None),
-        [object, key] => (applied_object(object), Some(key.clone())),
+        [object] => (AppliedObject::parse(object), None),
+        [object, key] => (AppliedObject::parse(object), Some(key.clone())),
         _ => return Err(usage()),
     };
     let is_schema = object.as_ref().is_some_and(|object| object.kind == AppliedKind::Schema);
@@ -67,17 +67,6 @@ pub(super) fn parse(words: &[String]) -> Result<Words, Failure> {
         Some(_) => Err(super::invalid_name(&words.join(" "))),
         None => Ok(Words { subject, object, key }),
     }
-}
-
-/// The object that a word names: `configmap/west-us`. None if the word is something else.
-fn applied_object(word: &str) -> Option<AppliedObject> {
-    let (kind, name) = word.split_once('/')?;
-    let kind = match kind.to_ascii_lowercase().replace('-', "").as_str() {
-        "configmap" | "configmaps" | "config" | "configs" | "cm" => AppliedKind::ConfigMap,
-        "schema" | "schemas" | "configschema" | "configschemas" => AppliedKind::Schema,
-        _ => return None,
-    };
-    Some(AppliedObject { kind, name: name.to_owned() })
 }
 
 /// The questions that the words mean in an environment: more than one if a name has several meanings.

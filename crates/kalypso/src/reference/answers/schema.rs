@@ -15,6 +15,9 @@ pub(super) struct Schemas(Map<String, Value>);
 /// The schema of places.
 const PLACE: (&str, &str) = ("SourcePosition", "A place (below).");
 
+/// The schema of explained values.
+const VALUE: (&str, &str) = ("ExplainedValue", "The same as `explain KEY` gives.");
+
 /// The schema of counts.
 const COUNTS: (&str, &str) = ("Counts", "Counts (below).");
 
@@ -30,7 +33,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
 pub(super) fn of_answer<T: ToSchema>() -> Vec<AnswerField> {
     let mut schemas = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut schemas);
-    let found = Found { fields: Vec::new(), elsewhere: &[COUNTS, PLACE], first: Some(BTreeMap::new()) };
+    let found = Found { fields: Vec::new(), elsewhere: &[COUNTS, PLACE, VALUE], first: Some(BTreeMap::new()) };
     Schemas::new(schemas).found(&T::name(), "", found)
 }
 

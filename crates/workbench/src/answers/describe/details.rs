@@ -3,6 +3,7 @@
 use engine::answers::inventory::ConfigMapValue;
 use engine::promotion::rings::membership::Membership;
 use engine::schedule::target::Target;
+use hub_api::compiled::SourcePosition;
 use model::count::count;
 use model::credential::without;
 use model::fleet::Fleet;
@@ -11,7 +12,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::listing::object::Listed;
-use crate::listing::position::SourcePosition;
 use crate::listing::view::View;
 
 /// The parts of an object. A kind has at most one list of them.

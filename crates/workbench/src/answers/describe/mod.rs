@@ -10,6 +10,7 @@ use delivery::output::rings::HeldContent;
 use delivery::sources::loaded::Loaded;
 use engine::answers::inventory::AssignmentCounts;
 use engine::compile::{Assignment, Compiled};
+use hub_api::compiled::SourcePosition;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::kind::Kind;
 use serde::Serialize;
@@ -22,8 +23,7 @@ use crate::diagnostics::DiagnosticReport;
 use crate::held_assignments::HeldAssignments;
 use crate::listing::kind::ListedKind;
 use crate::listing::object::Listed;
-use crate::listing::position::SourcePosition;
-use crate::listing::rows::{ListRow, PublishedContent, row};
+use crate::listing::rows::{ListRow, published_content, row};
 use crate::listing::view::{Pairs, View, label_pairs};
 
 /// An object that is described.
@@ -154,7 +154,7 @@ struct ReachingFields {
 #[derive(Serialize)]
 struct RolloutFields {
     #[serde(flatten)]
-    content: PublishedContent,
+    content: hub_api::compiled::PublishedContent,
     assignment: String,
 }
 
@@ -221,7 +221,7 @@ impl DescriptionFields {
 
 impl RolloutFields {
     fn new((id, content): (&AssignmentId, &HeldContent)) -> Self {
-        Self { content: PublishedContent::new(content), assignment: id.to_string() }
+        Self { content: published_content(content), assignment: id.to_string() }
     }
 }
 

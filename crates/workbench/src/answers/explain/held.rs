@@ -5,9 +5,8 @@ use delivery::output::held_assignments::{self, Failing};
 use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::hold::{Held, HeldFolder};
+use hub_api::compiled::ExplainedHold;
 use model::diagnostic::{AssignmentId, Diagnostic};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 /// The files that release pins hold for a failing assignment, on each branch.
 pub(super) fn files(
@@ -19,26 +18,13 @@ pub(super) fn files(
     held_assignments::on_branches(Failing { loaded, prepared, ids: &ids })
 }
 
-/// A branch on which an assignment is held.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct HeldFields {
-    /// The branch: `REPOSITORY@BRANCH`.
-    branch: String,
-    /// The publication from whose commits it is rendered there.
-    from: String,
-    /// The release pins that are applied.
-    release_pins: Vec<String>,
-}
-
-impl HeldFields {
-    pub(super) fn all(held: &[(String, Held)]) -> Vec<Self> {
-        let folders = held.iter().flat_map(|(branch, held)| held.folders.values().map(move |folder| (branch, folder)));
-        let of = |(branch, folder): (&String, &std::sync::Arc<HeldFolder>)| Self {
-            branch: branch.clone(),
-            from: folder.from.to_string(),
-            release_pins: folder.pins.iter().map(|pin| pin.name.to_string()).collect(),
-        };
-        folders.map(of).collect()
-    }
+/// The answer about the branches on which an assignment is held.
+pub(super) fn explained(held: &[(String, Held)]) -> Vec<ExplainedHold> {
+    let folders = held.iter().flat_map(|(branch, held)| held.folders.values().map(move |folder| (branch, folder)));
+    let of = |(branch, folder): (&String, &std::sync::Arc<HeldFolder>)| ExplainedHold {
+        branch: branch.clone(),
+        from: folder.from.to_string(),
+        release_pins: folder.pins.iter().map(|pin| pin.name.to_string()).collect(),
+    };
+    folders.map(of).collect()
 }

@@ -5,6 +5,6 @@ mod held;
 mod overview;
 mod value;
 
-pub use self::assignment::{AssignmentFacts, ExplainedAssignment};
+pub use self::assignment::{AssignmentFacts, explained_assignment};
 pub use self::overview::{NameOverviews, Overviews};
-pub use self::value::ExplainedValue;
+pub use self::value::explained_value;

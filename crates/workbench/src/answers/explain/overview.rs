@@ -3,14 +3,13 @@
 use engine::answers::overview::{Assignments, Meanings, PlaceOverview, PolicyShare, TargetOverview, WorkloadOverview};
 use engine::answers::why_not::SourcedLabel;
 use engine::compile::Prepared;
+use hub_api::compiled::SourcePosition;
 use model::diagnostic::{Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::object_key::ObjectKey;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::listing::position::SourcePosition;
 
 /// The overviews of a name, one for each of its meanings.
 pub struct Overviews {

@@ -2,6 +2,7 @@
 
 use delivery::output::rings::{HeldContent, Origins, PlaceHoldings};
 use engine::answers::inventory::Assigned;
+use hub_api::compiled::{PublishedContent, PublishedOrigins};
 use model::name::PolicyName;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,70 +10,40 @@ use utoipa::ToSchema;
 use super::{KindFields, ListColumns, columns};
 use crate::listing::view::or_dash;
 
-/// What is published at a place where it is not what is desired.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PublishedContent {
-    /// The ring of the place; `null` if the environment has no rings.
-    pub ring: Option<String>,
-    /// Since when; `null` if that is not known.
-    pub since: Option<String>,
-    /// Why the place does not have the desired content.
-    pub reason: String,
-    /// What the desired content is made from.
-    pub desired: PublishedOrigins,
-    /// `nothing`, `revision` (`held` says which one) or `unknown`.
-    pub holds: &'static str,
-    /// What the published content is made from; `null` if nothing is published, or if that is not known.
-    pub held: Option<PublishedOrigins>,
-}
-
-/// What a content was rendered from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PublishedOrigins {
-    /// The release of the workload; `null` if no key names it.
-    pub release: Option<String>,
-    /// The commit of the main branch; `null` if the environment does not use it.
-    pub main: Option<String>,
-}
-
-impl PublishedContent {
-    /// The answer about the content of a place.
-    pub fn new(content: &HeldContent) -> Self {
-        let (holds, held) = match &content.held {
-            PlaceHoldings::Nothing => ("nothing", None),
-            PlaceHoldings::Revision(held) => ("revision", Some(PublishedOrigins::new(held))),
-            PlaceHoldings::Unknown => ("unknown", None),
-        };
-        Self {
-            ring: content.ring.as_deref().map(ToOwned::to_owned),
-            since: content.since.map(|since| since.to_string()),
-            reason: content.reason.to_string(),
-            desired: PublishedOrigins::new(&content.desired),
-            holds,
-            held,
-        }
-    }
-
-    /// The desired release, and the one that is published: `2.4.0 (2.3.0 published)`.
-    fn releases(&self) -> String {
-        let desired = self.desired.release.as_deref().unwrap_or("-");
-        let held = match &self.held {
-            None if self.holds == "nothing" => "nothing",
-            None => "other content",
-            Some(held) if held.release == self.desired.release => "earlier content",
-            Some(held) => held.release.as_deref().unwrap_or("no release"),
-        };
-        format!("{desired} ({held} published)")
+/// The answer about the content of a place.
+pub fn published_content(content: &HeldContent) -> PublishedContent {
+    let (holds, held) = match &content.held {
+        PlaceHoldings::Nothing => (NOTHING, None),
+        PlaceHoldings::Revision(held) => ("revision", Some(published_origins(held))),
+        PlaceHoldings::Unknown => ("unknown", None),
+    };
+    PublishedContent {
+        ring: content.ring.as_deref().map(ToOwned::to_owned),
+        since: content.since.map(|since| since.to_string()),
+        reason: content.reason.to_string(),
+        desired: published_origins(&content.desired),
+        holds: holds.to_owned(),
+        held,
     }
 }
 
-impl PublishedOrigins {
-    fn new(origins: &Origins) -> Self {
-        let Origins { release, main } = origins;
-        Self { release: release.as_deref().map(ToOwned::to_owned), main: main.map(|main| main.to_string()) }
-    }
+/// What a place holds to which nothing is published.
+const NOTHING: &str = "nothing";
+
+fn published_origins(Origins { release, main }: &Origins) -> PublishedOrigins {
+    PublishedOrigins { release: release.as_deref().map(ToOwned::to_owned), main: main.map(|main| main.to_string()) }
+}
+
+/// The desired release, and the one that is published: `2.4.0 (2.3.0 published)`.
+fn releases(content: &PublishedContent) -> String {
+    let desired = content.desired.release.as_deref().unwrap_or("-");
+    let held = match &content.held {
+        None if content.holds == NOTHING => "nothing",
+        None => "other content",
+        Some(held) if held.release == content.desired.release => "earlier content",
+        Some(held) => held.release.as_deref().unwrap_or("no release"),
+    };
+    format!("{desired} ({held} published)")
 }
 
 /// An assignment.
@@ -122,7 +93,7 @@ impl AssignmentRow {
             policies: assigned.policies().map(PolicyName::to_string).collect(),
             release_pins: assigned.pins().into_iter().map(|pin| pin.name.to_string()).collect(),
             release: assigned.release().map(|placed| placed.release.text().to_string()),
-            rollout: held.map(PublishedContent::new),
+            rollout: held.map(published_content),
             waiting,
         }
     }
@@ -149,7 +120,7 @@ impl KindFields for AssignmentRow {
             or_dash(&self.workspace),
             self.cluster_type.clone(),
             self.policies.join(","),
-            self.rollout.as_ref().map_or_else(release, PublishedContent::releases),
+            self.rollout.as_ref().map_or_else(release, releases),
             or_dash(self.cluster.as_deref().unwrap_or_default()),
             or_dash(&self.release_pins.join(",")),
             self.ring(),

@@ -12,6 +12,7 @@ mod workloads;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use hub_api::compiled::SourcePosition;
 use model::locate::Locator;
 use model::object::AnyObject;
 use serde::Serialize;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-pub use self::assignments::{AssignmentRow, PublishedContent, PublishedOrigins};
+pub use self::assignments::{AssignmentRow, published_content};
 pub use self::configuration::{ConfigFields, SchemaFields, TemplateFields};
 pub use self::places::{ClusterFields, ClusterTypeFields};
 pub use self::promotions::{GateFields, PromotionFields, RingFields};
@@ -29,7 +30,6 @@ pub use self::values::{KeyRow, SetBy, VALUE_CHARS_MAX, ValueRow, shown_value};
 pub use self::workloads::{RegistrationFields, TargetFields, WorkloadFields};
 use super::kind::ListedKind;
 use super::object::Listed;
-use super::position::SourcePosition;
 use super::view::{Pairs, View, label_pairs};
 
 /// The fields of a kind: for programs as they are serialized, for people as cells.

@@ -1,6 +1,7 @@
 //! Values, and the keys of values.
 
 use engine::answers::inventory::{HeldValue, ValueOrigin};
+use hub_api::compiled::SourcePosition;
 use model::count::thousands;
 use model::credential::without;
 use model::excerpt;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{KindFields, ListColumns, columns};
-use crate::listing::position::SourcePosition;
 use crate::listing::view::View;
 
 /// How many assignments with a value are shown as examples.

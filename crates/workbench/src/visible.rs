@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Replaces each hidden character in `text` by a visible escape. Line breaks and tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -25,17 +25,17 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same as [`visible()`], for bytes. An invalid UTF-8 sequence becomes one `�`, so that columns match [`model::source::Position`].
-pub(crate) fn visible_bytes(bytes: &[u8]) -> String {
+pub fn visible_bytes(bytes: &[u8]) -> String {
     visible(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
 /// A message for output: without terminal control sequences, and without the credentials of URLs.
-pub(crate) fn message(text: &str) -> String {
+pub fn message(text: &str) -> String {
     visible(&model::credential::without(text)).into_owned()
 }
 
 /// Replaces each hidden character by its JSON escape. The value of the JSON does not change, because these characters occur only in strings.
-pub(crate) fn escaped_json(json: String) -> String {
+pub fn escaped_json(json: String) -> String {
     if !json.contains(is_hidden) {
         return json;
     }
@@ -53,7 +53,7 @@ pub(crate) fn escaped_json(json: String) -> String {
 }
 
 /// Whether a text has no hidden characters.
-pub(crate) fn is_visible(text: &str) -> bool {
+pub fn is_visible(text: &str) -> bool {
     !text.contains(is_hidden)
 }
 

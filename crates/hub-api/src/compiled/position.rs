@@ -2,11 +2,11 @@
 
 use model::diagnostic::Origin;
 use model::locate::Locator;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// A position in a file of a repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SourcePosition {
     /// The URL of the repository. Empty for a plain folder.
     pub repository: String,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::touching;
 use model::credential::HIDDEN;
-use workbench::diagnostics::touching;
 
 use crate::visible::visible_bytes;
 
@@ -12,19 +12,19 @@ const EXCERPT_BYTES_MAX: usize = 32 * 1024;
 
 /// Lines of a file for output.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excerpt {
+pub struct Excerpt {
     /// The lines, without terminal control sequences.
-    pub(super) text: String,
+    pub text: String,
     /// The number of the first line, from 1.
-    pub(super) first_line: usize,
+    pub first_line: usize,
     /// The requested ranges, in bytes of `text`. A range over several lines ends with its first line.
-    pub(super) marks: Vec<Range<usize>>,
+    pub marks: Vec<Range<usize>>,
 }
 
 impl Excerpt {
     /// The lines of `content` from the first to the last in which one of `ranges` begins, without the `hidden` bytes. The `hidden` ranges are in
     /// order and do not overlap. None if the lines can't be shown, because they are too long or not text.
-    pub(super) fn new(content: &[u8], ranges: &[Range<usize>], hidden: &[Range<usize>]) -> Option<Self> {
+    pub fn new(content: &[u8], ranges: &[Range<usize>], hidden: &[Range<usize>]) -> Option<Self> {
         let ranges: Vec<_> = ranges.iter().map(|range| in_one_line(content, range)).collect();
         let start = line_start(content, ranges.iter().map(|range| range.start).min()?);
         let end = line_end(content, ranges.iter().map(|range| range.start).max()?);
@@ -45,7 +45,7 @@ impl Excerpt {
     }
 
     /// Whether both ranges fit into one excerpt.
-    pub(super) fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
+    pub fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
         one.start.abs_diff(other.start) < EXCERPT_BYTES_MAX / 2
     }
 }
