@@ -6,6 +6,7 @@
 mod address;
 mod assets;
 mod client;
+mod list;
 mod pages;
 mod part;
 mod refusal;

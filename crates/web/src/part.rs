@@ -62,6 +62,17 @@ impl Cell {
         Self::Link(text.to_owned(), to.to_string())
     }
 
+    /// The content as plain text, for files.
+    pub(crate) fn text_only(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Text(text) | Self::Code(text) | Self::Message(text) | Self::Link(text, _) => text.clone(),
+            Self::Share(share) => format!("{} of {}", share.counts.succeeded, share.counts.expected),
+            Self::State(state) => state.words.to_owned(),
+            Self::Time(time) => time.utc.clone(),
+        }
+    }
+
     /// A time that may be missing.
     pub(crate) fn time(at: Option<Timestamp>, now: Timestamp) -> Self {
         at.map_or(Self::Empty, |at| Self::Time(Moment::new(at, now)))

@@ -86,7 +86,8 @@ impl Visit {
 
     /// The filter of the page: the parameters of its address with the names of the API.
     pub(crate) fn filter(&self) -> Filter {
-        self.parameters()
+        // All fields are optional texts, so that no address is invalid here; the API says what it does not accept.
+        self.parameters().unwrap_or_default()
     }
 
     /// The page of a list that the address asks for.
@@ -94,17 +95,19 @@ impl Visit {
         Page { cursor: self.address.get("cursor").map(str::to_owned), limit: None }
     }
 
-    /// The parameters of the address as a value whose fields are texts. Others are left out.
-    fn parameters<T: DeserializeOwned + Default>(&self) -> T {
+    /// The parameters of the address as a value. Others are left out.
+    pub(crate) fn parameters<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.address.parameters()).finish();
-        axum::extract::Query::try_from_uri(&format!("/?{query}").parse().unwrap_or_default())
-            .map(|axum::extract::Query(value)| value)
-            .unwrap_or_default()
+        serde_urlencoded::from_str(&query).map_err(|error| Refusal::invalid(&error.to_string()))
     }
 
-    /// The address of the next page of a list.
-    pub(crate) fn next(&self, cursor: Option<&String>) -> Option<String> {
-        cursor.map(|cursor| self.address.clone().with("cursor", cursor).to_string())
+    /// A name for a file with the content of this page: the path without anything that a file system or a header could misunderstand.
+    pub(crate) fn file_name(&self) -> String {
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
+        let segments = self.path.split('/').filter(|segment| !segment.is_empty());
+        let segments = segments.map(|segment| segment.replace(|character| !is_plain(character), "_"));
+        let name = segments.collect::<Vec<_>>().join("-");
+        format!("kalypso-{}", name.chars().take(100).collect::<String>())
     }
 
     /// The response for a page that can't be shown.

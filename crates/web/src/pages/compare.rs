@@ -4,8 +4,9 @@ use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
 use hub_api::filter::Filter;
+use hub_api::page::Page;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::refusal::Refusal;
 use crate::visit::Visit;
@@ -14,28 +15,46 @@ pub(crate) async fn page(visit: Visit) -> Response {
     let [Some(from), Some(to)] = ["from", "to"].map(|name| visit.address.get(name).map(str::to_owned)) else {
         return visit.refuse(Refusal::invalid("The address names no two environments: `/compare?from=stage&to=prod`."));
     };
-    let page = comparison(&visit, (from, to)).await;
-    visit.answer(page)
+    let differing = visit.address.get("differing").is_some();
+    list::answer(visit, Comparison(Compared { from, to, map: None, differing })).await
 }
 
-async fn comparison(visit: &Visit, (from, to): (String, String)) -> Result<ListPage<'_>, ClientError> {
-    let title = format!("{from} and {to}");
-    let compared = Compared { from, to, map: None, differing: visit.address.get("differing").is_some() };
-    let filter = Filter { environment: None, ..visit.filter() };
-    let answer = visit.api.compare(&compared, &filter, &visit.page()).await?;
-    let mut page = ListPage::new(visit, title, &["workspace", "workload", "target"]);
-    page.about = "What is desired in each of the two environments, target by target.";
-    page.empty = "The two environments have no deployment targets.";
-    let differing = visit.address.clone().without("cursor");
-    page.links = vec![if compared.differing {
-        ("Also what is equal".to_owned(), differing.without("differing").to_string())
-    } else {
-        ("Only what differs".to_owned(), differing.with("differing", "true").to_string())
-    }];
-    page.next = visit.next(answer.next.as_ref());
-    let columns = ["Workload", "Version there", "As desired there", "Version here", "As desired here", "Configuration"];
-    page.table(&columns, answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The deployment targets of two environments.
+struct Comparison(Compared);
+
+impl List for Comparison {
+    type Item = ComparedTarget;
+
+    const COLUMNS: &'static [&'static str] =
+        &["Workload", "Version there", "As desired there", "Version here", "As desired here", "Configuration"];
+    const FILTER: &'static [&'static str] = &["workspace", "workload", "target"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ComparedTarget>, ClientError> {
+        let filter = Filter { environment: None, ..visit.filter() };
+        let answer = visit.api.compare(&self.0, &filter, page).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, visit: &Visit, _: &Slice<ComparedTarget>) -> Result<Head, ClientError> {
+        let Compared { from, to, differing, .. } = &self.0;
+        let address = visit.address.clone().without("cursor");
+        let link = if *differing {
+            ("Also what is equal".to_owned(), address.without("differing").to_string())
+        } else {
+            ("Only what differs".to_owned(), address.with("differing", "true").to_string())
+        };
+        Ok(Head {
+            title: format!("{from} and {to}"),
+            about: "What is desired in each of the two environments, target by target.",
+            empty: "The two environments have no deployment targets.",
+            links: vec![link],
+            share: None,
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &ComparedTarget) -> Row {
+        row(visit, item)
+    }
 }
 
 fn row(visit: &Visit, one: &ComparedTarget) -> Row {

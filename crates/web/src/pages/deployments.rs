@@ -3,25 +3,43 @@
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::deployments::Deployment;
+use hub_api::page::Page;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
-    let page = deployments(&visit).await;
-    visit.answer(page)
+    list::answer(visit, AllDeployments).await
 }
 
-async fn deployments(visit: &Visit) -> Result<ListPage<'_>, ClientError> {
-    let names = ["environment", "workspace", "workload", "target", "clusterType", "host", "selector", "status"];
-    let answer = visit.api.deployments(&visit.filter(), &visit.page(), visit.at).await?;
-    let mut page = ListPage::new(visit, "Hosts", &names);
-    page.about = "Each row is a reconciler of a host: what it applied last, and whether that is what is desired.";
-    page.empty = "No host has reported or is registered yet. `kalypso report` sends a first report.";
-    page.next = visit.next(answer.next.as_ref());
-    page.table(&COLUMNS, answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The reconcilers of all hosts.
+struct AllDeployments;
+
+impl List for AllDeployments {
+    type Item = Deployment;
+
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+    const FILTER: &'static [&'static str] =
+        &["environment", "workspace", "workload", "target", "clusterType", "host", "selector", "status"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Deployment>, ClientError> {
+        let answer = visit.api.deployments(&visit.filter(), page, visit.at).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, _: &Visit, _: &Slice<Deployment>) -> Result<Head, ClientError> {
+        Ok(Head {
+            title: "Hosts".to_owned(),
+            about: "Each row is a reconciler of a host: what it applied last, and whether that is what is desired.",
+            empty: "No host has reported or is registered yet. `kalypso report` sends a first report.",
+            ..Head::default()
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &Deployment) -> Row {
+        row(visit, item)
+    }
 }
 
 /// The columns of [`row`].

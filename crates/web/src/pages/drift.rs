@@ -2,25 +2,42 @@
 
 use axum::response::Response;
 use hub_api::client::ClientError;
+use hub_api::drift::Drifting;
+use hub_api::page::Page;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
-    let page = drift(&visit).await;
-    visit.answer(page)
+    list::answer(visit, DriftingCommits).await
 }
 
-async fn drift(visit: &Visit) -> Result<ListPage<'_>, ClientError> {
-    let answer = visit.api.drift(&visit.filter(), &visit.page()).await?;
-    let names = ["environment", "workspace", "workload", "target", "clusterType", "selector"];
-    let mut page = ListPage::new(visit, "Drift", &names);
-    page.about = "The commits that are not applied at all places where they are desired, the oldest first.";
-    page.empty = "Every reconciler holds what is desired.";
-    page.total = Some(Share::new(answer.counts, None));
-    page.next = visit.next(answer.next.as_ref());
-    let row = |one: &hub_api::drift::Drifting| {
+/// The commits that are not applied everywhere.
+struct DriftingCommits;
+
+impl List for DriftingCommits {
+    type Item = Drifting;
+
+    const COLUMNS: &'static [&'static str] = &["As desired", "Environment", "Commit", "Desired since"];
+    const FILTER: &'static [&'static str] =
+        &["environment", "workspace", "workload", "target", "clusterType", "selector"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Drifting>, ClientError> {
+        let answer = visit.api.drift(&visit.filter(), page).await?;
+        Ok(Slice::new(answer.items, answer.next).share(Share::new(answer.counts, None)))
+    }
+
+    async fn head(&self, _: &Visit, _: &Slice<Drifting>) -> Result<Head, ClientError> {
+        Ok(Head {
+            title: "Drift".to_owned(),
+            about: "The commits that are not applied at all places where they are desired, the oldest first.",
+            empty: "Every reconciler holds what is desired.",
+            ..Head::default()
+        })
+    }
+
+    fn row(&self, visit: &Visit, one: &Drifting) -> Row {
         let to = visit.to(["rollouts", &one.commit]).with("environment", &one.environment);
         let cells = vec![
             Cell::Share(Share::new(one.counts, Some(&to))),
@@ -29,7 +46,5 @@ async fn drift(visit: &Visit) -> Result<ListPage<'_>, ClientError> {
             Cell::time(Some(one.desired_since), visit.now),
         ];
         Row { key: format!("{}@{}", one.commit, one.environment), cells }
-    };
-    page.table(&["As desired", "Environment", "Commit", "Desired since"], answer.items.iter().map(row).collect());
-    Ok(page)
+    }
 }

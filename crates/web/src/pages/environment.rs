@@ -5,41 +5,61 @@ use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::environments::EnvironmentTarget;
 use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::publication::Role;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(environment): Path<String>, visit: Visit) -> Response {
-    let page = targets(&visit, environment).await;
-    visit.answer(page)
+    list::answer(visit, Targets { environment }).await
 }
 
-async fn targets(visit: &Visit, environment: String) -> Result<ListPage<'_>, ClientError> {
-    let filter = Filter { environment: Some(environment.clone()), ..visit.filter() };
-    let answer = visit.api.targets(&filter, &visit.page(), visit.at).await?;
-    let names = ["workspace", "workload", "target", "clusterType", "selector"];
-    let mut page = ListPage::new(visit, environment.clone(), &names);
-    page.about = "What is desired for each deployment target, and how many reconcilers hold it.";
-    page.empty = "Nothing was published for this environment yet.";
-    page.links = vec![
-        ("Hosts".to_owned(), visit.to(["deployments"]).with("environment", &environment).to_string()),
-        ("Drift".to_owned(), visit.to(["drift"]).with("environment", &environment).to_string()),
-        ("History".to_owned(), visit.to(["history"]).with("environment", &environment).to_string()),
-    ];
-    if visit.at.is_none() {
-        let all = visit.api.environments(&filter).await?;
-        let to = visit.to(["deployments"]).with("environment", &environment);
-        page.total = all.items.first().map(|one| Share::new(one.counts, Some(&to)));
+/// The deployment targets of an environment.
+struct Targets {
+    environment: String,
+}
+
+impl Targets {
+    fn filter(&self, visit: &Visit) -> Filter {
+        Filter { environment: Some(self.environment.clone()), ..visit.filter() }
     }
-    page.next = visit.next(answer.next.as_ref());
-    page.table(&COLUMNS, answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
 }
 
-const COLUMNS: [&str; 8] =
-    ["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"];
+impl List for Targets {
+    type Item = EnvironmentTarget;
+
+    const COLUMNS: &'static [&'static str] =
+        &["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"];
+    const FILTER: &'static [&'static str] = &["workspace", "workload", "target", "clusterType", "selector"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {
+        let answer = visit.api.targets(&self.filter(visit), page, visit.at).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, visit: &Visit, _: &Slice<EnvironmentTarget>) -> Result<Head, ClientError> {
+        let to = |page: &str| visit.to([page]).with("environment", &self.environment);
+        let links = [("Hosts", "deployments"), ("Drift", "drift"), ("History", "history")];
+        let mut head = Head {
+            title: self.environment.clone(),
+            about: "What is desired for each deployment target, and how many reconcilers hold it.",
+            empty: "Nothing was published for this environment yet.",
+            links: links.map(|(label, page)| (label.to_owned(), to(page).to_string())).into(),
+            share: None,
+        };
+        if visit.at.is_none() {
+            let all = visit.api.environments(&self.filter(visit)).await?;
+            head.share = all.items.first().map(|one| Share::new(one.counts, Some(&to("deployments"))));
+        }
+        Ok(head)
+    }
+
+    fn row(&self, visit: &Visit, item: &EnvironmentTarget) -> Row {
+        row(visit, item)
+    }
+}
 
 fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
     let names = one.target.as_ref();

@@ -3,25 +3,49 @@
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::history::{Event, HistorySelection, Published, Reported};
+use hub_api::page::Page;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
-    let page = history(&visit).await;
-    visit.answer(page)
+    match visit.parameters::<HistorySelection>() {
+        Ok(selection) => {
+            let until = visit.at.or(selection.until);
+            list::answer(visit, Events(HistorySelection { until, ..selection })).await
+        }
+        Err(refusal) => visit.refuse(refusal),
+    }
 }
 
-async fn history(visit: &Visit) -> Result<ListPage<'_>, ClientError> {
-    let selection = HistorySelection { until: visit.at, ..HistorySelection::default() };
-    let answer = visit.api.history(&visit.filter(), &selection, &visit.page()).await?;
-    let names = ["environment", "workspace", "workload", "target", "clusterType", "host"];
-    let mut page = ListPage::new(visit, "History", &names);
-    page.about = "What became desired, what was reported, and what was decided, the newest first.";
-    page.next = visit.next(answer.next.as_ref());
-    page.table(&["When", "What", "Where", "By", "Message"], answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The events of the history.
+struct Events(HistorySelection);
+
+impl List for Events {
+    type Item = Event;
+
+    const COLUMNS: &'static [&'static str] = &["When", "What", "Where", "By", "Message"];
+    const FILTER: &'static [&'static str] =
+        &["environment", "workspace", "workload", "target", "clusterType", "host", "kind", "by", "since"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Event>, ClientError> {
+        let answer = visit.api.history(&visit.filter(), &self.0, page).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, _: &Visit, _: &Slice<Event>) -> Result<Head, ClientError> {
+        Ok(Head {
+            title: "History".to_owned(),
+            about: "What became desired, what was reported, and what was decided, the newest first.",
+            empty: "Nothing has happened yet.",
+            ..Head::default()
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &Event) -> Row {
+        row(visit, item)
+    }
 }
 
 fn row(visit: &Visit, event: &Event) -> Row {

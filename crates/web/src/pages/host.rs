@@ -3,25 +3,48 @@
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
+use hub_api::deployments::Deployment;
 use hub_api::filter::Filter;
+use hub_api::page::Page;
 
 use super::deployments::{COLUMNS, row};
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
+use crate::part::Row;
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(host): Path<String>, visit: Visit) -> Response {
-    let page = deployments_of(&visit, host).await;
-    visit.answer(page)
+    list::answer(visit, HostDeployments { host }).await
 }
 
-async fn deployments_of(visit: &Visit, host: String) -> Result<ListPage<'_>, ClientError> {
-    let filter = Filter { host: Some(host.clone()), ..visit.filter() };
-    let answer = visit.api.deployments(&filter, &visit.page(), visit.at).await?;
-    let mut page = ListPage::new(visit, host.clone(), &["status"]);
-    page.about = "The reconcilers of this host: what each applied last, and whether that is what is desired.";
-    page.empty = "Nothing was reported from this host.";
-    page.links = vec![("History of this host".to_owned(), visit.to(["history"]).with("host", &host).to_string())];
-    page.next = visit.next(answer.next.as_ref());
-    page.table(&COLUMNS, answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The reconcilers of a host.
+struct HostDeployments {
+    host: String,
+}
+
+impl List for HostDeployments {
+    type Item = Deployment;
+
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+    const FILTER: &'static [&'static str] = &["status"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Deployment>, ClientError> {
+        let filter = Filter { host: Some(self.host.clone()), ..visit.filter() };
+        let answer = visit.api.deployments(&filter, page, visit.at).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, visit: &Visit, _: &Slice<Deployment>) -> Result<Head, ClientError> {
+        let history = visit.to(["history"]).with("host", &self.host);
+        Ok(Head {
+            title: self.host.clone(),
+            about: "The reconcilers of this host: what each applied last, and whether that is what is desired.",
+            empty: "Nothing was reported from this host.",
+            links: vec![("History of this host".to_owned(), history.to_string())],
+            ..Head::default()
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &Deployment) -> Row {
+        row(visit, item)
+    }
 }

@@ -7,7 +7,6 @@ pub(crate) mod environment;
 mod graph;
 pub(crate) mod history;
 pub(crate) mod host;
-mod list;
 pub(crate) mod overview;
 pub(crate) mod rollout;
 pub(crate) mod rollouts;

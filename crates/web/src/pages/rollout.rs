@@ -3,28 +3,48 @@
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
+use hub_api::page::Page;
 use hub_api::rollouts::EnvironmentRollout;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(of): Path<String>, visit: Visit) -> Response {
-    let page = rollout(&visit, of).await;
-    visit.answer(page)
+    list::answer(visit, OneRollout { of }).await
 }
 
-async fn rollout(visit: &Visit, of: String) -> Result<ListPage<'_>, ClientError> {
-    let answer = visit.api.rollout(&of, &visit.filter(), visit.at).await?;
-    let mut page = ListPage::new(visit, of.clone(), &["environment", "selector"]);
-    page.about = "How far this rollout is in each environment, in the order of promotion.";
-    page.empty = "No environment has it.";
-    page.total = Some(Share::new(answer.counts, None));
-    page.links = vec![("History".to_owned(), visit.to(["history"]).with("workload", &of).to_string())];
-    let columns =
-        ["As desired", "Environment", "Versions", "Other versions there", "Desired since", "First to look at"];
-    page.table(&columns, answer.environments.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The environments of a rollout.
+struct OneRollout {
+    of: String,
+}
+
+impl List for OneRollout {
+    type Item = EnvironmentRollout;
+
+    const COLUMNS: &'static [&'static str] =
+        &["As desired", "Environment", "Versions", "Other versions there", "Desired since", "First to look at"];
+    const FILTER: &'static [&'static str] = &["environment", "selector"];
+
+    async fn fetch(&self, visit: &Visit, _: &Page) -> Result<Slice<EnvironmentRollout>, ClientError> {
+        let answer = visit.api.rollout(&self.of, &visit.filter(), visit.at).await?;
+        Ok(Slice::all(answer.environments).share(Share::new(answer.counts, None)))
+    }
+
+    async fn head(&self, visit: &Visit, _: &Slice<EnvironmentRollout>) -> Result<Head, ClientError> {
+        let history = visit.to(["history"]).with("workload", &self.of);
+        Ok(Head {
+            title: self.of.clone(),
+            about: "How far this rollout is in each environment, in the order of promotion.",
+            empty: "No environment has it.",
+            links: vec![("History".to_owned(), history.to_string())],
+            share: None,
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &EnvironmentRollout) -> Row {
+        row(visit, item)
+    }
 }
 
 fn row(visit: &Visit, one: &EnvironmentRollout) -> Row {

@@ -2,26 +2,44 @@
 
 use axum::response::Response;
 use hub_api::client::ClientError;
+use hub_api::page::Page;
 use hub_api::rollouts::ListedRollout;
 
-use super::list::ListPage;
+use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
-    let page = rollouts(&visit).await;
-    visit.answer(page)
+    list::answer(visit, AllRollouts).await
 }
 
-async fn rollouts(visit: &Visit) -> Result<ListPage<'_>, ClientError> {
-    let answer = visit.api.rollouts(&visit.filter(), &visit.page()).await?;
-    let mut page = ListPage::new(visit, "Rollouts", &["environment", "workspace", "workload", "target"]);
-    page.about = "Each commit that changed what is desired, and how many reconcilers hold what it made desired.";
-    page.empty = "Nothing was published yet.";
-    page.next = visit.next(answer.next.as_ref());
-    let columns = ["As desired", "Commit", "Committed", "Versions", "Places", "Repository", "Branch"];
-    page.table(&columns, answer.items.iter().map(|one| row(visit, one)).collect());
-    Ok(page)
+/// The commits that changed desired content.
+struct AllRollouts;
+
+impl List for AllRollouts {
+    type Item = ListedRollout;
+
+    const COLUMNS: &'static [&'static str] =
+        &["As desired", "Commit", "Committed", "Versions", "Places", "Repository", "Branch"];
+    const FILTER: &'static [&'static str] = &["environment", "workspace", "workload", "target"];
+
+    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ListedRollout>, ClientError> {
+        let answer = visit.api.rollouts(&visit.filter(), page).await?;
+        Ok(Slice::new(answer.items, answer.next))
+    }
+
+    async fn head(&self, _: &Visit, _: &Slice<ListedRollout>) -> Result<Head, ClientError> {
+        Ok(Head {
+            title: "Rollouts".to_owned(),
+            about: "Each commit that changed what is desired, and how many reconcilers hold what it made desired.",
+            empty: "Nothing was published yet.",
+            ..Head::default()
+        })
+    }
+
+    fn row(&self, visit: &Visit, item: &ListedRollout) -> Row {
+        row(visit, item)
+    }
 }
 
 /// The number of versions that a row names.

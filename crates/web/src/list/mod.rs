@@ -1,0 +1,108 @@
+//! Lists: one page with its filter, its totals, its rows and the ways on, or a file with everything that is filtered.
+
+mod download;
+mod page;
+
+use std::future::Future;
+
+use axum::response::Response;
+use hub_api::client::ClientError;
+use hub_api::page::Page;
+use serde::Serialize;
+
+use self::page::ListPage;
+use crate::part::{Row, Share};
+use crate::visit::Visit;
+
+/// A list of one kind of items.
+pub(crate) trait List: Send + Sync + 'static {
+    /// An item, as the API answers it.
+    type Item: Serialize + Send + Sync + 'static;
+
+    /// The columns of [`List::row`].
+    const COLUMNS: &'static [&'static str];
+
+    /// The parameters of the filter: names of parameters of the API.
+    const FILTER: &'static [&'static str];
+
+    /// A page of the list.
+    fn fetch(
+        &self,
+        visit: &Visit,
+        page: &Page,
+    ) -> impl Future<Output = Result<Slice<Self::Item>, ClientError>> + Send;
+
+    /// What the page says above its rows.
+    fn head(
+        &self,
+        visit: &Visit,
+        slice: &Slice<Self::Item>,
+    ) -> impl Future<Output = Result<Head, ClientError>> + Send;
+
+    /// The row of an item.
+    fn row(&self, visit: &Visit, item: &Self::Item) -> Row;
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice<T> {
+    pub(crate) items: Vec<T>,
+    /// The cursor of the next page.
+    pub(crate) next: Option<String>,
+    /// The number of items on all pages. None: the API does not count them.
+    pub(crate) total: Option<i64>,
+    /// The rollout states of everything that is filtered. None: the list does not sum them up.
+    pub(crate) share: Option<Share>,
+}
+
+impl<T> Slice<T> {
+    /// A page with a cursor of the next one.
+    pub(crate) fn new(items: Vec<T>, next: Option<String>) -> Self {
+        Self { items, next, total: None, share: None }
+    }
+
+    /// A list that has one page only.
+    pub(crate) fn all(items: Vec<T>) -> Self {
+        let total = i64::try_from(items.len()).ok();
+        Self { items, next: None, total, share: None }
+    }
+
+    /// Sets the rollout states of everything that is filtered.
+    #[must_use]
+    pub(crate) fn share(self, share: Share) -> Self {
+        Self { share: Some(share), ..self }
+    }
+}
+
+/// What a page says above its rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) title: String,
+    /// What the list contains, in a sentence.
+    pub(crate) about: &'static str,
+    /// What an empty list without a filter means.
+    pub(crate) empty: &'static str,
+    /// Links to related pages.
+    pub(crate) links: Vec<(String, String)>,
+    /// The rollout states of what the page is about.
+    pub(crate) share: Option<Share>,
+}
+
+/// The answer to a request for a list: the page, or the file that the address asks for.
+pub(crate) async fn answer<L: List>(visit: Visit, list: L) -> Response {
+    match visit.address.get("format") {
+        None => visit.answer(shown(&visit, &list).await),
+        Some(format) => match format.parse() {
+            Ok(format) => download::answer(visit, list, format).await,
+            Err(refusal) => visit.refuse(refusal),
+        },
+    }
+}
+
+async fn shown<'a, L: List>(visit: &'a Visit, list: &L) -> Result<ListPage<'a>, ClientError> {
+    let slice = list.fetch(visit, &visit.page()).await?;
+    let mut head = list.head(visit, &slice).await?;
+    head.share = head.share.or_else(|| slice.share.clone());
+    let rows = slice.items.iter().map(|item| list.row(visit, item)).collect();
+    Ok(ListPage::new(visit, (head, L::FILTER), (L::COLUMNS, rows)).counted(slice.total).next(slice.next.as_ref()))
+}
