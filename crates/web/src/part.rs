@@ -1,5 +1,6 @@
 //! The parts of pages: tables with their cells, counts and times.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use hub_api::timestamp::Timestamp;
@@ -12,7 +13,7 @@ use crate::address::Address;
 pub(crate) struct Table {
     /// What it lists, for people who can't see it.
     pub(crate) caption: String,
-    pub(crate) columns: Vec<&'static str>,
+    pub(crate) columns: Vec<Cow<'static, str>>,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -23,6 +24,9 @@ pub(crate) struct Row {
     pub(crate) key: String,
     pub(crate) cells: Vec<Cell>,
 }
+
+/// The length of names that are never broken into lines, in characters.
+const SHORT_MAX: usize = 28;
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
@@ -60,6 +64,11 @@ impl Cell {
     /// A link to a page.
     pub(crate) fn link(text: &str, to: &Address) -> Self {
         Self::Link(text.to_owned(), to.to_string())
+    }
+
+    /// The class of a name: short ones are never broken.
+    pub(crate) fn class(text: &str) -> &'static str {
+        if text.chars().count() <= SHORT_MAX { "short" } else { "long" }
     }
 
     /// The content as plain text, for files.
@@ -143,6 +152,9 @@ pub(crate) struct Segment {
 /// The width of a bar.
 const BAR: i64 = 10_000;
 
+/// The least width of a part of a bar.
+const LEAST: i64 = BAR / 100;
+
 /// The states of a bar, from left to right.
 const ORDER: [ReconcilerState; 6] = [
     ReconcilerState::Succeeded,
@@ -192,21 +204,25 @@ impl Share {
 
     /// The parts of the bar. A state that occurs is never invisible.
     pub(crate) fn segments(&self) -> Vec<Segment> {
-        let total = self.counts.expected.max(1);
-        let mut x = 0;
-        let mut segments = Vec::new();
-        for state in ORDER {
-            let number = self.counts.get(state);
-            if number > 0 {
-                let width = (number * BAR / total).max(BAR / 100).min(BAR - x);
-                segments.push(Segment { class: class(state), x, width });
-                x += width;
-            }
+        let numbers = ORDER.map(|state| (state, self.counts.get(state))).into_iter().filter(|(_, number)| *number > 0);
+        let mut segments: Vec<_> = numbers
+            .map(|(state, number)| Segment { class: class(state), x: 0, width: (self.width(number)).max(LEAST) })
+            .collect();
+        // What the small ones have too much, the largest one has too little.
+        let excess = segments.iter().map(|one| one.width).sum::<i64>() - BAR;
+        if let Some(largest) = segments.iter_mut().max_by_key(|one| one.width) {
+            largest.width -= excess;
         }
-        if let Some(last) = segments.last_mut() {
-            last.width = BAR - last.x;
+        let mut x = 0;
+        for segment in &mut segments {
+            segment.x = x;
+            x += segment.width;
         }
         segments
+    }
+
+    fn width(&self, number: i64) -> i64 {
+        i64::try_from(i128::from(number) * i128::from(BAR) / i128::from(self.counts.expected.max(1))).unwrap_or(BAR)
     }
 }
 
@@ -250,7 +266,7 @@ mod tests {
         let share = Share::new(counts(&[(ReconcilerState::Succeeded, 999_999), (ReconcilerState::Failed, 1)]), None);
         let segments = share.segments();
         assert_eq!(segments.iter().map(|one| one.class).collect::<Vec<_>>(), ["good", "bad"]);
-        assert!(segments[1].width >= BAR / 100);
+        assert!(segments[1].width == LEAST);
         assert_eq!(segments[1].x + segments[1].width, BAR);
         assert_eq!((share.worst(), share.words().as_str()), ("bad", "999999 of 1000000 as desired, 1 failed"));
     }

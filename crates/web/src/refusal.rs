@@ -14,6 +14,8 @@ pub(crate) struct Refusal {
     pub(crate) title: &'static str,
     pub(crate) detail: String,
     pub(crate) hint: Option<String>,
+    /// The address of the same page without a filter, if it has one.
+    pub(crate) wider: Option<String>,
 }
 
 impl Refusal {
@@ -27,13 +29,14 @@ impl Refusal {
                 "Check the address and its spelling. If a colleague can open it, ask for a role with a wider reach."
                     .to_owned(),
             ),
+            wider: None,
         }
     }
 
     /// The address is not valid.
     pub(crate) fn invalid(detail: &str) -> Self {
         let (status, title) = (StatusCode::BAD_REQUEST, "This address is not valid");
-        Self { status, title, detail: detail.to_owned(), hint: None }
+        Self { status, title, detail: detail.to_owned(), hint: None, wider: None }
     }
 }
 
@@ -51,28 +54,41 @@ impl From<ClientError> for Refusal {
                 title: "No answer at the moment",
                 detail,
                 hint: hint.or(Some("Nothing is lost. This page tries again by itself.".to_owned())),
+                wider: None,
             },
             error => Self {
                 status: StatusCode::BAD_GATEWAY,
                 title: "No answer at the moment",
                 detail: error.to_string(),
                 hint: None,
+                wider: None,
             },
         }
     }
 }
 
-/// The page that shows a refusal.
+/// The page that shows a refusal to a reader who is known.
 #[derive(Template)]
-#[template(path = "refusal.html")]
-pub(crate) struct RefusalPage<'a> {
-    pub(crate) visit: Option<&'a Visit>,
+#[template(path = "refused.html")]
+pub(crate) struct RefusedPage<'a> {
+    pub(crate) visit: &'a Visit,
     pub(crate) refusal: &'a Refusal,
 }
 
-impl RefusalPage<'_> {
-    /// The response if the reader is not known.
-    pub(crate) fn without_reader(refusal: &Refusal) -> Response {
-        respond(refusal.status, &RefusalPage { visit: None, refusal })
+/// The page that shows a refusal if the reader is not known.
+#[derive(Template)]
+#[template(path = "refusal.html")]
+pub(crate) struct RefusalPage<'a> {
+    refusal: &'a Refusal,
+}
+
+impl<'a> RefusalPage<'a> {
+    pub(crate) fn new(refusal: &'a Refusal) -> Self {
+        Self { refusal }
+    }
+
+    /// The response with the page.
+    pub(crate) fn response(&self) -> Response {
+        respond(self.refusal.status, self)
     }
 }

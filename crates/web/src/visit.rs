@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::Site;
 use crate::address::Address;
 use crate::client::InProcess;
-use crate::refusal::{Refusal, RefusalPage};
+use crate::refusal::{Refusal, RefusalPage, RefusedPage};
 
 /// Where people without a session sign in.
 const SIGN_IN: &str = "/sign-in";
@@ -48,7 +48,7 @@ impl Visit {
                 let sign_in = Address::of(["sign-in"]).with("return", &address.to_string());
                 return Err(Redirect::to(&sign_in.to_string()).into_response());
             }
-            Err(error) => return Err(RefusalPage::without_reader(&Refusal::from(error))),
+            Err(error) => return Err(RefusalPage::new(&Refusal::from(error)).response()),
         };
         let at = address.get("at").map(str::parse::<Timestamp>);
         let visit = Self { api, caller, at: None, now: Timestamp::now(), path: uri.path().to_owned(), address };
@@ -112,7 +112,10 @@ impl Visit {
 
     /// The response for a page that can't be shown.
     pub(crate) fn refuse(&self, refusal: Refusal) -> Response {
-        respond(refusal.status, &RefusalPage { visit: Some(self), refusal: &refusal })
+        let has_filter = refusal.status.is_client_error() && self.address.parameters().next().is_some();
+        let wider = has_filter.then(|| Address::from_encoded(&self.path, "").to_string());
+        let refusal = Refusal { wider, ..refusal };
+        respond(refusal.status, &RefusedPage { visit: self, refusal: &refusal })
     }
 
     /// The response for the result of a page.

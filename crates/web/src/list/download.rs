@@ -1,5 +1,6 @@
 //! Files with everything that a list's filter selects, for spreadsheets and programs.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -134,17 +135,17 @@ fn part<L: List>(
     let bytes = match format {
         Format::Csv => {
             let rows = slice.items.iter().map(|item| list.row(visit, item));
-            csv(place.is_first.then_some(L::COLUMNS), rows).map_err(|error| unexpected(error.to_string()))?
+            csv(place.is_first.then(|| list.columns()), rows).map_err(|error| unexpected(error.to_string()))?
         }
         Format::Json => json(&slice.items, place).map_err(|error| unexpected(error.to_string()))?,
     };
     Ok(bytes.into())
 }
 
-fn csv(columns: Option<&[&str]>, rows: impl Iterator<Item = Row>) -> Result<Vec<u8>, csv::Error> {
+fn csv(columns: Option<Vec<Cow<'static, str>>>, rows: impl Iterator<Item = Row>) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     if let Some(columns) = columns {
-        writer.write_record(columns)?;
+        writer.write_record(columns.iter().map(|name| name.as_bytes()))?;
     }
     for row in rows {
         writer.write_record(row.cells.iter().map(|cell| harmless(cell.text_only())))?;
@@ -171,6 +172,7 @@ fn json<T: serde::Serialize>(items: &[T], place: Place) -> Result<Vec<u8>, serde
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns;
     use super::*;
     use crate::part::Cell;
 
@@ -180,7 +182,7 @@ mod tests {
             key: String::new(),
             cells: vec![Cell::Text("=cmd|' /C calc'!A1".to_owned()), Cell::Message("a \"b\",\r\nc".to_owned()), Cell::Empty],
         };
-        let bytes = csv(Some(&["One", "Two", "Three"]), std::iter::once(row)).unwrap();
+        let bytes = csv(Some(columns(&["One", "Two", "Three"])), std::iter::once(row)).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
             "One,Two,Three\r\n'=cmd|' /C calc'!A1,\"a \"\"b\"\",\r\nc\",\r\n"

@@ -3,6 +3,7 @@
 mod download;
 mod page;
 
+use std::borrow::Cow;
 use std::future::Future;
 
 use axum::response::Response;
@@ -19,11 +20,11 @@ pub(crate) trait List: Send + Sync + 'static {
     /// An item, as the API answers it.
     type Item: Serialize + Send + Sync + 'static;
 
-    /// The columns of [`List::row`].
-    const COLUMNS: &'static [&'static str];
-
     /// The parameters of the filter: names of parameters of the API.
     const FILTER: &'static [&'static str];
+
+    /// The columns of [`List::row`].
+    fn columns(&self) -> Vec<Cow<'static, str>>;
 
     /// A page of the list.
     fn fetch(
@@ -88,6 +89,11 @@ pub(crate) struct Head {
     pub(crate) share: Option<Share>,
 }
 
+/// Columns with names that do not depend on the address.
+pub(crate) fn columns(names: &[&'static str]) -> Vec<Cow<'static, str>> {
+    names.iter().map(|name| Cow::Borrowed(*name)).collect()
+}
+
 /// The answer to a request for a list: the page, or the file that the address asks for.
 pub(crate) async fn answer<L: List>(visit: Visit, list: L) -> Response {
     match visit.address.get("format") {
@@ -104,5 +110,5 @@ async fn shown<'a, L: List>(visit: &'a Visit, list: &L) -> Result<ListPage<'a>, 
     let mut head = list.head(visit, &slice).await?;
     head.share = head.share.or_else(|| slice.share.clone());
     let rows = slice.items.iter().map(|item| list.row(visit, item)).collect();
-    Ok(ListPage::new(visit, (head, L::FILTER), (L::COLUMNS, rows)).counted(slice.total).next(slice.next.as_ref()))
+    Ok(ListPage::new(visit, (head, L::FILTER), (list.columns(), rows)).counted(slice.total).next(slice.next.as_ref()))
 }

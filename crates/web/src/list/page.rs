@@ -1,5 +1,7 @@
 //! The page of a list.
 
+use std::borrow::Cow;
+
 use askama::Template;
 
 use super::Head;
@@ -26,6 +28,8 @@ struct Field {
     name: &'static str,
     label: &'static str,
     value: String,
+    /// The values that are possible. Empty: any text.
+    choices: &'static [(&'static str, &'static str)],
     /// The address of the same page without this condition.
     without: String,
 }
@@ -46,21 +50,61 @@ const LABELS: [(&str, &str); 12] = [
     ("since", "Since"),
 ];
 
+/// The values of a parameter that has few, with their words.
+fn choices(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        "status" => &STATES,
+        "kind" => &KINDS,
+        _ => &[],
+    }
+}
+
+/// The rollout states, the ones that need attention first.
+const STATES: [(&str, &str); 6] = [
+    ("failed", "failed"),
+    ("silent", "silent"),
+    ("neverReported", "never reported"),
+    ("outdated", "outdated"),
+    ("inProgress", "in progress"),
+    ("succeeded", "succeeded"),
+];
+
+/// The kinds of events of the history.
+const KINDS: [(&str, &str); 4] = [
+    ("publication", "what became desired"),
+    ("report", "what was reported"),
+    ("decision", "decisions of people"),
+    ("promotion", "all of promotions"),
+];
+
+impl Field {
+    /// Whether the value is one of the choices. An address may have another one, such as several states.
+    fn is_choice(&self) -> bool {
+        self.value.is_empty() || self.choices.iter().any(|(value, _)| *value == self.value)
+    }
+
+    /// The value in words.
+    fn words(&self) -> &str {
+        self.choices.iter().find(|(value, _)| *value == self.value).map_or(&self.value, |(_, words)| words)
+    }
+}
+
 impl<'a> ListPage<'a> {
     /// A page with a head, the fields of its filter, and the columns and rows of its table.
     pub(super) fn new(
         visit: &'a Visit,
         (head, filter): (Head, &[&str]),
-        (columns, rows): (&[&'static str], Vec<Row>),
+        (columns, rows): (Vec<Cow<'static, str>>, Vec<Row>),
     ) -> Self {
         let selected = LABELS.into_iter().filter(|(name, _)| filter.contains(name));
         let field = |(name, label): (&'static str, &'static str)| Field {
             name,
             label,
             value: visit.address.get(name).unwrap_or_default().to_owned(),
+            choices: choices(name),
             without: visit.address.clone().without(name).without("cursor").to_string(),
         };
-        let table = Table { caption: head.title.clone(), columns: columns.to_vec(), rows };
+        let table = Table { caption: head.title.clone(), columns, rows };
         Self { visit, head, fields: selected.map(field).collect(), table, total: None, next: None }
     }
 

@@ -1,5 +1,7 @@
 //! The differences between two environments.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
@@ -25,9 +27,15 @@ struct Comparison(Compared);
 impl List for Comparison {
     type Item = ComparedTarget;
 
-    const COLUMNS: &'static [&'static str] =
-        &["Workload", "Version there", "As desired there", "Version here", "As desired here", "Configuration"];
     const FILTER: &'static [&'static str] = &["workspace", "workload", "target"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        let Compared { from, to, .. } = &self.0;
+        let of = |name: &str, what: &str| Cow::Owned(format!("{what} in {name}"));
+        let sides = [from, to].map(|name| [of(name, "Version"), of(name, "As desired")]);
+        let names = list::columns(&["Workload", "Target"]).into_iter().chain(sides.into_iter().flatten());
+        names.chain(list::columns(&["Configuration"])).collect()
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ComparedTarget>, ClientError> {
         let filter = Filter { environment: None, ..visit.filter() };
@@ -69,10 +77,10 @@ fn row(visit: &Visit, one: &ComparedTarget) -> Row {
         differing => format!("differs for {differing} cluster types"),
     };
     let workload = Cell::link(&one.workload, &visit.to(["rollouts", &one.workload]).with("workspace", &one.workspace));
-    let mut cells = vec![workload];
+    let target = one.from.as_ref().or(one.to.as_ref()).map_or("", |side| side.target.as_str());
+    let mut cells = vec![workload, Cell::Text(target.to_owned())];
     cells.extend(side(&one.from));
     cells.extend(side(&one.to));
     cells.push(Cell::Text(configuration));
-    let target = one.from.as_ref().or(one.to.as_ref()).map_or("", |side| side.target.as_str());
     Row { key: format!("{}/{}/{target}", one.workspace, one.workload), cells }
 }

@@ -1,5 +1,7 @@
 //! Which version of which workload is on which host.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::deployments::Deployment;
@@ -19,9 +21,12 @@ struct AllDeployments;
 impl List for AllDeployments {
     type Item = Deployment;
 
-    const COLUMNS: &'static [&'static str] = &COLUMNS;
     const FILTER: &'static [&'static str] =
         &["environment", "workspace", "workload", "target", "clusterType", "host", "selector", "status"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        columns()
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Deployment>, ClientError> {
         let answer = visit.api.deployments(&visit.filter(), page, visit.at).await?;
@@ -43,8 +48,10 @@ impl List for AllDeployments {
 }
 
 /// The columns of [`row`].
-pub(crate) const COLUMNS: [&str; 9] =
-    ["State", "Host", "Workload", "Target", "Environment", "Version", "Configuration", "Since", "Message"];
+pub(crate) fn columns() -> Vec<Cow<'static, str>> {
+    let names = ["State", "Host", "Workload", "Target", "Environment", "Version", "Configuration", "Since", "Message"];
+    list::columns(&names)
+}
 
 /// The row of a deployment.
 pub(crate) fn row(visit: &Visit, one: &Deployment) -> Row {

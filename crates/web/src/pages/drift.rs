@@ -1,5 +1,7 @@
 //! Drift: the commits that are not applied everywhere, oldest first.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::drift::Drifting;
@@ -19,9 +21,12 @@ struct DriftingCommits;
 impl List for DriftingCommits {
     type Item = Drifting;
 
-    const COLUMNS: &'static [&'static str] = &["As desired", "Environment", "Commit", "Desired since"];
     const FILTER: &'static [&'static str] =
         &["environment", "workspace", "workload", "target", "clusterType", "selector"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        list::columns(&["As desired", "Environment", "Commit", "Desired since"])
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Drifting>, ClientError> {
         let answer = visit.api.drift(&visit.filter(), page).await?;

@@ -1,5 +1,7 @@
 //! An environment: what is desired for each deployment target, and how many reconcilers hold it.
 
+use std::borrow::Cow;
+
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
@@ -30,9 +32,11 @@ impl Targets {
 impl List for Targets {
     type Item = EnvironmentTarget;
 
-    const COLUMNS: &'static [&'static str] =
-        &["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"];
     const FILTER: &'static [&'static str] = &["workspace", "workload", "target", "clusterType", "selector"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        list::columns(&["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"])
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {
         let answer = visit.api.targets(&self.filter(visit), page, visit.at).await?;

@@ -2,17 +2,33 @@
 
 use std::collections::BTreeMap;
 
-/// The size of a node, and the distances between nodes, in pixels.
-const WIDTH: usize = 208;
-const HEIGHT: usize = 92;
-const GAP_X: usize = 64;
-const GAP_Y: usize = 20;
+/// The size of nodes, and the distances between them, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    gap_x: usize,
+    gap_y: usize,
+}
+
+/// Nodes with their numbers in words.
+const FULL: Shape = Shape { width: 208, height: 92, gap_x: 64, gap_y: 20 };
+
+/// Nodes of a graph with very many.
+const COMPACT: Shape = Shape { width: 152, height: 24, gap_x: 72, gap_y: 4 };
+
+/// The number of environments from which on nodes are compact.
+const FULL_MAX: usize = 60;
+
+/// The number of nodes in a row, if the order of promotion is not known.
+const ROW: usize = 5;
 
 /// The nodes and edges of a graph, with their positions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Graph<T> {
     pub(crate) nodes: Vec<Node<T>>,
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) edges: Edges,
+    pub(crate) shape: Shape,
     pub(crate) width: usize,
     pub(crate) height: usize,
 }
@@ -26,13 +42,13 @@ pub(crate) struct Node<T> {
     pub(crate) content: T,
 }
 
-/// A line from an environment to one that its changes reach next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edge {
-    /// The path of the line, for SVG.
-    pub(crate) path: String,
-    /// Whether a change moves or waits on it.
-    pub(crate) is_active: bool,
+/// The lines from environments to those that their changes reach next, as paths for SVG.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Edges {
+    /// The lines on which nothing moves.
+    pub(crate) calm: String,
+    /// The lines on which a change moves or waits.
+    pub(crate) active: String,
 }
 
 /// An environment, and the environments before it.
@@ -44,30 +60,66 @@ pub(crate) struct Given<T> {
 }
 
 impl<T> Graph<T> {
-    /// Draws environments in columns: each is in the column after the last of those before it.
+    /// Draws environments in columns: each is in the column after the last of those before it. Without any order, they are in rows.
     pub(crate) fn new(given: Vec<Given<T>>) -> Self {
-        let columns = columns(&given);
-        let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut places: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        for one in &given {
-            let column = columns.get(&one.name).copied().unwrap_or_default();
-            let row = rows.entry(column).or_default();
-            places.insert(one.name.clone(), (column * (WIDTH + GAP_X) + 1, *row * (HEIGHT + GAP_Y) + 1));
-            *row += 1;
-        }
-        let mut edges = Vec::new();
+        let shape = if given.len() > FULL_MAX { COMPACT } else { FULL };
+        let places = places(&given);
+        let mut edges = Edges::default();
         for one in &given {
             let Some(&to) = places.get(&one.name) else { continue };
-            let starts = one.before.iter().filter_map(|before| places.get(before));
-            edges.extend(starts.map(|from| Edge { path: line(*from, to), is_active: one.is_active }));
+            let path = if one.is_active { &mut edges.active } else { &mut edges.calm };
+            one.before.iter().filter_map(|before| places.get(before)).for_each(|from| path.push_str(&shape.line(*from, to)));
         }
-        let width = rows.keys().next_back().map_or(0, |last| (last + 1) * (WIDTH + GAP_X) - GAP_X + 2);
-        let height = rows.values().max().map_or(0, |most| most * (HEIGHT + GAP_Y) - GAP_Y + 2);
+        let most = |number: fn(&(usize, usize)) -> usize| places.values().map(number).max().map_or(0, |last| last + 1);
+        let (columns, rows) = (most(|place| place.0), most(|place| place.1));
         let node = |one: Given<T>| {
-            let (x, y) = places.get(&one.name).copied().unwrap_or_default();
+            let (x, y) = shape.corner(places.get(&one.name).copied().unwrap_or_default());
             Node { name: one.name, x, y, content: one.content }
         };
-        Self { nodes: given.into_iter().map(node).collect(), edges, width, height }
+        Self {
+            nodes: given.into_iter().map(node).collect(),
+            edges,
+            shape,
+            width: columns * (shape.width + shape.gap_x),
+            height: rows * (shape.height + shape.gap_y),
+        }
+    }
+
+    /// Whether the nodes have no place for words.
+    pub(crate) fn is_compact(&self) -> bool {
+        self.shape == COMPACT
+    }
+}
+
+/// The column and the row of each environment.
+fn places<T>(given: &[Given<T>]) -> BTreeMap<String, (usize, usize)> {
+    if given.iter().all(|one| one.before.is_empty()) {
+        let place = |(number, one): (usize, &Given<T>)| (one.name.clone(), (number % ROW, number / ROW));
+        return given.iter().enumerate().map(place).collect();
+    }
+    let columns = columns(given);
+    let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
+    let place = |one: &Given<T>| {
+        let column = columns.get(&one.name).copied().unwrap_or_default();
+        let row = rows.entry(column).or_default();
+        *row += 1;
+        (one.name.clone(), (column, *row - 1))
+    };
+    given.iter().map(place).collect()
+}
+
+impl Shape {
+    /// The upper left corner of a node, with a pixel for its border.
+    fn corner(self, (column, row): (usize, usize)) -> (usize, usize) {
+        (column * (self.width + self.gap_x) + 1, row * (self.height + self.gap_y) + 1)
+    }
+
+    /// A line between two nodes, with horizontal ends.
+    fn line(self, from: (usize, usize), to: (usize, usize)) -> String {
+        let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
+        let (x1, y1, y2) = (x1 + self.width, y1 + self.height / 2, y2 + self.height / 2);
+        let middle = usize::midpoint(x1, x2);
+        format!("M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}")
     }
 }
 
@@ -90,13 +142,6 @@ fn columns<T>(given: &[Given<T>]) -> BTreeMap<String, usize> {
     columns
 }
 
-/// A line between two nodes, with horizontal ends.
-fn line((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> String {
-    let (x1, y1, x2, y2) = (from_x + WIDTH, from_y + HEIGHT / 2, to_x, to_y + HEIGHT / 2);
-    let middle = usize::midpoint(x1, x2);
-    format!("M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +154,7 @@ mod tests {
             content: (),
         });
         let graph = Graph::new(given.collect());
-        let place = |node: Node<()>| (node.name, node.x / (WIDTH + GAP_X), node.y / (HEIGHT + GAP_Y));
+        let place = |node: Node<()>| (node.name, node.x / (FULL.width + FULL.gap_x), node.y / (FULL.height + FULL.gap_y));
         graph.nodes.into_iter().map(place).collect()
     }
 
@@ -124,6 +169,12 @@ mod tests {
             &[("prod", &["stage", "canary"]), ("canary", &["stage"]), ("dev", &[]), ("stage", &["dev"]), ("lab", &[])],
             &[("prod", 3, 0), ("canary", 2, 0), ("dev", 0, 0), ("stage", 1, 0), ("lab", 0, 1)],
         );
+    }
+
+    #[test]
+    fn environments_without_an_order_are_in_rows() {
+        let names = ["a", "b", "c", "d", "e", "f"].map(|name| (name, &[][..]));
+        check(&names, &[("a", 0, 0), ("b", 1, 0), ("c", 2, 0), ("d", 3, 0), ("e", 4, 0), ("f", 0, 1)]);
     }
 
     #[test]

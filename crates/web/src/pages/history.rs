@@ -1,5 +1,7 @@
 //! The history: what became desired, what was reported, and what was decided.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::history::{Event, HistorySelection, Published, Reported};
@@ -25,9 +27,12 @@ struct Events(HistorySelection);
 impl List for Events {
     type Item = Event;
 
-    const COLUMNS: &'static [&'static str] = &["When", "What", "Where", "By", "Message"];
     const FILTER: &'static [&'static str] =
         &["environment", "workspace", "workload", "target", "clusterType", "host", "kind", "by", "since"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        list::columns(&["When", "What", "Where", "By", "Message"])
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Event>, ClientError> {
         let answer = visit.api.history(&visit.filter(), &self.0, page).await?;

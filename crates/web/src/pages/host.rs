@@ -1,5 +1,7 @@
 //! A host: what its reconcilers applied, and what is desired there.
 
+use std::borrow::Cow;
+
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
@@ -7,7 +9,7 @@ use hub_api::deployments::Deployment;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 
-use super::deployments::{COLUMNS, row};
+use super::deployments;
 use crate::list::{self, Head, List, Slice};
 use crate::part::Row;
 use crate::visit::Visit;
@@ -15,6 +17,9 @@ use crate::visit::Visit;
 pub(crate) async fn page(Path(host): Path<String>, visit: Visit) -> Response {
     list::answer(visit, HostDeployments { host }).await
 }
+
+/// The column of lists of deployments that says on which host they are.
+const HOST: usize = 1;
 
 /// The reconcilers of a host.
 struct HostDeployments {
@@ -24,8 +29,13 @@ struct HostDeployments {
 impl List for HostDeployments {
     type Item = Deployment;
 
-    const COLUMNS: &'static [&'static str] = &COLUMNS;
     const FILTER: &'static [&'static str] = &["status"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        let mut columns = deployments::columns();
+        columns.remove(HOST);
+        columns
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Deployment>, ClientError> {
         let filter = Filter { host: Some(self.host.clone()), ..visit.filter() };
@@ -45,6 +55,8 @@ impl List for HostDeployments {
     }
 
     fn row(&self, visit: &Visit, item: &Deployment) -> Row {
-        row(visit, item)
+        let mut row = deployments::row(visit, item);
+        row.cells.remove(HOST);
+        row
     }
 }

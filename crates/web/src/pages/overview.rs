@@ -6,7 +6,7 @@ use hub_api::client::ClientError;
 use hub_api::environments::Environment;
 use hub_api::promotions::{PromotionStatus, Wait};
 
-use super::graph::{Given, Graph};
+use super::graph::{Given, Graph, Node};
 use crate::part::{Moment, Share};
 use crate::visit::Visit;
 
@@ -21,8 +21,10 @@ pub(crate) async fn page(visit: Visit) -> Response {
 struct OverviewPage<'a> {
     visit: &'a Visit,
     graph: Graph<Summary>,
-    /// Whether the order of promotion is known.
-    has_order: bool,
+    /// What the names of the table's environments contain. Empty: anything.
+    find: String,
+    /// The number of environments before those of the table.
+    skipped: usize,
 }
 
 /// What the overview says of an environment.
@@ -47,6 +49,9 @@ struct Waiting {
     url: Option<String>,
 }
 
+/// The number of environments in the table.
+const ROWS: usize = 40;
+
 /// The number of moves and waits that the overview lists for an environment.
 const LISTED: usize = 3;
 
@@ -61,7 +66,9 @@ async fn overview(visit: &Visit) -> Result<OverviewPage<'_>, ClientError> {
         let is_active = !content.moving.is_empty() || !content.waits.is_empty();
         Given { name: environment.name, before, is_active, content }
     });
-    Ok(OverviewPage { visit, graph: Graph::new(given.collect()), has_order: !promotions.is_empty() })
+    let find = visit.address.get("find").unwrap_or_default().to_owned();
+    let skipped = visit.address.get("skip").and_then(|text| text.parse().ok()).unwrap_or_default();
+    Ok(OverviewPage { visit, graph: Graph::new(given.collect()), find, skipped })
 }
 
 fn summary(visit: &Visit, environment: &Environment, promotion: Option<&PromotionStatus>) -> Summary {
@@ -89,6 +96,34 @@ fn waiting(visit: &Visit, wait: &Wait) -> Waiting {
         since: wait.since.map(|since| Moment::new(since, visit.now)),
         command: wait.command.clone(),
         url: wait.url.clone().filter(|url| url.starts_with("https://") || url.starts_with("http://")),
+    }
+}
+
+impl OverviewPage<'_> {
+    /// The environments that are found.
+    fn found(&self) -> Vec<&Node<Summary>> {
+        let find = self.find.to_lowercase();
+        self.graph.nodes.iter().filter(|node| node.name.to_lowercase().contains(&find)).collect()
+    }
+
+    /// The environments of the table.
+    fn listed(&self) -> Vec<&Node<Summary>> {
+        self.found().into_iter().skip(self.skipped).take(ROWS).collect()
+    }
+
+    /// Whether not all environments fit into the table.
+    fn is_long(&self) -> bool {
+        self.graph.nodes.len() > ROWS
+    }
+
+    /// The address of the next environments of the table.
+    fn next(&self) -> Option<String> {
+        let next = self.skipped.saturating_add(ROWS);
+        (next < self.found().len()).then(|| self.visit.address.clone().with("skip", &next.to_string()).to_string())
+    }
+
+    fn unfiltered(&self) -> String {
+        self.visit.address.clone().without("find").without("skip").to_string()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The progress of one rollout: of a workload, of a version of it, or of a commit.
 
+use std::borrow::Cow;
+
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
@@ -22,9 +24,11 @@ struct OneRollout {
 impl List for OneRollout {
     type Item = EnvironmentRollout;
 
-    const COLUMNS: &'static [&'static str] =
-        &["As desired", "Environment", "Versions", "Other versions there", "Desired since", "First to look at"];
     const FILTER: &'static [&'static str] = &["environment", "selector"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        list::columns(&["As desired", "Environment", "Versions", "Other versions there", "Desired since", "First to look at"])
+    }
 
     async fn fetch(&self, visit: &Visit, _: &Page) -> Result<Slice<EnvironmentRollout>, ClientError> {
         let answer = visit.api.rollout(&self.of, &visit.filter(), visit.at).await?;

@@ -1,5 +1,7 @@
 //! The commits that changed desired content, the newest first.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::page::Page;
@@ -19,9 +21,11 @@ struct AllRollouts;
 impl List for AllRollouts {
     type Item = ListedRollout;
 
-    const COLUMNS: &'static [&'static str] =
-        &["As desired", "Commit", "Committed", "Versions", "Places", "Repository", "Branch"];
     const FILTER: &'static [&'static str] = &["environment", "workspace", "workload", "target"];
+
+    fn columns(&self) -> Vec<Cow<'static, str>> {
+        list::columns(&["As desired", "Commit", "Committed", "Versions", "Places", "Repository", "Branch"])
+    }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<ListedRollout>, ClientError> {
         let answer = visit.api.rollouts(&visit.filter(), page).await?;

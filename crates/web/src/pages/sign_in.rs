@@ -33,7 +33,7 @@ pub(crate) async fn page(State(site): State<Site>, uri: Uri, parts: Parts) -> Re
             let failure = address.get("error").and_then(SignInFailure::parse).map(advice);
             respond(StatusCode::OK, &SignInPage { methods, return_to, failure })
         }
-        Err(error) => RefusalPage::without_reader(&Refusal::from(error)),
+        Err(error) => RefusalPage::new(&Refusal::from(error)).response(),
     }
 }
 
