@@ -37,6 +37,7 @@ mod subject;
 mod then;
 mod totals;
 mod walk;
+mod within_reach;
 mod workspaces;
 
 pub use self::changes::{FeedPosition, FleetChanges, changes, settled};

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub_api::tokens::Reach;
 use model::label::Labels;
 use model::rollout::ReconcilerState;
 
@@ -10,7 +9,7 @@ use super::conditions;
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
 use super::similar_names::similar;
-use super::{Question, QuestionError, labels, reconciler_state};
+use super::{Question, QuestionError, labels, reconciler_state, within_reach};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{
     Database, DatabaseError, EnvironmentId, FromColumn, HostId, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -94,7 +93,7 @@ impl Scope {
         let of_environments = environment_id.map(|id| vec![id]).or_else(|| environments.clone());
         let targets = targets(transaction, question, of_environments.as_ref()).await?;
         let groups = groups(transaction, (of_environments, targets.as_ref())).await?;
-        let host = named::<HostId>(transaction, "host", "host", question.filter.host.as_deref()).await?;
+        let host = host(transaction, question).await?;
         let cluster_types = cluster_types(transaction, question).await?;
         let kind = HostKind { labels: question.host_labels()?, cluster_types, environment_id };
         labels::check_hosts(transaction, &kind.labels).await?;
@@ -177,6 +176,18 @@ async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Optio
     transaction.query(&sql, vec![names.to_vec().into()]).await.map(Some)
 }
 
+/// The host of the filter; none if it names no host. A host of which nothing is within the reach is unknown.
+async fn host(transaction: &mut Transaction, question: Question<'_>) -> Result<Option<HostId>, QuestionError> {
+    let Some(name) = &question.filter.host else { return Ok(None) };
+    let host = named(transaction, "host", "host", Some(name)).await?;
+    match host {
+        Some(id) if !within_reach::has_host(transaction, question.reach, id).await? => {
+            Err(unknown("host", name, Vec::new()))
+        }
+        host => Ok(host),
+    }
+}
+
 /// The host of the filter, and the hosts with its earlier names.
 async fn with_earlier(
     transaction: &mut Transaction,
@@ -198,8 +209,7 @@ async fn with_earlier(
 /// The cluster type of the filter, and its earlier names; none if the filter has no cluster type. An unknown cluster type is an error.
 async fn cluster_types(transaction: &mut Transaction, question: Question<'_>) -> Result<Vec<String>, QuestionError> {
     let Some(name) = &question.filter.cluster_type else { return Ok(Vec::new()) };
-    let sql = "select 1 from place_group where cluster_type = $1 limit 1";
-    if !transaction.exists(sql, vec![name.as_str().into()]).await? {
+    if !within_reach::has_cluster_type(transaction, question.reach, name).await? {
         let similar = similar(transaction, ("place_group", "cluster_type"), name).await?;
         return Err(unknown("cluster type", name, similar));
     }
@@ -282,7 +292,7 @@ async fn targets(
     }
     for (what, table, name) in names {
         let Some(name) = name else { continue };
-        if !is_known(transaction, question.reach, (table, name)).await? {
+        if !within_reach::has(transaction, question.reach, (table, name)).await? {
             return Err(unknown(what, name, similar(transaction, (table, "name"), name).await?));
         }
     }
@@ -300,32 +310,6 @@ async fn targets(
         labels::of_targets(&labels, &all).map_or(Ok(()), Err)?;
     }
     Ok(Some(selected))
-}
-
-/// Whether a name of a table of workloads or targets exists within the reach: a caller must not learn of a name outside of it.
-async fn is_known(
-    transaction: &mut Transaction,
-    reach: &Reach,
-    (table, name): (&str, &str),
-) -> Result<bool, DatabaseError> {
-    if reach.is_all() || (table == "workspace" && !reach.workspaces.is_empty()) {
-        // A workspace outside of the reach was refused before.
-        let sql = format!("select 1 from {table} where name = $1 limit 1");
-        return transaction.exists(&sql, vec![name.into()]).await;
-    }
-    let mut parameters = Parameters::with(transaction.dialect(), vec![name.into()]);
-    let mut conditions = vec![format!("{table}.name = $1")];
-    for (column, names) in [("workspace.name", &reach.workspaces), ("environment.name", &reach.environments)] {
-        conditions.extend((!names.is_empty()).then(|| parameters.any_text(column, names.clone())));
-    }
-    let sql = format!(
-        "select 1 from deployment_target join environment on environment.id = deployment_target.environment_id \
-         join workload on workload.id = deployment_target.workload_id \
-         join application on application.id = workload.application_id \
-         join workspace on workspace.id = application.workspace_id where {} limit 1",
-        conditions::all(conditions)
-    );
-    transaction.exists(&sql, parameters.into_values()).await
 }
 
 /// Parses the labels in a column.

@@ -94,7 +94,12 @@ fn place(path: &str, environment: &str, workspaces: &[&str]) -> Value {
                "environment": environment, "version": {"version": if *workspace == "open-team" { "1.0" } else { "hidden-team-9" }}})
     };
     let targets: Vec<_> = workspaces.iter().map(target).collect();
-    json!({"path": path, "tree": "a".repeat(40), "role": "application", "environment": environment, "targets": targets})
+    let mut place = json!({"path": path, "tree": "a".repeat(40), "role": "application", "environment": environment, "targets": targets});
+    if let Some(name) = path.strip_suffix("-platform") {
+        place["role"] = "platform".into();
+        place["clusterType"] = format!("{name}-type").into();
+    }
+    place
 }
 
 fn publication(branch: &str, digit: &str, places: &[Value]) -> Value {
@@ -110,8 +115,12 @@ async fn company() -> (Hub, TokenText) {
         place("web", "stage", &["open-team"]),
         place("hidden-team", "stage", &["hidden-team"]),
         place("both", "stage", &["open-team", "hidden-team"]),
+        place("hidden-team-platform", "stage", &["hidden-team"]),
     ];
-    let other = [place("hidden-env-web", "hidden-env", &["open-team"])];
+    let other = [
+        place("hidden-env-web", "hidden-env", &["open-team"]),
+        place("hidden-env-platform", "hidden-env", &["open-team"]),
+    ];
     for body in [publication("stage", "c", &stage), publication("hidden-env", "d", &other)] {
         let published = hub.post("/api/v1/publications").bearer_auth(admin.reveal()).json(&body).send().await.unwrap();
         assert_eq!(published.status(), StatusCode::OK, "{}", published.text().await.unwrap());
@@ -257,6 +266,13 @@ const NAMING: &[(&str, &[&str])] = &[
     ("deployments?workload=NAME", &["hidden-team-load"]),
     ("deployments?application=NAME", &["hidden-team-app"]),
     ("deployments?target=NAME", &["hidden-team-load-stage", "web-hidden-env"]),
+    ("deployments?host=NAME", &["hidden-team-host", "hidden-env-host"]),
+    ("deployments?host=NAME&status=failed", &["hidden-team-host", "hidden-env-host"]),
+    ("deployments?clusterType=NAME", &["hidden-team-type", "hidden-env-type"]),
+    ("drift?host=NAME", &["hidden-team-host", "hidden-env-host"]),
+    ("history?host=NAME", &["hidden-team-host", "hidden-env-host"]),
+    ("targets?host=NAME", &["hidden-team-host", "hidden-env-host"]),
+    ("targets?clusterType=NAME", &["hidden-team-type", "hidden-env-type"]),
     ("environments?environment=NAME", &["hidden-env"]),
     ("environments?workspace=NAME", &["hidden-team"]),
     ("targets?environment=NAME", &["hidden-env"]),

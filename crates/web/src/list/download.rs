@@ -78,7 +78,8 @@ pub(super) async fn answer<L: List>(visit: Visit, list: L, format: Format) -> Re
         (header::CONTENT_SECURITY_POLICY, crate::CONTENT_SECURITY_POLICY.to_owned()),
     ];
     let slices = slices(Arc::new((visit, list)), first);
-    let parts = slices.map(move |slice| slice.and_then(|(own, slice, place)| part(&own.0, (&own.1, &slice), (format, place))));
+    let parts =
+        slices.map(move |slice| slice.and_then(|(own, slice, place)| part(&own.0, (&own.1, &slice), (format, place))));
     (headers, Body::from_stream(parts)).into_response()
 }
 
@@ -180,7 +181,11 @@ mod tests {
     fn cells_are_no_formulas_and_may_contain_anything() {
         let row = Row {
             key: String::new(),
-            cells: vec![Cell::Text("=cmd|' /C calc'!A1".to_owned()), Cell::Message("a \"b\",\r\nc".to_owned()), Cell::Empty],
+            cells: vec![
+                Cell::Text("=cmd|' /C calc'!A1".to_owned()),
+                Cell::Message("a \"b\",\r\nc".to_owned()),
+                Cell::Empty,
+            ],
         };
         let bytes = csv(Some(columns(&["One", "Two", "Three"])), std::iter::once(row)).unwrap();
         assert_eq!(

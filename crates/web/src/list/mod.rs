@@ -27,18 +27,10 @@ pub(crate) trait List: Send + Sync + 'static {
     fn columns(&self) -> Vec<Cow<'static, str>>;
 
     /// A page of the list.
-    fn fetch(
-        &self,
-        visit: &Visit,
-        page: &Page,
-    ) -> impl Future<Output = Result<Slice<Self::Item>, ClientError>> + Send;
+    fn fetch(&self, visit: &Visit, page: &Page) -> impl Future<Output = Result<Slice<Self::Item>, ClientError>> + Send;
 
     /// What the page says above its rows.
-    fn head(
-        &self,
-        visit: &Visit,
-        slice: &Slice<Self::Item>,
-    ) -> impl Future<Output = Result<Head, ClientError>> + Send;
+    fn head(&self, visit: &Visit, slice: &Slice<Self::Item>) -> impl Future<Output = Result<Head, ClientError>> + Send;
 
     /// The row of an item.
     fn row(&self, visit: &Visit, item: &Self::Item) -> Row;

@@ -35,7 +35,16 @@ impl List for Targets {
     const FILTER: &'static [&'static str] = &["workspace", "workload", "target", "clusterType", "selector"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        list::columns(&["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"])
+        list::columns(&[
+            "As desired",
+            "Workload",
+            "Target",
+            "Content",
+            "Version",
+            "Configuration",
+            "Commit",
+            "Desired since",
+        ])
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {

@@ -68,7 +68,10 @@ impl<T> Graph<T> {
         for one in &given {
             let Some(&to) = places.get(&one.name) else { continue };
             let path = if one.is_active { &mut edges.active } else { &mut edges.calm };
-            one.before.iter().filter_map(|before| places.get(before)).for_each(|from| path.push_str(&shape.line(*from, to)));
+            one.before
+                .iter()
+                .filter_map(|before| places.get(before))
+                .for_each(|from| path.push_str(&shape.line(*from, to)));
         }
         let most = |number: fn(&(usize, usize)) -> usize| places.values().map(number).max().map_or(0, |last| last + 1);
         let (columns, rows) = (most(|place| place.0), most(|place| place.1));
@@ -154,7 +157,8 @@ mod tests {
             content: (),
         });
         let graph = Graph::new(given.collect());
-        let place = |node: Node<()>| (node.name, node.x / (FULL.width + FULL.gap_x), node.y / (FULL.height + FULL.gap_y));
+        let place =
+            |node: Node<()>| (node.name, node.x / (FULL.width + FULL.gap_x), node.y / (FULL.height + FULL.gap_y));
         graph.nodes.into_iter().map(place).collect()
     }
 

@@ -104,7 +104,10 @@ impl Site {
         let body = json!({
             "host": names.host, "reconciler": names.reconciler, "status": status, "message": names.message,
             "labels": {"region": names.label, "ring": "1"}, "revision": format!("{environment}@sha1:{}", names.commit),
-            "endpoint": format!("https://git.example/acme/gitops/{environment}/{}/{}", names.cluster_type, names.target),
+            "place": {
+                "repository": "https://git.example/acme/gitops", "branch": environment,
+                "path": format!("{}/{}", names.cluster_type, names.target),
+            },
         });
         let response = self.post("/api/v1/reports", &body).await;
         assert!(response.status().is_success(), "{}", response.text().await.unwrap());
@@ -115,7 +118,7 @@ impl Site {
     }
 
     async fn get(&self, path: &str, token: Option<&str>) -> Response {
-        let request = self.client.get(self.url(path));
+        let request = self.client.get(self.url(path)).header("accept", "text/html,*/*;q=0.8");
         let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
         request.send().await.unwrap()
     }

@@ -19,7 +19,7 @@ async fn no_page_fails_for_a_role_and_none_names_what_is_out_of_reach() {
         ("approver of shop", Scope::Approver(of_workspace.clone()), Some("site")),
         ("operator", Scope::Operator(Reach::ALL), None),
         ("operator of stage", Scope::Operator(of_environment), Some("prod-1")),
-        ("administrator", Scope::Admin, None),
+        ("another administrator", Scope::Admin, None),
     ];
     for (name, scope, hidden) in scopes {
         let token = site.token(name, scope).await;
