@@ -1,4 +1,5 @@
-//! Packages of registries that tests need: published descriptions of APIs, which requests and objects are compared with, and Helm. Only Helm is run.
+//! Packages of registries that tests need: published descriptions of APIs, which requests and objects are compared with, and programs: Helm, and rules of
+//! accessibility that a browser runs.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -58,6 +59,19 @@ pub(crate) const ALL: &[(&str, Package)] = &[
         },
     ),
     ("KALYPSO_HELM", HELM),
+    // Rules of accessibility, which a browser runs on the pages.
+    (
+        "KALYPSO_AXE",
+        Package {
+            name: "axe-core-4.14.1",
+            url: "https://registry.npmjs.org/axe-core/-/axe-core-4.14.1.tgz",
+            digest: Digest::Sha512(
+                "1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5",
+            ),
+            folder: "package",
+            files: &["axe.min.js"],
+        },
+    ),
 ];
 
 /// GitHub's descriptions: the npm package `@octokit/openapi`.

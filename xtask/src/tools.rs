@@ -56,6 +56,18 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
         is_installed: || is_on_path("fcgiwrap") || Path::new("/usr/sbin/fcgiwrap").exists(),
         starts_service: true,
     },
+    SystemPackage {
+        name: "chromium",
+        why: "the pages in a browser",
+        is_installed: || ["chromium", "chromium-browser", "google-chrome"].into_iter().any(is_on_path),
+        starts_service: false,
+    },
+    SystemPackage {
+        name: "chromium-driver",
+        why: "drives the browser",
+        is_installed: || is_on_path("chromedriver"),
+        starts_service: false,
+    },
     // The tests start separate servers, in temporary folders.
     SystemPackage {
         name: "postgresql",

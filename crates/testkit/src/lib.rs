@@ -1,5 +1,7 @@
 //! Generated fleets, edits, servers and cases, for tests and benchmarks only.
 
+#[cfg(feature = "browser")]
+pub mod browser;
 pub mod chain;
 pub mod company;
 pub mod corpus;

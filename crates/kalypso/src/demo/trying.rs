@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
         purpose: "see hosts follow",
         commands: &["kalypso status", "kalypso deployments --host prod-chicago-edge-02"],
     },
+    Step { purpose: "or look at all of it in a browser, while the service runs: http://127.0.0.1:8080", commands: &[] },
 ];
 
 /// The suggestions for `folder`. Commands are indented by four blanks, so that they differ from the text.

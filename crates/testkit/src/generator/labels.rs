@@ -135,10 +135,10 @@ impl Spread {
             Audience::Size => format!("    size: {}\n", SIZES[nth % SIZES.len()]),
             Audience::Ring => format!("    ring: {}\n", RINGS[nth % RINGS.len()]),
             Audience::Team => format!("    team: {}\n", self.team(nth)),
-            Audience::RegionAndRing => region + &format!("    ring: {}\n", RINGS[nth / self.regions() % RINGS.len()]),
+            Audience::RegionAndRing => format!("{region}    ring: {}\n", RINGS[nth / self.regions() % RINGS.len()]),
             Audience::RegionAndTeam => {
                 let of_a_team = if self == Self::Narrow { 2 } else { self.regions() };
-                region + &format!("    team: {}\n", self.team(nth / of_a_team))
+                format!("{region}    team: {}\n", self.team(nth / of_a_team))
             }
             Audience::ClusterType => format!("    cluster-type: {}\n", cluster_type_name(nth)),
             Audience::Workload => format!("    workload: {}\n", workload_name(nth)),

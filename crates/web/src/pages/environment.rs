@@ -1,109 +1,298 @@
-//! An environment: what is desired for each deployment target, and how many reconcilers hold it.
+//! An environment: how many reconcilers hold what is desired, by two dimensions that the reader chooses.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
-use hub_api::environments::EnvironmentTarget;
+use hub_api::counts::{CountDimension, CountGroup, CountOrder, CountQuery, CountTable};
 use hub_api::filter::Filter;
-use hub_api::page::Page;
-use hub_api::publication::Role;
 
-use crate::list::{self, Head, List, Slice};
-use crate::part::{Cell, Row, Share};
+use crate::address::Address;
+use crate::part::{Cell, Share};
+use crate::refusal::Refusal;
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(environment): Path<String>, visit: Visit) -> Response {
-    list::answer(visit, Targets { environment }).await
-}
-
-/// The deployment targets of an environment.
-struct Targets {
-    environment: String,
-}
-
-impl Targets {
-    fn filter(&self, visit: &Visit) -> Filter {
-        Filter { environment: Some(self.environment.clone()), ..visit.filter() }
-    }
-}
-
-impl List for Targets {
-    type Item = EnvironmentTarget;
-
-    const FILTER: &'static [&'static str] = &["workspace", "workload", "target", "clusterType", "selector"];
-
-    fn columns(&self) -> Vec<Cow<'static, str>> {
-        list::columns(&[
-            "As desired",
-            "Workload",
-            "Target",
-            "Content",
-            "Version",
-            "Configuration",
-            "Commit",
-            "Desired since",
-        ])
-    }
-
-    async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {
-        let answer = visit.api.targets(&self.filter(visit), page, visit.at).await?;
-        Ok(Slice::new(answer.items, answer.next))
-    }
-
-    async fn head(&self, visit: &Visit, _: &Slice<EnvironmentTarget>) -> Result<Head, ClientError> {
-        let to = |page: &str| visit.to([page]).with("environment", &self.environment);
-        let links = [("Hosts", "deployments"), ("Drift", "drift"), ("History", "history")];
-        let mut head = Head {
-            title: self.environment.clone(),
-            about: "What is desired for each deployment target, and how many reconcilers hold it.",
-            empty: "Nothing was published for this environment yet.",
-            links: links.map(|(label, page)| (label.to_owned(), to(page).to_string())).into(),
-            share: None,
-        };
-        if visit.at.is_none() {
-            let all = visit.api.environments(&self.filter(visit)).await?;
-            head.share = all.items.first().map(|one| Share::new(one.counts, Some(&to("deployments"))));
-        }
-        Ok(head)
-    }
-
-    fn row(&self, visit: &Visit, item: &EnvironmentTarget) -> Row {
-        row(visit, item)
-    }
-}
-
-fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
-    let names = one.target.as_ref();
-    let mut to = visit.to(["deployments"]).with("environment", &one.environment);
-    if let Some(names) = names {
-        to = to.with("workspace", &names.workspace).with("workload", &names.workload).with("target", &names.target);
-    }
-    if let Some(cluster_type) = &one.cluster_type {
-        to = to.with("clusterType", cluster_type);
-    }
-    let content = match (one.role, &one.cluster_type) {
-        (Role::Application, _) => "manifests of the workload".to_owned(),
-        (Role::Platform, Some(cluster_type)) => format!("folder of {cluster_type}"),
-        (Role::Platform, None) => "platform folder".to_owned(),
+    let query = match query(&visit) {
+        Ok(query) => query,
+        Err(refusal) => return visit.refuse(refusal),
     };
-    let workload = names.map_or(Cell::Empty, |names| {
-        Cell::link(&names.workload, &visit.to(["rollouts", &names.workload]).with("workspace", &names.workspace))
-    });
-    let cells = vec![
-        one.counts.map_or(Cell::Empty, |counts| Cell::Share(Share::new(counts, Some(&to)))),
-        workload,
-        Cell::text(names.map(|names| names.target.as_str())),
-        Cell::Text(content),
-        Cell::code(one.version.as_deref()),
-        Cell::code(one.config_version.as_deref()),
-        one.commit.as_deref().map_or(Cell::Empty, |commit| {
-            Cell::link(&commit.chars().take(10).collect::<String>(), &visit.to(["rollouts", commit]))
-        }),
-        Cell::time(one.desired_since, visit.now),
+    let page = grid(&visit, (environment, query)).await;
+    visit.answer(page)
+}
+
+/// The dimensions of the page's rows and columns, unless the reader chooses others.
+const DEFAULT: (CountDimension, CountDimension) = (CountDimension::Workload, CountDimension::ClusterType);
+
+/// The largest number of rows. Browsers are slow with tables of many thousand cells.
+const ROWS_MAX: usize = 40;
+
+/// The largest number of columns.
+const COLUMNS_MAX: usize = 30;
+
+/// The page of an environment.
+#[derive(Template)]
+#[template(path = "environment.html")]
+struct EnvironmentPage<'a> {
+    visit: &'a Visit,
+    environment: String,
+    filter: Filter,
+    query: CountQuery,
+    columns: CountDimension,
+    table: CountTable,
+    total: Share,
+}
+
+fn query(visit: &Visit) -> Result<CountQuery, Refusal> {
+    let dimension = |name: &str, otherwise: CountDimension| match visit.address.get(name) {
+        None => Ok(otherwise),
+        Some(text) => text.parse().map_err(|error: hub_api::counts::UnknownDimension| Refusal::invalid(&error.to_string())),
+    };
+    let sort = match visit.address.get("sort") {
+        Some("name") => Some(CountOrder::Name),
+        _ => None,
+    };
+    Ok(CountQuery {
+        columns: Some(dimension("columns", DEFAULT.1)?),
+        at: visit.at,
+        sort,
+        row_limit: Some(ROWS_MAX),
+        column_limit: Some(COLUMNS_MAX),
+        ..CountQuery::by(dimension("rows", DEFAULT.0)?)
+    })
+}
+
+async fn grid(visit: &Visit, (environment, query): (String, CountQuery)) -> Result<EnvironmentPage<'_>, ClientError> {
+    let filter = Filter { environment: Some(environment.clone()), ..visit.filter() };
+    let table = visit.api.counts(&filter, &query).await?;
+    let hosts = visit.to(["deployments"]).with("environment", &environment);
+    let total = Share::new(table.total, Some(&filtered(hosts, &filter)));
+    let columns = query.columns.clone().unwrap_or(DEFAULT.1);
+    Ok(EnvironmentPage { visit, environment, filter, query, columns, table, total })
+}
+
+/// An address with the conditions of a filter.
+fn filtered(address: Address, filter: &Filter) -> Address {
+    let conditions = [
+        ("environment", &filter.environment),
+        ("workspace", &filter.workspace),
+        ("workload", &filter.workload),
+        ("target", &filter.target),
+        ("clusterType", &filter.cluster_type),
+        ("host", &filter.host),
+        ("selector", &filter.selector),
+        ("targetSelector", &filter.target_selector),
     ];
-    let key = names.map(|names| format!("{}/{}/{}", names.workspace, names.workload, names.target));
-    let place = one.cluster_type.as_deref().unwrap_or(one.role.as_str());
-    Row { key: format!("{}/{place}", key.unwrap_or_default()), cells }
+    let given = conditions.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    given.fold(address, |address, (name, value)| address.with(name, value))
+}
+
+/// A filter with the condition that a dimension has a value. None: no filter says that.
+fn narrowed(filter: &Filter, dimension: &CountDimension, value: Option<&str>) -> Option<Filter> {
+    let own = value.map(str::to_owned);
+    let labels = |selector: &Option<String>, key: &str| {
+        let condition = value.map_or_else(|| format!("!{key}"), |value| format!("{key}={value}"));
+        let earlier = selector.iter().map(String::as_str);
+        Some(earlier.chain([condition.as_str()]).collect::<Vec<_>>().join(","))
+    };
+    let filter = filter.clone();
+    match dimension {
+        CountDimension::HostLabel(key) => Some(Filter { selector: labels(&filter.selector, key), ..filter }),
+        CountDimension::TargetLabel(key) => {
+            Some(Filter { target_selector: labels(&filter.target_selector, key), ..filter })
+        }
+        _ if own.is_none() => None,
+        CountDimension::Environment => Some(Filter { environment: own, ..filter }),
+        CountDimension::Workspace => Some(Filter { workspace: own, ..filter }),
+        CountDimension::Workload => Some(Filter { workload: own, ..filter }),
+        CountDimension::Target => Some(Filter { target: own, ..filter }),
+        CountDimension::ClusterType => Some(Filter { cluster_type: own, ..filter }),
+        CountDimension::State => Some(Filter { status: own, ..filter }),
+        CountDimension::Host => Some(Filter { host: own, ..filter }),
+        CountDimension::Version | CountDimension::ConfigVersion => None,
+    }
+}
+
+/// The dimension that divides a group of another one further. None: it is the list of its reconcilers.
+fn finer(dimension: &CountDimension) -> Option<CountDimension> {
+    match dimension {
+        CountDimension::Environment | CountDimension::Workspace => Some(CountDimension::Workload),
+        CountDimension::Workload | CountDimension::TargetLabel(_) => Some(CountDimension::Target),
+        CountDimension::HostLabel(_) | CountDimension::Version | CountDimension::ConfigVersion => {
+            Some(CountDimension::ClusterType)
+        }
+        CountDimension::Target | CountDimension::ClusterType => Some(CountDimension::Host),
+        CountDimension::Host | CountDimension::State => None,
+    }
+}
+
+/// A dimension in words, for headings.
+fn words(dimension: &CountDimension) -> String {
+    match dimension {
+        CountDimension::Environment => "environment".to_owned(),
+        CountDimension::Workspace => "workspace".to_owned(),
+        CountDimension::Workload => "workload".to_owned(),
+        CountDimension::Target => "target".to_owned(),
+        CountDimension::ClusterType => "cluster type".to_owned(),
+        CountDimension::Version => "version".to_owned(),
+        CountDimension::ConfigVersion => "configuration".to_owned(),
+        CountDimension::State => "state".to_owned(),
+        CountDimension::Host => "host".to_owned(),
+        CountDimension::HostLabel(key) => format!("host label {key}"),
+        CountDimension::TargetLabel(key) => format!("target label {key}"),
+    }
+}
+
+/// The name of a group.
+fn name(dimension: &CountDimension, group: &CountGroup) -> String {
+    match (&group.value, dimension) {
+        (Some(value), _) => value.clone(),
+        (None, CountDimension::ClusterType) => "manifests of workloads".to_owned(),
+        (None, CountDimension::Workspace | CountDimension::Workload | CountDimension::Target) => {
+            "folders of whole clusters".to_owned()
+        }
+        (None, dimension) => format!("no {}", words(dimension)),
+    }
+}
+
+impl EnvironmentPage<'_> {
+    /// The dimensions that a reader can choose from. Labels are written.
+    fn dimensions() -> impl Iterator<Item = String> {
+        CountDimension::NAMED.iter().filter(|one| **one != CountDimension::Environment).map(ToString::to_string)
+    }
+
+    /// The related pages.
+    fn links(&self) -> Vec<(&'static str, String)> {
+        let to = |page: &str| self.visit.to([page]).with("environment", &self.environment).to_string();
+        let own = |page: &str| self.visit.to(["environments", &self.environment, page]).to_string();
+        vec![
+            ("Targets", own("targets")),
+            ("Hosts", to("deployments")),
+            ("Rollouts", to("rollouts")),
+            ("Drift", to("drift")),
+            ("History", to("history")),
+        ]
+    }
+
+    /// The conditions of the filter, each with the address without it.
+    fn conditions(&self) -> Vec<(String, String)> {
+        let is_filter = |name: &str| FILTER.contains(&name);
+        let conditions = self.visit.address.parameters().filter(|(name, _)| is_filter(name));
+        conditions
+            .map(|(name, value)| (format!("{name}: {value}"), self.visit.address.clone().without(name).to_string()))
+            .collect()
+    }
+
+    /// The parameters that the form for other dimensions does not change.
+    fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.visit.address.parameters().filter(|(name, _)| !["rows", "columns"].contains(name))
+    }
+
+    fn unfiltered(&self) -> String {
+        FILTER.iter().fold(self.visit.address.clone(), |address, name| address.without(name)).to_string()
+    }
+
+    /// The same page in the other order.
+    fn reordered(&self) -> (&'static str, String) {
+        match self.query.sort {
+            Some(CountOrder::Name) => ("Worst first", self.visit.address.clone().without("sort").to_string()),
+            _ => ("By name", self.visit.address.clone().with("sort", "name").to_string()),
+        }
+    }
+
+    fn row_name(&self, group: &CountGroup) -> String {
+        name(&self.query.rows, group)
+    }
+
+    fn column_name(&self, group: &CountGroup) -> String {
+        name(&self.columns, group)
+    }
+
+    /// A group by itself: divided further, or the list of its reconcilers.
+    fn group(&self, group: &CountGroup, is_row: bool) -> Option<String> {
+        let dimension = if is_row { &self.query.rows } else { &self.columns };
+        let filter = narrowed(&self.filter, dimension, group.value.as_deref())?;
+        let (axis, other) = if is_row { ("rows", "columns") } else { ("columns", "rows") };
+        let Some(finer) = finer(dimension).filter(|_| filter.status.is_none()) else {
+            return Some(filtered(self.visit.to(["deployments"]), &filter).to_string());
+        };
+        let mut address = self.visit.to(["environments", &self.environment]).with(axis, &finer.to_string());
+        if let Some(other_dimension) = self.visit.address.get(other) {
+            address = address.with(other, other_dimension);
+        }
+        Some(filtered(address, &Filter { environment: None, ..filter }).to_string())
+    }
+
+    /// The numbers of a group.
+    fn share(&self, group: &CountGroup) -> Share {
+        Share::new(group.counts, None)
+    }
+
+    /// The cells of a row: one for each column, empty where nothing is.
+    fn cells(&self, row: &usize) -> Vec<Cell> {
+        let own = self.table.cells.iter().filter(|cell| cell.row == *row);
+        let mut by_column: BTreeMap<usize, Share> = BTreeMap::new();
+        for cell in own {
+            by_column.insert(cell.column, Share::new(cell.counts, self.hosts(*row, cell.column).as_ref()));
+        }
+        let cell = |column| by_column.remove(&column).map_or(Cell::Empty, Cell::Share);
+        (0..self.table.columns.len()).map(cell).collect()
+    }
+
+    /// The list of the reconcilers of a cell.
+    fn hosts(&self, row: usize, column: usize) -> Option<Address> {
+        let (row, column) = (self.table.rows.get(row)?, self.table.columns.get(column)?);
+        let filter = narrowed(&self.filter, &self.query.rows, row.value.as_deref())?;
+        let filter = narrowed(&filter, &self.columns, column.value.as_deref())?;
+        let address = filtered(self.visit.to(["deployments"]), &filter);
+        Some(filter.status.iter().fold(address, |address, status| address.with("status", status)))
+    }
+
+    /// What the table leaves out.
+    fn more(&self) -> Option<String> {
+        let more = |count: usize, shown: usize| count.saturating_sub(shown);
+        let rows = more(self.table.row_count, self.table.rows.len());
+        let columns = more(self.table.column_count, self.table.columns.len());
+        let rows = (rows > 0).then(|| format!("{rows} more rows ({})", Share::new(self.table.other_rows, None).words()));
+        let columns = (columns > 0)
+            .then(|| format!("{columns} more columns ({})", Share::new(self.table.other_columns, None).words()));
+        let parts: Vec<_> = rows.into_iter().chain(columns).collect();
+        (!parts.is_empty()).then(|| parts.join(", and "))
+    }
+}
+
+/// The parameters of the filter.
+const FILTER: [&str; 8] =
+    ["workspace", "workload", "target", "clusterType", "host", "selector", "targetSelector", "status"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_added_to_a_selector() {
+        let filter = Filter { selector: Some("ring=1".into()), ..Filter::default() };
+        let region = CountDimension::HostLabel("region".into());
+        let check = |value: Option<&str>, expected: &str| {
+            let narrowed = narrowed(&filter, &region, value).unwrap();
+            assert_eq!(narrowed.selector.as_deref(), Some(expected));
+        };
+        check(Some("west"), "ring=1,region=west");
+        check(None, "ring=1,!region");
+        assert_eq!(narrowed(&filter, &CountDimension::Workload, None), None);
+        assert_eq!(narrowed(&filter, &CountDimension::Version, Some("1")), None);
+    }
+
+    #[test]
+    fn drilling_ends_at_hosts() {
+        for dimension in CountDimension::NAMED {
+            let mut dimension = Some(dimension);
+            for _ in 0..4 {
+                dimension = dimension.as_ref().and_then(finer);
+            }
+            assert_eq!(dimension, None);
+        }
+    }
 }

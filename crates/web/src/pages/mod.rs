@@ -11,3 +11,4 @@ pub(crate) mod overview;
 pub(crate) mod rollout;
 pub(crate) mod rollouts;
 pub(crate) mod sign_in;
+pub(crate) mod targets;

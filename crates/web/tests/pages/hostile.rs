@@ -9,8 +9,8 @@ use super::{Names, Site};
 /// A text that closes attributes and elements, and runs a script if anything is not escaped.
 const HOSTILE: &str = "\"'></td></table><script>window.hit=1</script><img src=x onerror=window.hit=1>{{7*7}}\u{202e}";
 
-#[tokio::test]
-async fn no_text_becomes_markup() {
+/// A site in which every text from outside is hostile.
+async fn site() -> (Site, String) {
     let site = Site::start().await;
     let reader = site.token(HOSTILE, Scope::Read(Reach::ALL)).await;
     let long = "ㄱ".repeat(253 - HOSTILE.chars().count());
@@ -29,6 +29,21 @@ async fn no_text_becomes_markup() {
     };
     site.publish("prod", &names).await;
     site.report(&names, "prod", "failure").await;
+    (site, reader)
+}
+
+/// A site in which every text from outside is hostile, and the addresses of its pages.
+pub(crate) async fn hostile_site() -> (Site, Vec<String>) {
+    let (site, reader) = site().await;
+    let pages = crawl(&site, &reader, &["/"]).await;
+    let is_page = |page: &super::Page| page.html.starts_with("<!doctype html>");
+    let paths = pages.into_iter().filter(is_page).map(|page| page.path).collect();
+    (site, paths)
+}
+
+#[tokio::test]
+async fn no_text_becomes_markup() {
+    let (site, reader) = site().await;
     let pages = crawl(&site, &reader, &["/", "/sign-in?return=%22%3E%3Cscript%3E"]).await;
     assert!(pages.len() > 20, "{}", pages.len());
     for page in &pages {

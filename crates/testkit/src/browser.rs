@@ -1,0 +1,201 @@
+//! A real browser for tests of pages: Chromium, driven by chromedriver.
+
+use std::env;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+pub use thirtyfour::{By, Key, WebDriver, WebElement, error::WebDriverError, prelude::ElementQueryable};
+use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities};
+
+use crate::programs::on_path;
+
+/// The variable that names the folder of axe-core.
+pub const AXE_VARIABLE: &str = "KALYPSO_AXE";
+
+/// How long a page may take to show something. A machine that runs many tests is slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The names of the browser's program in distributions.
+const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// A browser with a profile of its own. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Browser {
+    /// The session, for what has no method here.
+    pub driver: WebDriver,
+    process: Child,
+    _profile: TempDir,
+}
+
+/// The size of a browser's window, in CSS pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Window {
+    pub const LAPTOP: Self = Self { width: 1280, height: 900 };
+    pub const PHONE: Self = Self { width: 390, height: 844 };
+    pub const WALL: Self = Self { width: 2560, height: 1440 };
+}
+
+/// What a reader's system asks of pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preferences {
+    pub is_dark: bool,
+    pub has_forced_colors: bool,
+    pub has_reduced_motion: bool,
+}
+
+impl Browser {
+    /// Starts a browser.
+    ///
+    /// # Errors
+    /// If it is not installed: the line that a skipped test prints.
+    ///
+    /// # Panics
+    /// If it is installed and does not start.
+    pub async fn start() -> Result<Self, String> {
+        let chromium = PROGRAMS.into_iter().find_map(program).ok_or("skipped: Chromium is not installed")?;
+        let chromedriver = program("chromedriver").ok_or("skipped: chromedriver is not installed")?;
+        let profile = TempDir::new().map_err(|error| error.to_string())?;
+        let (process, port) = serve(&chromedriver, profile.path()).unwrap_or_else(|error| panic!("chromedriver: {error}"));
+        let capabilities = capabilities(&chromium, profile.path());
+        match WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities).await {
+            Ok(driver) => Ok(Self { driver, process, _profile: profile }),
+            Err(error) => panic!("Chromium does not start: {error}"),
+        }
+    }
+
+    /// Sets the size of the page.
+    ///
+    /// # Errors
+    /// If the browser does not answer.
+    pub async fn resize(&self, window: Window) -> Result<(), WebDriverError> {
+        let metrics = json!({"width": window.width, "height": window.height, "deviceScaleFactor": 1, "mobile": false});
+        self.command("Emulation.setDeviceMetricsOverride", metrics).await
+    }
+
+    /// Sets what the reader's system asks of pages.
+    ///
+    /// # Errors
+    /// If the browser does not answer.
+    pub async fn prefer(&self, preferences: Preferences) -> Result<(), WebDriverError> {
+        let choose = |is_set: bool, value: &str| if is_set { value.to_owned() } else { String::new() };
+        let scheme = if preferences.is_dark { "dark" } else { "light" };
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "forced-colors", "value": choose(preferences.has_forced_colors, "active")},
+            {"name": "prefers-reduced-motion", "value": choose(preferences.has_reduced_motion, "reduce")},
+        ]);
+        self.command("Emulation.setEmulatedMedia", json!({ "features": features })).await
+    }
+
+    async fn command(&self, name: &str, parameters: Value) -> Result<(), WebDriverError> {
+        self.driver.cdp().send_raw(name, parameters).await.map(drop)
+    }
+
+    /// The value of an expression in the page.
+    ///
+    /// # Errors
+    /// If the expression fails.
+    pub async fn value(&self, expression: &str) -> Result<Value, WebDriverError> {
+        let found = self.driver.execute(format!("return {expression};"), Vec::new()).await?;
+        Ok(found.json().clone())
+    }
+
+    /// Waits until an expression in the page is true.
+    ///
+    /// # Panics
+    /// If it does not become true in time.
+    pub async fn wait_for(&self, expression: &str) {
+        let started = Instant::now();
+        loop {
+            // While a page is being left, it has no answer.
+            if matches!(self.value(expression).await, Ok(Value::Bool(true))) {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "`{expression}` does not become true");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Presses keys, as a person without a pointer does.
+    ///
+    /// # Errors
+    /// If the browser does not answer.
+    pub async fn press(&self, keys: &str) -> Result<(), WebDriverError> {
+        self.driver.action_chain().send_keys(keys).perform().await
+    }
+
+    /// What axe-core finds wrong on the page, one line for each kind of problem. None: axe-core is not there.
+    ///
+    /// # Errors
+    /// If the browser does not answer.
+    ///
+    /// # Panics
+    /// If the file of axe-core can't be read.
+    pub async fn axe(&self) -> Result<Option<Vec<String>>, WebDriverError> {
+        let Some(folder) = env::var_os(AXE_VARIABLE).map(PathBuf::from) else { return Ok(None) };
+        let path = folder.join("axe.min.js");
+        let script = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        self.driver.execute(script, Vec::new()).await?;
+        let run = "const done = arguments[0]; axe.run(document).then(found => done(found.violations.map(one => \
+             one.id + ': ' + one.help + ' ' + one.nodes.slice(0, 3).map(node => node.html).join(' '))));";
+        let found = self.driver.execute_async(run, Vec::new()).await?;
+        Ok(Some(found.convert()?))
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver ends the browser with itself. It may have ended already.
+        let _ = Command::new("kill").arg(self.process.id().to_string()).status();
+        let _ = self.process.wait();
+    }
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    Some(on_path(name, &env::var_os("PATH")?)?.join(name))
+}
+
+/// Starts the driver, and reads the port that it chooses.
+fn serve(chromedriver: &Path, folder: &Path) -> io::Result<(Child, u16)> {
+    let mut process =
+        Command::new(chromedriver).arg("--port=0").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let output = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    let port = lines.find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok());
+    // The output must be read until the end. Otherwise the pipe fills.
+    thread::spawn(move || lines.for_each(drop));
+    let port = port.ok_or_else(|| io::Error::other("it does not say on which port it listens"))?;
+    Ok((process, port))
+}
+
+fn capabilities(chromium: &Path, profile: &Path) -> thirtyfour::ChromeCapabilities {
+    let mut capabilities = DesiredCapabilities::chrome();
+    let arguments = [
+        "--headless=new",
+        // Tests may run as root in a container.
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--no-first-run",
+        "--no-proxy-server",
+        "--hide-scrollbars",
+        "--lang=en-GB",
+    ];
+    for argument in arguments {
+        capabilities.add_arg(argument).unwrap_or_else(|error| panic!("{argument}: {error}"));
+    }
+    let folder = format!("--user-data-dir={}", profile.display());
+    capabilities.add_arg(&folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    capabilities.set_binary(&chromium.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
+    capabilities
+}

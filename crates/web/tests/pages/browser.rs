@@ -1,0 +1,159 @@
+//! The pages in a real browser: what people see, with a keyboard, at any size, and with any preferences.
+
+use hub_api::tokens::{Reach, Scope};
+use serde_json::Value;
+use testkit::browser::{Browser, By, Preferences, Window};
+
+use super::hostile::hostile_site;
+use super::{Site, company};
+
+/// A browser whose reader is signed in. None: there is no browser on this machine.
+async fn signed_in(site: &Site) -> Option<Browser> {
+    let browser = match Browser::start().await {
+        Ok(browser) => browser,
+        Err(reason) => {
+            println!("{reason}");
+            return None;
+        }
+    };
+    let token = site.token("reader", Scope::Read(Reach::ALL)).await;
+    browser.resize(Window::LAPTOP).await.unwrap();
+    browser.driver.goto(site.url("/drift?environment=prod")).await.unwrap();
+    browser.driver.find(By::Id("token")).await.unwrap().send_keys(token).await.unwrap();
+    browser.press("\u{e007}").await.unwrap();
+    // Back at the address that was asked for.
+    browser.wait_for("location.pathname + location.search === '/drift?environment=prod'").await;
+    Some(browser)
+}
+
+/// One page of each kind.
+const KINDS: [&str; 12] = [
+    "/",
+    "/environments/prod",
+    "/deployments",
+    "/deployments?status=silent",
+    "/hosts/prod-11",
+    "/rollouts",
+    "/rollouts/till",
+    "/drift",
+    "/history",
+    "/compare?from=stage&to=prod",
+    "/deployments?workload=nothing",
+    "/sign-in",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_accessible_and_fit_at_every_size_and_with_all_preferences() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    let dark = Preferences { is_dark: true, ..Preferences::default() };
+    let forced = Preferences { has_forced_colors: true, has_reduced_motion: true, ..Preferences::default() };
+    // 320 pixels are a window of 1280 at a zoom of 400 %.
+    let zoomed = Window { width: 320, height: 256 };
+    for path in KINDS {
+        browser.driver.goto(site.url(path)).await.unwrap();
+        for (preferences, window) in [
+            (Preferences::default(), Window::LAPTOP),
+            (dark, Window::LAPTOP),
+            (forced, Window::LAPTOP),
+            (dark, Window::PHONE),
+            (Preferences::default(), zoomed),
+            (Preferences::default(), Window::WALL),
+        ] {
+            browser.prefer(preferences).await.unwrap();
+            browser.resize(window).await.unwrap();
+            // Only regions that say so are wider than the page.
+            let width = browser.value("document.documentElement.scrollWidth").await.unwrap();
+            assert!(width.as_u64().unwrap() <= u64::from(window.width), "{path} at {window:?} is {width} wide");
+            if let Some(found) = browser.axe().await.unwrap() {
+                assert!(found.is_empty(), "{path} with {preferences:?} at {window:?}: {found:#?}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_read_and_left_by_keyboard_alone() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    browser.driver.goto(site.url("/")).await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
+    browser.press("gh").await.unwrap();
+    browser.wait_for("location.pathname === '/deployments' && document.querySelector('#live').textContent !== ''").await;
+    browser.press("jj").await.unwrap();
+    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 2").await;
+    browser.press("k").await.unwrap();
+    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 1").await;
+    browser.press("\u{e007}").await.unwrap();
+    browser.wait_for("location.pathname.startsWith('/hosts/') && document.readyState === 'complete'").await;
+    browser.press("?").await.unwrap();
+    browser.wait_for("document.querySelector('#keys').open").await;
+    browser.press("\u{e00c}").await.unwrap();
+    browser.wait_for("!document.querySelector('#keys').open").await;
+    browser.press("gd").await.unwrap();
+    browser.wait_for("location.pathname === '/drift' && document.querySelector('#live').textContent !== ''").await;
+    browser.press("/").await.unwrap();
+    browser.wait_for("document.activeElement.tagName === 'INPUT'").await;
+    // In a field, letters are letters.
+    browser.press("gh?\u{e007}").await.unwrap();
+    browser.wait_for("location.search.includes('gh%3F')").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_texts_do_nothing_in_a_browser() {
+    let (site, paths) = hostile_site().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    for path in paths {
+        browser.driver.goto(site.url(&path)).await.unwrap();
+        let state = "[window.hit === undefined, document.querySelectorAll('main img, main script').length, \
+            document.documentElement.scrollWidth <= innerWidth]";
+        assert_eq!(browser.value(state).await.unwrap(), serde_json::json!([true, 0, true]), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_shows_changes_and_keeps_what_a_reader_holds() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    browser.driver.goto(site.url("/hosts/prod-11")).await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
+    let names = super::Names { host: "prod-11".to_owned(), message: "now it works".to_owned(), ..super::Names::new("shop", "till", 1) };
+    site.report(&names, "prod", "success").await;
+    browser.wait_for("document.querySelector('main').textContent.includes('now it works')").await;
+    // Paused, the page only counts.
+    browser.press("p").await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent.startsWith('paused')").await;
+    site.report(&super::Names { message: "and again".to_owned(), ..names }, "prod", "failure").await;
+    browser.wait_for("document.querySelector('#live').textContent.includes('change')").await;
+    assert_eq!(browser.value("document.querySelector('main').textContent.includes('and again')").await.unwrap(), false);
+    browser.driver.find(By::Css("#live button")).await.unwrap().click().await.unwrap();
+    browser.wait_for("document.querySelector('main').textContent.includes('and again')").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_tabs_share_one_stream_of_events() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    let live = "document.querySelector('#live').textContent === 'live'";
+    browser.driver.goto(site.url("/")).await.unwrap();
+    browser.wait_for(live).await;
+    for _ in 1..10 {
+        let tab = browser.driver.new_tab().await.unwrap();
+        browser.driver.switch_to_window(tab).await.unwrap();
+        browser.driver.goto(site.url("/")).await.unwrap();
+        browser.wait_for(live).await;
+    }
+    let query = "navigator.locks.query().then(found => arguments[0]([found.held.length, found.pending.length]));";
+    let locks: Value = browser.driver.execute_async(query, vec![]).await.unwrap().json().clone();
+    assert_eq!(locks, serde_json::json!([1, 9]));
+    // All of them show a change; the first one is hidden, and shows it when it is looked at.
+    let names = super::Names { host: "prod-11".to_owned(), ..super::Names::new("shop", "till", 1) };
+    site.report(&names, "prod", "success").await;
+    let windows = browser.driver.windows().await.unwrap();
+    assert_eq!(windows.len(), 10);
+    for window in windows {
+        browser.driver.switch_to_window(window).await.unwrap();
+        let cell = "document.querySelector('tr[data-key=prod] .share a')?.textContent === '3/4'";
+        browser.wait_for(cell).await;
+    }
+}
