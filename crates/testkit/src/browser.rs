@@ -35,21 +35,29 @@ pub struct Browser {
 /// The size of a browser's window, in CSS pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
+    /// Its width.
     pub width: u32,
+    /// Its height.
     pub height: u32,
 }
 
 impl Window {
+    /// That of a laptop.
     pub const LAPTOP: Self = Self { width: 1280, height: 900 };
+    /// That of a phone.
     pub const PHONE: Self = Self { width: 390, height: 844 };
+    /// That of a screen on a wall.
     pub const WALL: Self = Self { width: 2560, height: 1440 };
 }
 
 /// What a reader's system asks of pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Preferences {
+    /// Light text on a dark ground.
     pub is_dark: bool,
+    /// Only the colours of the system.
     pub has_forced_colors: bool,
+    /// As little motion as possible.
     pub has_reduced_motion: bool,
 }
 

@@ -3,7 +3,9 @@ import { Idiomorph } from "./idiomorph.js";
 
 const UPDATE_MS = 1000;
 const RETRY_MS = 5000;
+const POLL_MS = 15_000;
 const LOCK = "kalypso-events";
+const KINDS = ["desired", "report", "silent", "resumed", "promotion"];
 
 const isPast = new URLSearchParams(location.search).has("at");
 let pending = 0;
@@ -12,6 +14,8 @@ let timer = 0;
 let fetchedAt = 0;
 let shownAt = new Date();
 let failing = false;
+/** What is known of the stream of events: "wait", "open" or "lost". */
+let stream = "wait";
 let localize = () => {};
 
 const state = document.querySelector("#live");
@@ -35,7 +39,7 @@ function show() {
   if (failing) say(`out of date since ${shownAt.toLocaleTimeString()}`);
   else if (isPaused) say(pending ? `paused, ${changes}` : "paused", () => pending ? update(true) : pause());
   else if (pending && isHeld()) say(changes, () => update(true));
-  else say("live");
+  else say({ wait: "connecting", open: "live", lost: "updated every 15 s" }[stream]);
 }
 
 function pause() {
@@ -74,10 +78,13 @@ async function update(isAsked = false) {
   }
   const [own, next] = [document.querySelector("main"), page.querySelector("main")];
   if (!own || !next) return;
-  if (!isAsked && isHeld() && order(own) !== order(next)) return show();
+  if (!isAsked && isHeld() && order(own) !== order(next)) {
+    pending = Math.max(pending, 1);
+    return show();
+  }
   pending = 0;
   shownAt = new Date();
-  Idiomorph.morph(own, next, { morphStyle: "innerHTML", ignoreActiveValue: true });
+  Idiomorph.morph(own, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
   const [age, nextAge] = [document.querySelector("#age"), page.querySelector("#age")];
   if (age && nextAge) age.replaceChildren(...nextAge.childNodes);
   localize(document);
@@ -97,23 +104,50 @@ function changed() {
 
 /** Receives the events for all tabs, as long as this tab lives. */
 function lead(channel) {
-  return new Promise(() => {
+  let changedAt = 0;
+  const tell = (message) => {
+    channel.postMessage(message);
+    hear(message);
+  };
+  const connect = () => {
     const source = new EventSource("/api/v1/events");
-    const tell = (message) => {
-      channel.postMessage(message);
-      if (message === "change") changed();
-      else lost(message);
+    const change = () => {
+      changedAt = Date.now();
+      tell("change");
     };
-    for (const kind of ["desired", "report", "silent", "resumed", "promotion"]) {
-      source.addEventListener(kind, () => tell("change"));
-    }
-    source.addEventListener("error", () => tell("lost"));
+    for (const kind of KINDS) source.addEventListener(kind, change);
     source.addEventListener("open", () => tell("open"));
+    source.addEventListener("error", () => {
+      tell("lost");
+      // The browser tries again by itself, except after an answer that is no stream.
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, POLL_MS);
+    });
+  };
+  connect();
+  // A tab that was opened just now may have missed a change.
+  channel.addEventListener("message", ({ data }) => {
+    if (data === "hello") channel.postMessage(Date.now() - changedAt < RETRY_MS ? "change" : stream);
   });
+  return new Promise(() => {});
 }
 
-function lost(message) {
-  if (message === "lost" || failing) schedule();
+/** Hears what the tab with the stream says. */
+function hear(message) {
+  if (message === "change") {
+    stream = "open";
+    changed();
+  } else if (message === "open" || message === "lost") {
+    const missed = message === "open" && stream !== "open";
+    stream = message;
+    // What changed before the stream was open is not in it.
+    if (missed) schedule();
+    else show();
+  }
+}
+
+/** Without a stream, the page is read again and again. */
+function poll() {
+  if (stream !== "open") schedule();
 }
 
 /** Follows the hub's events. `localized` is called with the document after each update. */
@@ -126,6 +160,8 @@ export function follow(localized) {
   if (document.querySelector("[data-retry]")) setTimeout(() => location.reload(), RETRY_MS);
   show();
   const channel = new BroadcastChannel(LOCK);
-  channel.addEventListener("message", ({ data }) => (data === "change" ? changed() : lost(data)));
-  navigator.locks?.request(LOCK, () => lead(channel));
+  channel.addEventListener("message", ({ data }) => hear(data));
+  channel.postMessage("hello");
+  navigator.locks.request(LOCK, () => lead(channel));
+  setInterval(poll, POLL_MS);
 }

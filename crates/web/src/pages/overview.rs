@@ -141,7 +141,10 @@ impl Summary {
     /// What happens there, in one line for the graph.
     fn line(&self) -> String {
         match (self.moving.as_slice(), self.waits.len()) {
-            ([], 0) => format!("{} targets · {} cluster types", self.targets, self.cluster_types),
+            ([], 0) => {
+                let number = |number, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+                format!("{} · {}", number(self.targets, "target"), number(self.cluster_types, "cluster type"))
+            }
             ([], 1) => "1 change waits".to_owned(),
             ([], waits) => format!("{waits} changes wait"),
             ([one], _) => format!("→ {one}"),
