@@ -73,7 +73,8 @@ impl Browser {
         let chromium = PROGRAMS.into_iter().find_map(program).ok_or("skipped: Chromium is not installed")?;
         let chromedriver = program("chromedriver").ok_or("skipped: chromedriver is not installed")?;
         let profile = TempDir::new().map_err(|error| error.to_string())?;
-        let (process, port) = serve(&chromedriver, profile.path()).unwrap_or_else(|error| panic!("chromedriver: {error}"));
+        let (process, port) =
+            serve(&chromedriver, profile.path()).unwrap_or_else(|error| panic!("chromedriver: {error}"));
         let capabilities = capabilities(&chromium, profile.path());
         match WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities).await {
             Ok(driver) => Ok(Self { driver, process, _profile: profile }),
@@ -175,8 +176,13 @@ fn program(name: &str) -> Option<PathBuf> {
 
 /// Starts the driver, and reads the port that it chooses.
 fn serve(chromedriver: &Path, folder: &Path) -> io::Result<(Child, u16)> {
-    let mut process =
-        Command::new(chromedriver).arg("--port=0").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut process = Command::new(chromedriver)
+        .arg("--port=0")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
     let output = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     let port = lines.find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok());

@@ -60,7 +60,12 @@ const order = (root) => [...root.querySelectorAll("[data-key]")].map((row) => ro
 async function load() {
   const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
   if (response.status >= 500) throw new Error(response.statusText);
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  // A page that did not change comes from the browser's store, with the time of this answer.
+  const made = page.querySelector("#age time");
+  const date = new Date(response.headers.get("date"));
+  if (made && !Number.isNaN(date.getTime())) made.dateTime = made.textContent = date.toISOString();
+  return page;
 }
 
 async function update(isAsked = false) {

@@ -29,6 +29,37 @@ function move(step) {
   row.scrollIntoView({ block: "nearest" });
 }
 
+const WALK = "kalypso-list";
+const here = () => location.pathname + location.search;
+const local = (link) => link.pathname + link.search;
+
+/** Keeps the list that a reader leaves, so that the pages of its rows lead to the next and the previous one. */
+function leave(event) {
+  const link = event.target.closest?.("[data-rows] tbody a");
+  if (!link) return;
+  const column = link.closest("td, th").cellIndex;
+  const links = rows().map((row) => row.cells[column]?.querySelector("a")).filter(Boolean).map(local);
+  sessionStorage.setItem(WALK, JSON.stringify({ list: here(), links: [...new Set(links)] }));
+}
+
+/** Shows where this page is in the list that the reader came from. */
+function walk() {
+  const { list, links = [] } = JSON.parse(sessionStorage.getItem(WALK) ?? "{}");
+  const nav = document.querySelector("#walk");
+  const position = links.indexOf(here());
+  if (!nav || position < 0 || links.length < 2) return;
+  const link = (to, text, rel) => {
+    const a = document.createElement("a");
+    Object.assign(a, { href: to, textContent: text, rel });
+    return a;
+  };
+  const parts = [`${position + 1} of ${links.length} in `, link(list, "the list", "up")];
+  if (position > 0) parts.unshift(link(links[position - 1], "‹ previous", "prev"), " ");
+  if (position + 1 < links.length) parts.push(" ", link(links[position + 1], "next ›", "next"));
+  nav.replaceChildren(...parts);
+  nav.hidden = false;
+}
+
 let isGoing = false;
 
 function go(key) {
@@ -50,6 +81,8 @@ function keys(event) {
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     g: () => { isGoing = true; },
+    "[": () => document.querySelector("#walk [rel=prev]")?.click(),
+    "]": () => document.querySelector("#walk [rel=next]")?.click(),
     p: () => document.dispatchEvent(new Event("kalypso:pause")),
     "/": () => document.querySelector(".filter input:not([type=hidden])")?.focus(),
     "?": () => document.querySelector("#keys")?.showModal(),
@@ -62,5 +95,7 @@ function keys(event) {
 }
 
 document.addEventListener("keydown", keys);
+document.addEventListener("click", leave);
 localize(document);
+walk();
 follow(localize);

@@ -9,14 +9,17 @@ mod client;
 mod list;
 mod pages;
 mod part;
+mod past;
 mod refusal;
 mod visit;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
-use http::{Method, header};
+use http::{Method, StatusCode, header};
 use tower::ServiceExt as _;
 
 use self::refusal::Refusal;
@@ -48,9 +51,26 @@ pub fn with_pages(api: Router) -> Router {
         .route("/compare", get(pages::compare::page))
         .route("/sign-in", get(pages::sign_in::page))
         .route("/assets/{digest}/{name}", get(assets::asset))
+        .layer(middleware::from_fn(unchanged))
         .route("/{*path}", any(elsewhere))
         .with_state(Site { api: api.clone() });
     api.merge(pages)
+}
+
+/// Answers without a page if the browser has it already.
+async fn unchanged(request: Request, next: Next) -> Response {
+    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let response = next.run(request).await;
+    let is_known = known.is_some() && response.headers().get(header::ETAG) == known.as_ref();
+    if !is_known || response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut parts, _) = response.into_parts();
+    parts.status = StatusCode::NOT_MODIFIED;
+    for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH] {
+        parts.headers.remove(name);
+    }
+    Response::from_parts(parts, Body::empty())
 }
 
 /// What is neither a page nor a route of the API. A browser gets a page that says so; a program gets the API's answer.

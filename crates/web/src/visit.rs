@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::{FromRequestParts, OriginalUri};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use data_encoding::HEXLOWER;
 use http::request::Parts;
 use http::{StatusCode, header};
 use hub_api::client::{Client, ClientError};
@@ -11,10 +12,12 @@ use hub_api::page::Page;
 use hub_api::sessions::{AuthenticationMethod, SessionState};
 use hub_api::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 
 use crate::Site;
 use crate::address::Address;
 use crate::client::InProcess;
+use crate::past::Around;
 use crate::refusal::{Refusal, RefusalPage, RefusedPage};
 
 /// Where people without a session sign in.
@@ -31,6 +34,10 @@ pub(crate) struct Visit {
     pub(crate) address: Address,
     /// The time of the state that the page shows. None: now.
     pub(crate) at: Option<Timestamp>,
+    /// The changes before and after that time.
+    pub(crate) around: Around,
+    /// Whether the address asks for an earlier time and the page can only show the present.
+    pub(crate) shows_present_instead: bool,
     /// The time of this request.
     pub(crate) now: Timestamp,
     path: String,
@@ -51,12 +58,40 @@ impl Visit {
             Err(error) => return Err(RefusalPage::new(&Refusal::from(error)).response()),
         };
         let at = address.get("at").map(str::parse::<Timestamp>);
-        let visit = Self { api, caller, at: None, now: Timestamp::now(), path: uri.path().to_owned(), address };
+        let visit = Self {
+            api,
+            caller,
+            at: None,
+            around: Around::default(),
+            shows_present_instead: false,
+            now: Timestamp::now(),
+            path: uri.path().to_owned(),
+            address,
+        };
         match at {
             None => Ok(visit),
             Some(Ok(at)) => Ok(Self { at: Some(at), ..visit }),
             Some(Err(error)) => Err(visit.refuse(Refusal::invalid(&error.to_string()))),
         }
+    }
+
+    /// The same visit of a page that has no earlier states: it shows the present, and says so.
+    pub(crate) fn of_the_present(self) -> Self {
+        Self { shows_present_instead: self.at.is_some(), at: None, ..self }
+    }
+
+    /// The same visit with the changes before and after its time, of what a filter selects.
+    pub(crate) async fn with_changes(self, filter: &Filter) -> Result<Self, Response> {
+        let Some(at) = self.at else { return Ok(self) };
+        match Around::read(&self, filter, at).await {
+            Ok(around) => Ok(Self { around, ..self }),
+            Err(error) => Err(self.refuse(Refusal::from(error))),
+        }
+    }
+
+    /// The address of this page at another time.
+    pub(crate) fn then(&self, at: &Timestamp) -> String {
+        self.address.clone().without("cursor").with("at", &at.to_string()).to_string()
     }
 
     /// The address of another page, at the same time.
@@ -128,6 +163,15 @@ impl Visit {
     }
 }
 
+/// The tag of a page. The time of the answer, in the last paragraph, is no change of the page.
+fn tag(html: &str) -> String {
+    let content = html.split_once(AGE).map_or(html, |(content, _)| content);
+    format!("W/\"{}\"", HEXLOWER.encode(Sha256::digest(content).get(..12).unwrap_or_default()))
+}
+
+/// What begins the paragraph of a page that says when it was made.
+const AGE: &str = "<p id=\"age\">";
+
 /// A response with HTML.
 pub(crate) fn respond(status: StatusCode, page: &impl Template) -> Response {
     match page.render() {
@@ -136,7 +180,7 @@ pub(crate) fn respond(status: StatusCode, page: &impl Template) -> Response {
                 (header::CONTENT_SECURITY_POLICY, crate::CONTENT_SECURITY_POLICY),
                 (header::CACHE_CONTROL, "private, no-cache"),
             ];
-            (status, headers, Html(html)).into_response()
+            (status, headers, [(header::ETAG, tag(&html))], Html(html)).into_response()
         }
         Err(error) => {
             tracing::error!(%error, "a page can't be rendered");

@@ -8,6 +8,7 @@ use std::future::Future;
 
 use axum::response::Response;
 use hub_api::client::ClientError;
+use hub_api::filter::Filter;
 use hub_api::page::Page;
 use serde::Serialize;
 
@@ -20,8 +21,16 @@ pub(crate) trait List: Send + Sync + 'static {
     /// An item, as the API answers it.
     type Item: Serialize + Send + Sync + 'static;
 
+    /// Whether earlier states of the list are known.
+    const HAS_PAST: bool = true;
+
     /// The parameters of the filter: names of parameters of the API.
     const FILTER: &'static [&'static str];
+
+    /// What the list selects.
+    fn filter(&self, visit: &Visit) -> Filter {
+        visit.filter()
+    }
 
     /// The columns of [`List::row`].
     fn columns(&self) -> Vec<Cow<'static, str>>;
@@ -88,6 +97,12 @@ pub(crate) fn columns(names: &[&'static str]) -> Vec<Cow<'static, str>> {
 
 /// The answer to a request for a list: the page, or the file that the address asks for.
 pub(crate) async fn answer<L: List>(visit: Visit, list: L) -> Response {
+    let filter = list.filter(&visit);
+    let visit = if L::HAS_PAST { visit.with_changes(&filter).await } else { Ok(visit.of_the_present()) };
+    let visit = match visit {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
     match visit.address.get("format") {
         None => visit.answer(shown(&visit, &list).await),
         Some(format) => match format.parse() {

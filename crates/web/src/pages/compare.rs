@@ -27,6 +27,7 @@ struct Comparison(Compared);
 impl List for Comparison {
     type Item = ComparedTarget;
 
+    const HAS_PAST: bool = false;
     const FILTER: &'static [&'static str] = &["workspace", "workload", "target"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {

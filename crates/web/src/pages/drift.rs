@@ -21,6 +21,7 @@ struct DriftingCommits;
 impl List for DriftingCommits {
     type Item = Drifting;
 
+    const HAS_PAST: bool = false;
     const FILTER: &'static [&'static str] =
         &["environment", "workspace", "workload", "target", "clusterType", "selector"];
 

@@ -19,8 +19,11 @@ pub(crate) async fn page(Path(environment): Path<String>, visit: Visit) -> Respo
         Ok(query) => query,
         Err(refusal) => return visit.refuse(refusal),
     };
-    let page = grid(&visit, (environment, query)).await;
-    visit.answer(page)
+    let filter = Filter { environment: Some(environment.clone()), ..visit.filter() };
+    match visit.with_changes(&filter).await {
+        Ok(visit) => visit.answer(grid(&visit, (environment, filter, query)).await),
+        Err(response) => response,
+    }
 }
 
 /// The dimensions of the page's rows and columns, unless the reader chooses others.
@@ -48,7 +51,9 @@ struct EnvironmentPage<'a> {
 fn query(visit: &Visit) -> Result<CountQuery, Refusal> {
     let dimension = |name: &str, otherwise: CountDimension| match visit.address.get(name) {
         None => Ok(otherwise),
-        Some(text) => text.parse().map_err(|error: hub_api::counts::UnknownDimension| Refusal::invalid(&error.to_string())),
+        Some(text) => {
+            text.parse().map_err(|error: hub_api::counts::UnknownDimension| Refusal::invalid(&error.to_string()))
+        }
     };
     let sort = match visit.address.get("sort") {
         Some("name") => Some(CountOrder::Name),
@@ -64,8 +69,10 @@ fn query(visit: &Visit) -> Result<CountQuery, Refusal> {
     })
 }
 
-async fn grid(visit: &Visit, (environment, query): (String, CountQuery)) -> Result<EnvironmentPage<'_>, ClientError> {
-    let filter = Filter { environment: Some(environment.clone()), ..visit.filter() };
+async fn grid(
+    visit: &Visit,
+    (environment, filter, query): (String, Filter, CountQuery),
+) -> Result<EnvironmentPage<'_>, ClientError> {
     let table = visit.api.counts(&filter, &query).await?;
     let hosts = visit.to(["deployments"]).with("environment", &environment);
     let total = Share::new(table.total, Some(&filtered(hosts, &filter)));
@@ -255,7 +262,8 @@ impl EnvironmentPage<'_> {
         let more = |count: usize, shown: usize| count.saturating_sub(shown);
         let rows = more(self.table.row_count, self.table.rows.len());
         let columns = more(self.table.column_count, self.table.columns.len());
-        let rows = (rows > 0).then(|| format!("{rows} more rows ({})", Share::new(self.table.other_rows, None).words()));
+        let rows =
+            (rows > 0).then(|| format!("{rows} more rows ({})", Share::new(self.table.other_rows, None).words()));
         let columns = (columns > 0)
             .then(|| format!("{columns} more columns ({})", Share::new(self.table.other_columns, None).words()));
         let parts: Vec<_> = rows.into_iter().chain(columns).collect();

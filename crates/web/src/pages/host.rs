@@ -31,6 +31,10 @@ impl List for HostDeployments {
 
     const FILTER: &'static [&'static str] = &["status"];
 
+    fn filter(&self, visit: &Visit) -> Filter {
+        Filter { host: Some(self.host.clone()), ..visit.filter() }
+    }
+
     fn columns(&self) -> Vec<Cow<'static, str>> {
         let mut columns = deployments::columns();
         columns.remove(HOST);
@@ -38,8 +42,7 @@ impl List for HostDeployments {
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Deployment>, ClientError> {
-        let filter = Filter { host: Some(self.host.clone()), ..visit.filter() };
-        let answer = visit.api.deployments(&filter, page, visit.at).await?;
+        let answer = visit.api.deployments(&self.filter(visit), page, visit.at).await?;
         Ok(Slice::new(answer.items, answer.next))
     }
 

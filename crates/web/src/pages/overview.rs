@@ -11,6 +11,7 @@ use crate::part::{Moment, Share};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
+    let visit = visit.of_the_present();
     let page = overview(&visit).await;
     visit.answer(page)
 }
@@ -142,7 +143,8 @@ impl Summary {
     fn line(&self) -> String {
         match (self.moving.as_slice(), self.waits.len()) {
             ([], 0) => {
-                let number = |number, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+                let number =
+                    |number, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
                 format!("{} · {}", number(self.targets, "target"), number(self.cluster_types, "cluster type"))
             }
             ([], 1) => "1 change waits".to_owned(),

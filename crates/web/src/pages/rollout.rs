@@ -115,6 +115,7 @@ struct RolloutHosts {
 impl List for RolloutHosts {
     type Item = Deployment;
 
+    const HAS_PAST: bool = false;
     const FILTER: &'static [&'static str] = &["environment", "clusterType", "host", "selector", "status"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {

@@ -21,6 +21,7 @@ struct AllRollouts;
 impl List for AllRollouts {
     type Item = ListedRollout;
 
+    const HAS_PAST: bool = false;
     const FILTER: &'static [&'static str] = &["environment", "workspace", "workload", "target"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {

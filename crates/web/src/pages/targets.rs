@@ -23,16 +23,14 @@ struct Targets {
     environment: String,
 }
 
-impl Targets {
-    fn filter(&self, visit: &Visit) -> Filter {
-        Filter { environment: Some(self.environment.clone()), ..visit.filter() }
-    }
-}
-
 impl List for Targets {
     type Item = EnvironmentTarget;
 
     const FILTER: &'static [&'static str] = &["workspace", "workload", "target", "clusterType", "selector"];
+
+    fn filter(&self, visit: &Visit) -> Filter {
+        Filter { environment: Some(self.environment.clone()), ..visit.filter() }
+    }
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
         list::columns(&[

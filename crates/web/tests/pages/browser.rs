@@ -79,7 +79,9 @@ async fn lists_are_read_and_left_by_keyboard_alone() {
     browser.driver.goto(site.url("/")).await.unwrap();
     browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
     browser.press("gh").await.unwrap();
-    browser.wait_for("location.pathname === '/deployments' && document.querySelector('#live').textContent !== ''").await;
+    browser
+        .wait_for("location.pathname === '/deployments' && document.querySelector('#live').textContent !== ''")
+        .await;
     browser.press("jj").await.unwrap();
     browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 2").await;
     browser.press("k").await.unwrap();
@@ -117,7 +119,11 @@ async fn an_open_page_shows_changes_and_keeps_what_a_reader_holds() {
     let Some(browser) = signed_in(&site).await else { return };
     browser.driver.goto(site.url("/hosts/prod-11")).await.unwrap();
     browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
-    let names = super::Names { host: "prod-11".to_owned(), message: "now it works".to_owned(), ..super::Names::new("shop", "till", 1) };
+    let names = super::Names {
+        host: "prod-11".to_owned(),
+        message: "now it works".to_owned(),
+        ..super::Names::new("shop", "till", 1)
+    };
     site.report(&names, "prod", "success").await;
     browser.wait_for("document.querySelector('main').textContent.includes('now it works')").await;
     // Paused, the page only counts.

@@ -97,3 +97,70 @@ async fn readers_without_a_session_sign_in_and_come_back() {
     let html = site.get(to, None).await.text().await.unwrap();
     assert!(html.contains("value=\"/deployments?status=failed&#38;workload=till\""), "{html}");
 }
+
+#[tokio::test]
+async fn a_page_that_did_not_change_is_not_sent_again() {
+    let site = company().await;
+    let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
+    let get = async |tag: Option<&str>| {
+        let request = site.client.get(site.url("/drift")).bearer_auth(&reader);
+        let request = tag.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
+        request.send().await.unwrap()
+    };
+    let first = get(None).await;
+    let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+    // Ages are rounded, so that an answer soon after is the same but for the time at its end.
+    let again = get(Some(&tag)).await;
+    let changed = if again.status() == StatusCode::NOT_MODIFIED {
+        again
+    } else {
+        get(again.headers()["etag"].to_str().ok()).await
+    };
+    assert_eq!(changed.status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(changed.text().await.unwrap(), "");
+    site.report(
+        &super::Names { host: "prod-11".to_owned(), ..super::Names::new("shop", "till", 1) },
+        "prod",
+        "success",
+    )
+    .await;
+    assert_eq!(get(Some(&tag)).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn pages_without_a_past_say_that_they_show_the_present() {
+    let site = company().await;
+    let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
+    for (path, has_past) in
+        [("/drift", false), ("/rollouts", false), ("/", false), ("/deployments", true), ("/history", true)]
+    {
+        let page = site.page(&format!("{path}?at=2030-01-01T00:00:00Z"), &reader).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.html);
+        assert_eq!(page.html.contains("it shows the present"), !has_past, "{path}");
+        assert_eq!(page.html.contains("This page shows <time"), has_past, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn readers_step_from_change_to_change() {
+    let site = company().await;
+    let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
+    let step = |html: &str, rel: &str| {
+        let (_, rest) = html.split_once(&format!("<a rel=\"{rel}\" href=\""))?;
+        Some(rest.split('"').next()?.replace("&#38;", "&"))
+    };
+    let mut path = "/hosts/prod-11?at=2031-01-01T00:00:00Z".to_owned();
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let page = site.page(&path, &reader).await;
+        let Some(previous) = step(&page.html, "prev") else { break };
+        path = previous;
+        times.push(path.clone());
+    }
+    // It reported for each of its workloads, after both became desired at one time.
+    assert_eq!(times.len(), 3, "{times:?}");
+    let first = site.page(&times[2], &reader).await;
+    assert!(first.html.contains("No earlier change is known"));
+    assert_eq!(step(&first.html, "next").as_deref(), Some(times[1].as_str()));
+    assert!(site.page(&times[0], &reader).await.html.contains("No later change is known"));
+}
