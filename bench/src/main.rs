@@ -44,7 +44,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(name = "cargo xtask bench")]
 struct Arguments {
     /// The benchmarks to run: `fleet`, `million`, `sets`, `nested`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `hub`,
-    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`, `app`. All if none is named. (`functions` is another program: `cargo xtask bench functions`.)
+    /// `hub-postgresql`, `storm`, `streams`, `web`, `service`, `promotion`, `app`. All if none is named. (`functions` is another program: `cargo xtask bench functions`.)
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -93,7 +93,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 18] = [
+const BENCHMARKS: [Benchmark; 19] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -109,6 +109,7 @@ const BENCHMARKS: [Benchmark; 18] = [
     ("hub-postgresql", hub::postgresql),
     ("storm", hub::storm),
     ("streams", hub::streams),
+    ("web", hub::web),
     ("service", service::rows),
     ("promotion", promotion::rows),
     ("app", app::rows),

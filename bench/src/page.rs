@@ -73,7 +73,7 @@ fn is_of_app(name: &str) -> bool {
 /// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
 /// the hub.
 fn is_overload_test(name: &str) -> bool {
-    matches!(name, "storm" | "streams")
+    matches!(name, "storm" | "streams" | "web")
 }
 
 /// Whether these benchmarks fill whole tables. `all` are the names of all benchmarks.

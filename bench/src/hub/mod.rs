@@ -2,6 +2,7 @@
 
 mod client;
 mod fleet;
+mod pages;
 mod queries;
 mod server;
 mod storm;
@@ -64,6 +65,12 @@ pub(crate) fn storm(options: &Options) -> Result<Vec<Row>> {
 pub(crate) fn streams(options: &Options) -> Result<Vec<Row>> {
     let size = SMALL.share(options.share);
     on_both(|name, url| runtime()?.block_on(streams::run(name, url, size)))
+}
+
+/// Measures the pages of a hub with a million hosts, on both databases.
+pub(crate) fn web(options: &Options) -> Result<Vec<Row>> {
+    let size = MILLION.share(options.share);
+    on_both(|name, url| runtime()?.block_on(pages::run(name, url, size)))
 }
 
 fn on_both(measure: impl Fn(&str, &str) -> Result<Vec<Row>>) -> Result<Vec<Row>> {

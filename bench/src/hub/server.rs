@@ -25,6 +25,11 @@ impl Hub {
         Ok(Self { process, url: format!("http://{}", line.trim()) })
     }
 
+    /// The id of its process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// The peak of its memory so far, in MiB.
     pub(crate) fn memory_mib(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
@@ -52,7 +57,7 @@ pub(crate) fn serve_and_exit(database: &str) -> Result<()> {
         retention: ::hub::management::retention::Retention::default(),
     };
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(async {
-        let server = Server::start(options).await?;
+        let server = Server::start(options).await?.presenting(web::with_pages);
         println!("{}", server.address());
         let ended = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
         server.run(async { drop(ended.await) }).await;

@@ -18,7 +18,7 @@ use crate::programs::on_path;
 pub const AXE_VARIABLE: &str = "KALYPSO_AXE";
 
 /// How long a page may take to show something. A machine that runs many tests is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The names of the browser's program in distributions.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -61,25 +61,38 @@ pub struct Preferences {
     pub has_reduced_motion: bool,
 }
 
+/// Whether a browser can be started on this machine.
+///
+/// # Errors
+/// If a program is not installed: its name and where it comes from.
+pub fn availability() -> Result<(), &'static str> {
+    let missing = PROGRAMS.into_iter().find_map(program).is_none();
+    match (missing, program("chromedriver")) {
+        (true, _) => Err("Chromium is not installed (Debian: chromium)"),
+        (false, None) => Err("chromedriver is not installed (Debian: chromium-driver)"),
+        (false, Some(_)) => Ok(()),
+    }
+}
+
 impl Browser {
     /// Starts a browser.
     ///
     /// # Errors
-    /// If it is not installed: the line that a skipped test prints.
-    ///
-    /// # Panics
-    /// If it is installed and does not start.
-    pub async fn start() -> Result<Self, String> {
-        let chromium = PROGRAMS.into_iter().find_map(program).ok_or("skipped: Chromium is not installed")?;
-        let chromedriver = program("chromedriver").ok_or("skipped: chromedriver is not installed")?;
-        let profile = TempDir::new().map_err(|error| error.to_string())?;
-        let (process, port) =
-            serve(&chromedriver, profile.path()).unwrap_or_else(|error| panic!("chromedriver: {error}"));
-        let capabilities = capabilities(&chromium, profile.path());
-        match WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities).await {
-            Ok(driver) => Ok(Self { driver, process, _profile: profile }),
-            Err(error) => panic!("Chromium does not start: {error}"),
+    /// If it is not installed, or does not start.
+    pub async fn start() -> Result<Self, WebDriverError> {
+        availability().map_err(io::Error::other)?;
+        let profile = TempDir::new()?;
+        let mut capabilities = DesiredCapabilities::chrome();
+        for argument in ARGUMENTS {
+            capabilities.add_arg(argument)?;
         }
+        capabilities.add_arg(&format!("--user-data-dir={}", profile.path().display()))?;
+        if let Some(chromium) = PROGRAMS.into_iter().find_map(program) {
+            capabilities.set_binary(&chromium.display().to_string())?;
+        }
+        let (process, port) = serve(profile.path())?;
+        let driver = WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities).await?;
+        Ok(Self { driver, process, _profile: profile })
     }
 
     /// Sets the size of the page.
@@ -121,16 +134,22 @@ impl Browser {
 
     /// Waits until an expression in the page is true.
     ///
-    /// # Panics
+    /// # Errors
     /// If it does not become true in time.
-    pub async fn wait_for(&self, expression: &str) {
+    pub async fn wait_for(&self, expression: &str) -> Result<(), WebDriverError> {
         let started = Instant::now();
         loop {
             // While a page is being left, it has no answer.
             if matches!(self.value(expression).await, Ok(Value::Bool(true))) {
-                return;
+                return Ok(());
             }
-            assert!(started.elapsed() < PATIENCE, "`{expression}` does not become true");
+            if started.elapsed() > PATIENCE {
+                let (address, text) =
+                    (self.value("location.href").await?, self.value("document.body.innerText").await?);
+                return Err(
+                    io::Error::other(format!("`{expression}` does not become true at {address}: {text}")).into()
+                );
+            }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -146,14 +165,10 @@ impl Browser {
     /// What axe-core finds wrong on the page, one line for each kind of problem. None: axe-core is not there.
     ///
     /// # Errors
-    /// If the browser does not answer.
-    ///
-    /// # Panics
-    /// If the file of axe-core can't be read.
+    /// If the browser does not answer, or the file of axe-core can't be read.
     pub async fn axe(&self) -> Result<Option<Vec<String>>, WebDriverError> {
         let Some(folder) = env::var_os(AXE_VARIABLE).map(PathBuf::from) else { return Ok(None) };
-        let path = folder.join("axe.min.js");
-        let script = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let script = std::fs::read_to_string(folder.join("axe.min.js"))?;
         self.driver.execute(script, Vec::new()).await?;
         let run = "const done = arguments[0]; axe.run(document).then(found => done(found.violations.map(one => \
              one.id + ': ' + one.help + ' ' + one.nodes.slice(0, 3).map(node => node.html).join(' '))));";
@@ -174,42 +189,29 @@ fn program(name: &str) -> Option<PathBuf> {
     Some(on_path(name, &env::var_os("PATH")?)?.join(name))
 }
 
+/// The arguments of Chromium.
+const ARGUMENTS: [&str; 8] = [
+    "--headless=new",
+    // Tests may run as root in a container.
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--no-first-run",
+    "--no-proxy-server",
+    "--hide-scrollbars",
+    "--lang=en-GB",
+];
+
 /// Starts the driver, and reads the port that it chooses.
-fn serve(chromedriver: &Path, folder: &Path) -> io::Result<(Child, u16)> {
-    let mut process = Command::new(chromedriver)
-        .arg("--port=0")
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
+fn serve(folder: &Path) -> io::Result<(Child, u16)> {
+    let mut command = Command::new("chromedriver");
+    command.arg("--port=0").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = command.spawn()?;
     let output = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     let port = lines.find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok());
     // The output must be read until the end. Otherwise the pipe fills.
     thread::spawn(move || lines.for_each(drop));
-    let port = port.ok_or_else(|| io::Error::other("it does not say on which port it listens"))?;
+    let port = port.ok_or_else(|| io::Error::other("chromedriver does not say on which port it listens"))?;
     Ok((process, port))
-}
-
-fn capabilities(chromium: &Path, profile: &Path) -> thirtyfour::ChromeCapabilities {
-    let mut capabilities = DesiredCapabilities::chrome();
-    let arguments = [
-        "--headless=new",
-        // Tests may run as root in a container.
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        "--disable-gpu",
-        "--no-first-run",
-        "--no-proxy-server",
-        "--hide-scrollbars",
-        "--lang=en-GB",
-    ];
-    for argument in arguments {
-        capabilities.add_arg(argument).unwrap_or_else(|error| panic!("{argument}: {error}"));
-    }
-    let folder = format!("--user-data-dir={}", profile.display());
-    capabilities.add_arg(&folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
-    capabilities.set_binary(&chromium.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
-    capabilities
 }

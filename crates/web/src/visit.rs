@@ -89,8 +89,17 @@ impl Visit {
         }
     }
 
-    /// The address of this page at another time.
-    pub(crate) fn then(&self, at: &Timestamp) -> String {
+    /// The address of this page at the change before its time.
+    pub(crate) fn previous(&self) -> Option<String> {
+        self.around.previous.map(|at| self.then(at))
+    }
+
+    /// The address of this page at the change after its time.
+    pub(crate) fn next(&self) -> Option<String> {
+        self.around.next.map(|at| self.then(at))
+    }
+
+    fn then(&self, at: Timestamp) -> String {
         self.address.clone().without("cursor").with("at", &at.to_string()).to_string()
     }
 

@@ -233,11 +233,12 @@ impl EnvironmentPage<'_> {
     }
 
     /// The numbers of a group.
-    fn share(&self, group: &CountGroup) -> Share {
+    fn share(group: &CountGroup) -> Share {
         Share::new(group.counts, None)
     }
 
     /// The cells of a row: one for each column, empty where nothing is.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     fn cells(&self, row: &usize) -> Vec<Cell> {
         let own = self.table.cells.iter().filter(|cell| cell.row == *row);
         let mut by_column: BTreeMap<usize, Share> = BTreeMap::new();

@@ -2,27 +2,25 @@
 
 use hub_api::tokens::{Reach, Scope};
 use serde_json::Value;
-use testkit::browser::{Browser, By, Preferences, Window};
+use testkit::browser::{self, Browser, By, Preferences, Window};
 
 use super::hostile::hostile_site;
 use super::{Site, company};
 
 /// A browser whose reader is signed in. None: there is no browser on this machine.
 async fn signed_in(site: &Site) -> Option<Browser> {
-    let browser = match Browser::start().await {
-        Ok(browser) => browser,
-        Err(reason) => {
-            println!("{reason}");
-            return None;
-        }
-    };
+    if let Err(reason) = browser::availability() {
+        println!("skipped: {reason}");
+        return None;
+    }
+    let browser = Browser::start().await.unwrap();
     let token = site.token("reader", Scope::Read(Reach::ALL)).await;
     browser.resize(Window::LAPTOP).await.unwrap();
     browser.driver.goto(site.url("/drift?environment=prod")).await.unwrap();
     browser.driver.find(By::Id("token")).await.unwrap().send_keys(token).await.unwrap();
     browser.press("\u{e007}").await.unwrap();
     // Back at the address that was asked for.
-    browser.wait_for("location.pathname + location.search === '/drift?environment=prod'").await;
+    browser.wait_for("location.pathname + location.search === '/drift?environment=prod'").await.unwrap();
     Some(browser)
 }
 
@@ -77,28 +75,32 @@ async fn lists_are_read_and_left_by_keyboard_alone() {
     let site = company().await;
     let Some(browser) = signed_in(&site).await else { return };
     browser.driver.goto(site.url("/")).await.unwrap();
-    browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await.unwrap();
     browser.press("gh").await.unwrap();
     browser
         .wait_for("location.pathname === '/deployments' && document.querySelector('#live').textContent !== ''")
-        .await;
+        .await
+        .unwrap();
     browser.press("jj").await.unwrap();
-    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 2").await;
+    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 2").await.unwrap();
     browser.press("k").await.unwrap();
-    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 1").await;
+    browser.wait_for("document.activeElement.closest('tr')?.rowIndex === 1").await.unwrap();
     browser.press("\u{e007}").await.unwrap();
-    browser.wait_for("location.pathname.startsWith('/hosts/') && document.readyState === 'complete'").await;
+    browser.wait_for("location.pathname.startsWith('/hosts/') && document.readyState === 'complete'").await.unwrap();
     browser.press("?").await.unwrap();
-    browser.wait_for("document.querySelector('#keys').open").await;
+    browser.wait_for("document.querySelector('#keys').open").await.unwrap();
     browser.press("\u{e00c}").await.unwrap();
-    browser.wait_for("!document.querySelector('#keys').open").await;
+    browser.wait_for("!document.querySelector('#keys').open").await.unwrap();
     browser.press("gd").await.unwrap();
-    browser.wait_for("location.pathname === '/drift' && document.querySelector('#live').textContent !== ''").await;
+    browser
+        .wait_for("location.pathname === '/drift' && document.querySelector('#live').textContent !== ''")
+        .await
+        .unwrap();
     browser.press("/").await.unwrap();
-    browser.wait_for("document.activeElement.tagName === 'INPUT'").await;
+    browser.wait_for("document.activeElement.tagName === 'INPUT'").await.unwrap();
     // In a field, letters are letters.
     browser.press("gh?\u{e007}").await.unwrap();
-    browser.wait_for("location.search.includes('gh%3F')").await;
+    browser.wait_for("location.search.includes('gh%3F')").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,22 +120,22 @@ async fn an_open_page_shows_changes_and_keeps_what_a_reader_holds() {
     let site = company().await;
     let Some(browser) = signed_in(&site).await else { return };
     browser.driver.goto(site.url("/hosts/prod-11")).await.unwrap();
-    browser.wait_for("document.querySelector('#live').textContent === 'live'").await;
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await.unwrap();
     let names = super::Names {
         host: "prod-11".to_owned(),
         message: "now it works".to_owned(),
         ..super::Names::new("shop", "till", 1)
     };
     site.report(&names, "prod", "success").await;
-    browser.wait_for("document.querySelector('main').textContent.includes('now it works')").await;
+    browser.wait_for("document.querySelector('main').textContent.includes('now it works')").await.unwrap();
     // Paused, the page only counts.
     browser.press("p").await.unwrap();
-    browser.wait_for("document.querySelector('#live').textContent.startsWith('paused')").await;
+    browser.wait_for("document.querySelector('#live').textContent.startsWith('paused')").await.unwrap();
     site.report(&super::Names { message: "and again".to_owned(), ..names }, "prod", "failure").await;
-    browser.wait_for("document.querySelector('#live').textContent.includes('change')").await;
+    browser.wait_for("document.querySelector('#live').textContent.includes('change')").await.unwrap();
     assert_eq!(browser.value("document.querySelector('main').textContent.includes('and again')").await.unwrap(), false);
     browser.driver.find(By::Css("#live button")).await.unwrap().click().await.unwrap();
-    browser.wait_for("document.querySelector('main').textContent.includes('and again')").await;
+    browser.wait_for("document.querySelector('main').textContent.includes('and again')").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,12 +144,12 @@ async fn ten_tabs_share_one_stream_of_events() {
     let Some(browser) = signed_in(&site).await else { return };
     let live = "document.querySelector('#live').textContent === 'live'";
     browser.driver.goto(site.url("/")).await.unwrap();
-    browser.wait_for(live).await;
+    browser.wait_for(live).await.unwrap();
     for _ in 1..10 {
         let tab = browser.driver.new_tab().await.unwrap();
         browser.driver.switch_to_window(tab).await.unwrap();
         browser.driver.goto(site.url("/")).await.unwrap();
-        browser.wait_for(live).await;
+        browser.wait_for(live).await.unwrap();
     }
     let query = "navigator.locks.query().then(found => arguments[0]([found.held.length, found.pending.length]));";
     let locks: Value = browser.driver.execute_async(query, vec![]).await.unwrap().json().clone();
@@ -160,6 +162,6 @@ async fn ten_tabs_share_one_stream_of_events() {
     for window in windows {
         browser.driver.switch_to_window(window).await.unwrap();
         let cell = "document.querySelector('tr[data-key=prod] .share a')?.textContent === '3/4'";
-        browser.wait_for(cell).await;
+        browser.wait_for(cell).await.unwrap();
     }
 }

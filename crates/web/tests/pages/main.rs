@@ -1,6 +1,7 @@
 //! The pages as browsers get them: a real hub with a fleet, and every page that a link leads to.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+#![allow(clippy::print_stdout, reason = "a test says why it is skipped")]
 
 mod browser;
 mod crawl;
@@ -74,7 +75,7 @@ impl Site {
     /// Creates a token with a name and a scope.
     async fn token(&self, name: &str, scope: Scope) -> String {
         let token = NewToken { name: name.into(), signs: scope.may_report(), scope, expires_on: None };
-        tokens::create(&self.database, &token, "test").await.unwrap().reveal().to_owned()
+        tokens::create(&self.database, &token, "test").await.unwrap().reveal().clone()
     }
 
     fn url(&self, path: &str) -> String {
@@ -120,7 +121,7 @@ impl Site {
 
     async fn get(&self, path: &str, token: Option<&str>) -> Response {
         let request = self.client.get(self.url(path)).header("accept", "text/html,*/*;q=0.8");
-        let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
+        let request = token.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
         request.send().await.unwrap()
     }
 
