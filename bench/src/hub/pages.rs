@@ -1,11 +1,11 @@
 //! The pages of a hub with a large fleet: their time, their size, and what open pages cost.
 
-use std::fs;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use anyhow::{Context as _, Result, ensure};
 use reqwest::{Client, Response, header};
-use testkit::browser::{self, Browser, Window};
+use testkit::browser::{self, Browser, Viewport};
 
 use super::client::percentile;
 use super::fleet::{self, Size};
@@ -108,11 +108,12 @@ async fn get(client: &Client, url: &str, encoding: Option<&str>) -> Result<Respo
 
 /// What a person with a browser waits for.
 async fn in_browser(hub: &Hub) -> Result<Vec<Row>> {
-    if let Err(reason) = browser::availability() {
+    let path = env::var_os("PATH").unwrap_or_default();
+    if let Err(reason) = browser::availability(&path) {
         return Ok(vec![Row::skipped("  a page in Chromium", "ms", reason)]);
     }
-    let browser = Browser::start().await?;
-    browser.resize(Window::LAPTOP).await?;
+    let browser = Browser::start(&path).await?;
+    browser.resize(Viewport::LAPTOP).await?;
     let (mut interactive, mut pressed) = (Vec::new(), Vec::new());
     for path in ["", "environments/prod", "deployments", "history"] {
         for _ in 0..5 {
@@ -152,7 +153,8 @@ async fn open(client: &Client, hub: &Hub, size: Size) -> Result<Vec<Row>> {
     }
     let before = processor_time(hub)?;
     tokio::time::sleep(IDLE).await;
-    let share = 100.0 * (processor_time(hub)? - before).as_secs_f64() / IDLE.as_secs_f64();
+    let computed = processor_time(hub)?.saturating_sub(before);
+    let share = 100.0 * computed.as_secs_f64() / IDLE.as_secs_f64();
     let mut first = streams.remove(0);
     let sending = async {
         let start = Instant::now();

@@ -1,6 +1,6 @@
 //! A real browser for tests of pages: Chromium, driven by chromedriver.
 
-use std::env;
+use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,9 +13,6 @@ pub use thirtyfour::{By, Key, WebDriver, WebElement, error::WebDriverError, prel
 use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities};
 
 use crate::programs::on_path;
-
-/// The variable that names the folder of axe-core.
-pub const AXE_VARIABLE: &str = "KALYPSO_AXE";
 
 /// How long a page may take to show something. A machine that runs many tests is slow.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -32,16 +29,16 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// The size of a browser's window, in CSS pixels.
+/// The size of the part of a browser's window that shows a page, in CSS pixels.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct Viewport {
     /// Its width.
     pub width: u32,
     /// Its height.
     pub height: u32,
 }
 
-impl Window {
+impl Viewport {
     /// That of a laptop.
     pub const LAPTOP: Self = Self { width: 1280, height: 900 };
     /// That of a phone.
@@ -61,13 +58,13 @@ pub struct Preferences {
     pub has_reduced_motion: bool,
 }
 
-/// Whether a browser can be started on this machine.
+/// Whether a browser can be started with the programs of a search path.
 ///
 /// # Errors
 /// If a program is not installed: its name and where it comes from.
-pub fn availability() -> Result<(), &'static str> {
-    let missing = PROGRAMS.into_iter().find_map(program).is_none();
-    match (missing, program("chromedriver")) {
+pub fn availability(path: &OsStr) -> Result<(), &'static str> {
+    let missing = chromium(path).is_none();
+    match (missing, on_path("chromedriver", path)) {
         (true, _) => Err("Chromium is not installed (Debian: chromium)"),
         (false, None) => Err("chromedriver is not installed (Debian: chromium-driver)"),
         (false, Some(_)) => Ok(()),
@@ -79,15 +76,15 @@ impl Browser {
     ///
     /// # Errors
     /// If it is not installed, or does not start.
-    pub async fn start() -> Result<Self, WebDriverError> {
-        availability().map_err(io::Error::other)?;
+    pub async fn start(path: &OsStr) -> Result<Self, WebDriverError> {
+        availability(path).map_err(io::Error::other)?;
         let profile = TempDir::new()?;
         let mut capabilities = DesiredCapabilities::chrome();
         for argument in ARGUMENTS {
             capabilities.add_arg(argument)?;
         }
         capabilities.add_arg(&format!("--user-data-dir={}", profile.path().display()))?;
-        if let Some(chromium) = PROGRAMS.into_iter().find_map(program) {
+        if let Some(chromium) = chromium(path) {
             capabilities.set_binary(&chromium.display().to_string())?;
         }
         let (process, port) = serve(profile.path())?;
@@ -99,7 +96,7 @@ impl Browser {
     ///
     /// # Errors
     /// If the browser does not answer.
-    pub async fn resize(&self, window: Window) -> Result<(), WebDriverError> {
+    pub async fn resize(&self, window: Viewport) -> Result<(), WebDriverError> {
         let metrics = json!({"width": window.width, "height": window.height, "deviceScaleFactor": 1, "mobile": false});
         self.command("Emulation.setDeviceMetricsOverride", metrics).await
     }
@@ -162,18 +159,17 @@ impl Browser {
         self.driver.action_chain().send_keys(keys).perform().await
     }
 
-    /// What axe-core finds wrong on the page, one line for each kind of problem. None: axe-core is not there.
+    /// What axe-core finds wrong on the page, one line for each kind of problem.
     ///
     /// # Errors
-    /// If the browser does not answer, or the file of axe-core can't be read.
-    pub async fn axe(&self) -> Result<Option<Vec<String>>, WebDriverError> {
-        let Some(folder) = env::var_os(AXE_VARIABLE).map(PathBuf::from) else { return Ok(None) };
+    /// If the browser does not answer, or the folder does not have the file of axe-core.
+    pub async fn axe(&self, folder: &Path) -> Result<Vec<String>, WebDriverError> {
         let script = std::fs::read_to_string(folder.join("axe.min.js"))?;
         self.driver.execute(script, Vec::new()).await?;
         let run = "const done = arguments[0]; axe.run(document).then(found => done(found.violations.map(one => \
              one.id + ': ' + one.help + ' ' + one.nodes.slice(0, 3).map(node => node.html).join(' '))));";
         let found = self.driver.execute_async(run, Vec::new()).await?;
-        Ok(Some(found.convert()?))
+        found.convert()
     }
 }
 
@@ -185,8 +181,9 @@ impl Drop for Browser {
     }
 }
 
-fn program(name: &str) -> Option<PathBuf> {
-    Some(on_path(name, &env::var_os("PATH")?)?.join(name))
+/// The browser's program.
+fn chromium(path: &OsStr) -> Option<PathBuf> {
+    PROGRAMS.into_iter().find_map(|name| Some(on_path(name, path)?.join(name)))
 }
 
 /// The arguments of Chromium.

@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::body::{self, Body};
 use http::{HeaderMap, HeaderName, Request, header};
-use hub_api::client::{Answer, ClientError, Transport};
+use hub_api::client::{ClientError, Transport, TransportAnswer};
 use tower::ServiceExt as _;
 
 use crate::address::Address;
@@ -35,7 +35,7 @@ impl InProcess {
 }
 
 impl Transport for InProcess {
-    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<Answer, ClientError> {
+    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<TransportAnswer, ClientError> {
         let unexpected = |reason: String| ClientError::Unexpected { url: self.url(), reason };
         let segments = ["api", "v1"].iter().chain(path).copied();
         let address = Address::of(segments).with_all(parameters.iter().cloned());
@@ -48,7 +48,7 @@ impl Transport for InProcess {
         };
         let status = response.status().as_u16();
         let body = body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
-        Ok(Answer { status, body: body.map_err(|error| unexpected(error.to_string()))?.to_vec() })
+        Ok(TransportAnswer { status, body: body.map_err(|error| unexpected(error.to_string()))?.to_vec() })
     }
 
     fn url(&self) -> String {

@@ -11,6 +11,7 @@ mod pages;
 mod part;
 mod past;
 mod refusal;
+mod respond;
 mod visit;
 
 use axum::Router;

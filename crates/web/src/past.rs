@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use hub_api::client::ClientError;
+use hub_api::client::{Client, ClientError};
 use hub_api::filter::Filter;
 use hub_api::history::{Event, HistorySelection};
 use hub_api::limits::PAGE_MAX;
 use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 
-use crate::visit::Visit;
+use crate::client::InProcess;
 
 /// The times of the changes before and after the time of a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,15 +29,15 @@ const LEAST: Duration = Duration::from_millis(2);
 
 impl Around {
     /// The changes before and after a time, of what a filter selects.
-    pub(crate) async fn read(visit: &Visit, filter: &Filter, at: Timestamp) -> Result<Self, ClientError> {
+    pub(crate) async fn read(api: &Client<InProcess>, filter: &Filter, at: Timestamp) -> Result<Self, ClientError> {
         let before = HistorySelection { until: Some(at), ..HistorySelection::default() };
-        let previous = visit.api.history(filter, &before, &Page { cursor: None, limit: Some(1) }).await?;
-        Ok(Self { previous: previous.items.first().map(time), next: next(visit, filter, at).await? })
+        let previous = api.history(filter, &before, &Page { cursor: None, limit: Some(1) }).await?;
+        Ok(Self { previous: previous.items.first().map(time), next: next(api, filter, at).await? })
     }
 }
 
 /// The time of the first change after a time. The API lists the newest changes first, so the window in which it lists all of them is looked for.
-async fn next(visit: &Visit, filter: &Filter, at: Timestamp) -> Result<Option<Timestamp>, ClientError> {
+async fn next(api: &Client<InProcess>, filter: &Filter, at: Timestamp) -> Result<Option<Timestamp>, ClientError> {
     let since = at.after(Duration::from_millis(1));
     let page = Page { cursor: None, limit: Some(PAGE_MAX) };
     // In the first of these times after `since`, there is no change. In the second one, there are more than one page has.
@@ -46,12 +46,12 @@ async fn next(visit: &Visit, filter: &Filter, at: Timestamp) -> Result<Option<Ti
         let window = busy.map_or_else(|| WINDOW.max(calm * GROWTH), |busy| (calm + busy) / 2);
         let until = since.after(window);
         let selection = HistorySelection { since: Some(since), until: Some(until), ..HistorySelection::default() };
-        let found = visit.api.history(filter, &selection, &page).await?;
+        let found = api.history(filter, &selection, &page).await?;
         match (found.items.last(), found.next) {
             (oldest, Some(_)) if window < LEAST => return Ok(oldest.map(time)),
             (_, Some(_)) => busy = Some(window),
             (Some(oldest), None) => return Ok(Some(time(oldest))),
-            (None, None) if until > visit.now => return Ok(None),
+            (None, None) if until > Timestamp::now() => return Ok(None),
             (None, None) => calm = window,
         }
     }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use hub_api::client::ClientError;
 
-use crate::visit::{Visit, respond};
+use crate::respond::respond;
 
 /// Why a page has no content.
 #[derive(Clone, Debug)]
@@ -65,14 +65,6 @@ impl From<ClientError> for Refusal {
             },
         }
     }
-}
-
-/// The page that shows a refusal to a reader who is known.
-#[derive(Template)]
-#[template(path = "refused.html")]
-pub(crate) struct RefusedPage<'a> {
-    pub(crate) visit: &'a Visit,
-    pub(crate) refusal: &'a Refusal,
 }
 
 /// The page that shows a refusal if the reader is not known.

@@ -2,26 +2,33 @@
 
 use askama::Template;
 use axum::extract::{FromRequestParts, OriginalUri};
-use axum::response::{Html, IntoResponse as _, Redirect, Response};
-use data_encoding::HEXLOWER;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::StatusCode;
 use http::request::Parts;
-use http::{StatusCode, header};
 use hub_api::client::{Client, ClientError};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::sessions::{AuthenticationMethod, SessionState};
 use hub_api::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
-use sha2::{Digest as _, Sha256};
 
 use crate::Site;
 use crate::address::Address;
 use crate::client::InProcess;
 use crate::past::Around;
-use crate::refusal::{Refusal, RefusalPage, RefusedPage};
+use crate::refusal::{Refusal, RefusalPage};
+use crate::respond::respond;
 
 /// Where people without a session sign in.
 const SIGN_IN: &str = "/sign-in";
+
+/// The page that shows a refusal to a reader who is known.
+#[derive(Template)]
+#[template(path = "refused.html")]
+struct RefusedPage<'a> {
+    visit: &'a Visit,
+    refusal: &'a Refusal,
+}
 
 /// A request for a page.
 #[derive(Clone, Debug)]
@@ -83,7 +90,7 @@ impl Visit {
     /// The same visit with the changes before and after its time, of what a filter selects.
     pub(crate) async fn with_changes(self, filter: &Filter) -> Result<Self, Response> {
         let Some(at) = self.at else { return Ok(self) };
-        match Around::read(&self, filter, at).await {
+        match Around::read(&self.api, filter, at).await {
             Ok(around) => Ok(Self { around, ..self }),
             Err(error) => Err(self.refuse(Refusal::from(error))),
         }
@@ -168,32 +175,6 @@ impl Visit {
             Ok(page) => respond(StatusCode::OK, &page),
             Err(ClientError::Refused { status: 401, .. }) => Redirect::to(SIGN_IN).into_response(),
             Err(error) => self.refuse(Refusal::from(error)),
-        }
-    }
-}
-
-/// The tag of a page. The time of the answer, in the last paragraph, is no change of the page.
-fn tag(html: &str) -> String {
-    let content = html.split_once(AGE).map_or(html, |(content, _)| content);
-    format!("W/\"{}\"", HEXLOWER.encode(Sha256::digest(content).get(..12).unwrap_or_default()))
-}
-
-/// What begins the paragraph of a page that says when it was made.
-const AGE: &str = "<p id=\"age\">";
-
-/// A response with HTML.
-pub(crate) fn respond(status: StatusCode, page: &impl Template) -> Response {
-    match page.render() {
-        Ok(html) => {
-            let headers = [
-                (header::CONTENT_SECURITY_POLICY, crate::CONTENT_SECURITY_POLICY),
-                (header::CACHE_CONTROL, "private, no-cache"),
-            ];
-            (status, headers, [(header::ETAG, tag(&html))], Html(html)).into_response()
-        }
-        Err(error) => {
-            tracing::error!(%error, "a page can't be rendered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 }

@@ -8,7 +8,7 @@ use retry::{Jitter, RetryLimit, RetryPolicy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::transport::{Answer, Transport};
+use super::transport::{Transport, TransportAnswer};
 use super::{ClientError, shown};
 use crate::limits::EVENTS_KEEP_ALIVE;
 
@@ -127,10 +127,10 @@ impl HttpTransport {
         self.answer(response).await?.read(|| self.url())
     }
 
-    async fn answer(&self, response: reqwest::Response) -> Result<Answer, ClientError> {
+    async fn answer(&self, response: reqwest::Response) -> Result<TransportAnswer, ClientError> {
         let status = response.status().as_u16();
         let body = response.bytes().await.map_err(|error| self.unreachable(&error))?;
-        Ok(Answer { status, body: body.to_vec() })
+        Ok(TransportAnswer { status, body: body.to_vec() })
     }
 
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> ClientError {
@@ -150,7 +150,7 @@ impl HttpTransport {
 
 impl Transport for HttpTransport {
     /// If the hub is busy, the query is repeated a few times.
-    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<Answer, ClientError> {
+    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<TransportAnswer, ClientError> {
         let url = self.url_of(path, parameters)?;
         let mut attempts = 0;
         loop {

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 pub use self::events::{EventStream, StreamItem};
 pub use self::http::HttpTransport;
 use self::http::{Body, JSON};
-pub use self::transport::{Answer, Transport};
+pub use self::transport::{Transport, TransportAnswer};
 use crate::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use crate::report::receipt::{Receipt, RefusedReport};
 

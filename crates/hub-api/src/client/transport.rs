@@ -15,7 +15,7 @@ pub trait Transport: Sync {
         &self,
         path: &[&str],
         parameters: &[(String, String)],
-    ) -> impl Future<Output = Result<Answer, ClientError>> + Send;
+    ) -> impl Future<Output = Result<TransportAnswer, ClientError>> + Send;
 
     /// The address of the hub, for messages.
     fn url(&self) -> String;
@@ -23,14 +23,14 @@ pub trait Transport: Sync {
 
 /// The answer to a query.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TransportAnswer {
     /// The HTTP status.
     pub status: u16,
     /// The body.
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl TransportAnswer {
     /// The value of the answer of the hub at `url`.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ fn a_seed_always_gives_the_same_files() {
 
 #[test]
 fn the_fleet_that_was_always_measured_never_changes() {
-    let text: String = fleet(Size::HUNDRED, 1).into_iter().map(|(path, text)| path + &text).collect();
+    let text: String = fleet(Size::HUNDRED, 1).into_iter().map(|(path, text)| path + text.as_str()).collect();
     assert_eq!(model::git_id::GitId::of_blob(text.as_bytes()).to_string(), "4fe8c7c9759ff77a34407916e40e2541b1eea03a");
 }
 

@@ -77,15 +77,15 @@ pub(super) async fn answer<L: List>(visit: Visit, list: L, format: Format) -> Re
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
         (header::CONTENT_SECURITY_POLICY, crate::CONTENT_SECURITY_POLICY.to_owned()),
     ];
-    let slices = slices(Arc::new((visit, list)), first);
-    let parts =
-        slices.map(move |slice| slice.and_then(|(own, slice, place)| part(&own.0, (&own.1, &slice), (format, place))));
+    let slices = slices(Arc::new((visit, list)), first, format);
+    let parts = slices.map(move |slice| slice.and_then(|(own, slice, place)| part(&own, &slice, place)));
     (headers, Body::from_stream(parts)).into_response()
 }
 
-/// Which pages come before and after one.
+/// A page's place in a file.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    format: Format,
     is_first: bool,
     is_last: bool,
     /// Whether earlier pages have items.
@@ -98,6 +98,7 @@ type Part<L> = (Arc<(Visit, L)>, Slice<<L as List>::Item>, Place);
 fn slices<L: List>(
     own: Arc<(Visit, L)>,
     first: Slice<L::Item>,
+    format: Format,
 ) -> impl Stream<Item = Result<Part<L>, ClientError>> + Send + 'static {
     stream::unfold(Some(Next::Read(first)), move |next| {
         let own = Arc::clone(&own);
@@ -112,7 +113,7 @@ fn slices<L: List>(
                     }
                 }
             };
-            let place = Place { is_first, is_last: slice.next.is_none(), follows };
+            let place = Place { format, is_first, is_last: slice.next.is_none(), follows };
             let follows = follows || !slice.items.is_empty();
             let next = slice.next.clone().map(|cursor| Next::Unread { cursor, follows });
             Some((Ok((own, slice, place)), next))
@@ -127,16 +128,12 @@ enum Next<T> {
 }
 
 /// The bytes of one page.
-fn part<L: List>(
-    visit: &Visit,
-    (list, slice): (&L, &Slice<L::Item>),
-    (format, place): (Format, Place),
-) -> Result<Bytes, ClientError> {
+fn part<L: List>(own: &(Visit, L), slice: &Slice<L::Item>, place: Place) -> Result<Bytes, ClientError> {
     let unexpected = |reason: String| ClientError::Unexpected { url: "this address".to_owned(), reason };
-    let bytes = match format {
+    let bytes = match place.format {
         Format::Csv => {
-            let rows = slice.items.iter().map(|item| list.row(visit, item));
-            csv(place.is_first.then(|| list.columns()), rows).map_err(|error| unexpected(error.to_string()))?
+            let rows = slice.items.iter().map(|item| own.1.row(&own.0, item));
+            csv(place.is_first.then(|| own.1.columns()), rows).map_err(|error| unexpected(error.to_string()))?
         }
         Format::Json => json(&slice.items, place).map_err(|error| unexpected(error.to_string()))?,
     };
@@ -203,7 +200,8 @@ mod tests {
             let mut text = String::new();
             for (number, items) in pages.iter().enumerate() {
                 let follows = pages[..number].iter().any(|page| !page.is_empty());
-                let place = Place { is_first: number == 0, is_last: number + 1 == pages.len(), follows };
+                let place =
+                    Place { format: Format::Json, is_first: number == 0, is_last: number + 1 == pages.len(), follows };
                 text += &String::from_utf8(json(items, place).unwrap()).unwrap();
             }
             assert_eq!(serde_json::from_str::<Vec<u8>>(&text).unwrap(), [1, 2, 3], "{text}");

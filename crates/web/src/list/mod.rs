@@ -13,7 +13,7 @@ use hub_api::page::Page;
 use serde::Serialize;
 
 use self::page::ListPage;
-use crate::part::{Row, Share};
+use crate::part::{Row, Share, Table};
 use crate::visit::Visit;
 
 /// A list of one kind of items.
@@ -117,5 +117,6 @@ async fn shown<'a, L: List>(visit: &'a Visit, list: &L) -> Result<ListPage<'a>, 
     let mut head = list.head(visit, &slice).await?;
     head.share = head.share.or_else(|| slice.share.clone());
     let rows = slice.items.iter().map(|item| list.row(visit, item)).collect();
-    Ok(ListPage::new(visit, (head, L::FILTER), (list.columns(), rows)).counted(slice.total).next(slice.next.as_ref()))
+    let table = Table { caption: head.title.clone(), columns: list.columns(), rows };
+    Ok(ListPage::new(visit, head, L::FILTER, table).counted(slice.total).next(slice.next.as_ref()))
 }

@@ -1,12 +1,10 @@
 //! The page of a list.
 
-use std::borrow::Cow;
-
 use askama::Template;
 
 use super::Head;
 use super::download::Format;
-use crate::part::{Row, Share, Table};
+use crate::part::{Share, Table};
 use crate::visit::Visit;
 
 /// The page of a list.
@@ -90,12 +88,8 @@ impl Field {
 }
 
 impl<'a> ListPage<'a> {
-    /// A page with a head, the fields of its filter, and the columns and rows of its table.
-    pub(super) fn new(
-        visit: &'a Visit,
-        (head, filter): (Head, &[&str]),
-        (columns, rows): (Vec<Cow<'static, str>>, Vec<Row>),
-    ) -> Self {
+    /// A page with a head, the fields of its filter, and its table.
+    pub(super) fn new(visit: &'a Visit, head: Head, filter: &[&str], table: Table) -> Self {
         let selected = LABELS.into_iter().filter(|(name, _)| filter.contains(name));
         let field = |(name, label): (&'static str, &'static str)| Field {
             name,
@@ -104,7 +98,6 @@ impl<'a> ListPage<'a> {
             choices: choices(name),
             without: visit.address.clone().without(name).without("cursor").to_string(),
         };
-        let table = Table { caption: head.title.clone(), columns, rows };
         Self { visit, head, fields: selected.map(field).collect(), table, total: None, next: None }
     }
 

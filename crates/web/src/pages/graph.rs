@@ -71,7 +71,7 @@ impl<T> Graph<T> {
             one.before
                 .iter()
                 .filter_map(|before| places.get(before))
-                .for_each(|from| path.push_str(&shape.line(*from, to)));
+                .for_each(|from| path.push_str(&shape.line([*from, to])));
         }
         let most = |number: fn(&(usize, usize)) -> usize| places.values().map(number).max().map_or(0, |last| last + 1);
         let (columns, rows) = (most(|place| place.0), most(|place| place.1));
@@ -118,7 +118,7 @@ impl Shape {
     }
 
     /// A line between two nodes, with horizontal ends.
-    fn line(self, from: (usize, usize), to: (usize, usize)) -> String {
+    fn line(self, [from, to]: [(usize, usize); 2]) -> String {
         let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
         let (x1, y1, y2) = (x1 + self.width, y1 + self.height / 2, y2 + self.height / 2);
         let middle = usize::midpoint(x1, x2);

@@ -12,7 +12,7 @@ use crate::Site;
 use crate::address::Address;
 use crate::client::InProcess;
 use crate::refusal::{Refusal, RefusalPage};
-use crate::visit::respond;
+use crate::respond::respond;
 
 /// The page to sign in.
 #[derive(Template)]

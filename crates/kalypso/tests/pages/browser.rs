@@ -1,21 +1,25 @@
 //! The pages in a real browser: what people see, with a keyboard, at any size, and with any preferences.
 
+use std::env;
+use std::path::PathBuf;
+
 use hub_api::tokens::{Reach, Scope};
 use serde_json::Value;
-use testkit::browser::{self, Browser, By, Preferences, Window};
+use testkit::browser::{self, Browser, By, Preferences, Viewport};
 
 use super::hostile::hostile_site;
 use super::{Site, company};
 
 /// A browser whose reader is signed in. None: there is no browser on this machine.
 async fn signed_in(site: &Site) -> Option<Browser> {
-    if let Err(reason) = browser::availability() {
+    let path = env::var_os("PATH").unwrap();
+    if let Err(reason) = browser::availability(&path) {
         println!("skipped: {reason}");
         return None;
     }
-    let browser = Browser::start().await.unwrap();
+    let browser = Browser::start(&path).await.unwrap();
     let token = site.token("reader", Scope::Read(Reach::ALL)).await;
-    browser.resize(Window::LAPTOP).await.unwrap();
+    browser.resize(Viewport::LAPTOP).await.unwrap();
     browser.driver.goto(site.url("/drift?environment=prod")).await.unwrap();
     browser.driver.find(By::Id("token")).await.unwrap().send_keys(token).await.unwrap();
     browser.press("\u{e007}").await.unwrap();
@@ -46,24 +50,29 @@ async fn pages_are_accessible_and_fit_at_every_size_and_with_all_preferences() {
     let Some(browser) = signed_in(&site).await else { return };
     let dark = Preferences { is_dark: true, ..Preferences::default() };
     let forced = Preferences { has_forced_colors: true, has_reduced_motion: true, ..Preferences::default() };
+    let axe = env::var_os("KALYPSO_AXE").map(PathBuf::from);
+    if axe.is_none() {
+        println!("skipped: the rules of axe-core; the variable KALYPSO_AXE does not name their folder");
+    }
     // 320 pixels are a window of 1280 at a zoom of 400 %.
-    let zoomed = Window { width: 320, height: 256 };
+    let zoomed = Viewport { width: 320, height: 256 };
     for path in KINDS {
         browser.driver.goto(site.url(path)).await.unwrap();
         for (preferences, window) in [
-            (Preferences::default(), Window::LAPTOP),
-            (dark, Window::LAPTOP),
-            (forced, Window::LAPTOP),
-            (dark, Window::PHONE),
+            (Preferences::default(), Viewport::LAPTOP),
+            (dark, Viewport::LAPTOP),
+            (forced, Viewport::LAPTOP),
+            (dark, Viewport::PHONE),
             (Preferences::default(), zoomed),
-            (Preferences::default(), Window::WALL),
+            (Preferences::default(), Viewport::WALL),
         ] {
             browser.prefer(preferences).await.unwrap();
             browser.resize(window).await.unwrap();
             // Only regions that say so are wider than the page.
             let width = browser.value("document.documentElement.scrollWidth").await.unwrap();
             assert!(width.as_u64().unwrap() <= u64::from(window.width), "{path} at {window:?} is {width} wide");
-            if let Some(found) = browser.axe().await.unwrap() {
+            if let Some(folder) = &axe {
+                let found = browser.axe(folder).await.unwrap();
                 assert!(found.is_empty(), "{path} with {preferences:?} at {window:?}: {found:#?}");
             }
         }
