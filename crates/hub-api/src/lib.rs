@@ -6,6 +6,7 @@ pub mod audit;
 pub mod client;
 pub mod compare;
 pub mod compiled;
+pub mod counts;
 pub mod deployments;
 pub mod drift;
 pub mod endpoint;

@@ -50,6 +50,21 @@ pub const PAGE_DEFAULT: usize = 100;
 /// The maximum number of rows of a page. It keeps answers below a megabyte.
 pub const PAGE_MAX: usize = 1_000;
 
+/// The default number of rows, and of columns, of counts by dimensions. More do not fit on a screen.
+pub const COUNT_GROUPS_DEFAULT: usize = 40;
+
+/// The maximum number of rows, and of columns, of counts by dimensions. It keeps an answer with all cells at some megabytes.
+pub const COUNT_GROUPS_MAX: usize = 100;
+
+/// The default number of hits of each kind in the answer of a search.
+pub const SEARCH_HITS_DEFAULT: usize = 8;
+
+/// The maximum number of hits of each kind in the answer of a search.
+pub const SEARCH_HITS_MAX: usize = 50;
+
+/// The maximum number of words of a search.
+pub const SEARCH_WORDS_MAX: usize = 8;
+
 /// The default number of rows of a page of places.
 pub const PLACES_PAGE_DEFAULT: usize = 1_000;
 

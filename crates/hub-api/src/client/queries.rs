@@ -2,6 +2,7 @@
 
 use super::{Client, ClientError, Transport, parameters};
 use crate::compare::{Compared, Comparison};
+use crate::counts::{CountQuery, CountTable};
 use crate::deployments::Deployments;
 use crate::drift::{Drift, DriftKind};
 use crate::environments::{EnvironmentTargets, Environments};
@@ -34,6 +35,14 @@ impl<T: Transport> Client<T> {
     /// If the hub can't be reached, or refuses the query.
     pub async fn environments(&self, filter: &Filter) -> Result<Environments, ClientError> {
         self.get(&["environments"], &parameters(filter)).await
+    }
+
+    /// The number of reconcilers in each rollout state, by the values of one or two dimensions.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, is busy, or refuses the query.
+    pub async fn counts(&self, filter: &Filter, query: &CountQuery) -> Result<CountTable, ClientError> {
+        self.get(&["counts"], &[parameters(filter), parameters(query)].concat()).await
     }
 
     /// The deployment targets of environments, now or at an earlier time.
