@@ -136,9 +136,11 @@ impl ToSchema for CountDimension {}
 pub struct CountQuery {
     /// The dimension of the rows: `environment`, `workspace`, `workload`, `target`, `clusterType`, `version`, `configVersion`, `state`, `host`,
     /// `hostLabel:KEY` or `targetLabel:KEY`.
+    #[param(inline)]
     pub rows: CountDimension,
     /// The dimension of the columns. None: there are only rows.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(inline)]
     pub columns: Option<CountDimension>,
     /// Count the states at this timestamp (RFC 3339). Without it, the answer is the current state. For an earlier time, at most 5000 reconcilers are
     /// counted; names and labels are those of now, and `silent` is not known.
@@ -146,6 +148,7 @@ pub struct CountQuery {
     pub at: Option<Timestamp>,
     /// The order of rows and columns. Default: `worst`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(inline)]
     pub sort: Option<CountOrder>,
     /// The maximum number of rows. Default 40, at most 100.
     #[serde(skip_serializing_if = "Option::is_none")]

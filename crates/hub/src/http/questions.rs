@@ -1,6 +1,7 @@
 //! The routes of questions: one file for each question.
 
 mod compare;
+mod counts;
 mod deployments;
 mod drift;
 mod environments;
@@ -23,6 +24,7 @@ use crate::questions::{QuestionError, labels_hint};
 pub(super) fn routes(routes: Routes) -> Routes {
     let routes = deployments::routes(routes);
     let routes = environments::routes(routes);
+    let routes = counts::routes(routes);
     let routes = rollouts::routes(routes);
     let routes = compare::routes(routes);
     let routes = history::routes(routes);

@@ -8,6 +8,7 @@ mod changes;
 mod compare;
 mod conditions;
 mod counted;
+mod counts;
 mod cursor;
 mod deployment_state;
 mod deployments;
@@ -42,6 +43,7 @@ mod workspaces;
 
 pub use self::changes::{FeedPosition, FleetChanges, changes, settled};
 pub use self::compare::compare;
+pub use self::counts::counts;
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
 pub use self::deployments::deployments;
 pub use self::drift::{drift, drift_hosts, drift_kind};

@@ -55,6 +55,14 @@ impl Scope {
             let message = "totals are by status already; ask for `deployments`, which can be selected by it".to_owned();
             return Err(QuestionError::Wrong { parameter: "status", message });
         }
+        Self::of_counts(database, question).await
+    }
+
+    /// The same for a question that selects the rollout states of its filter itself.
+    pub(super) async fn of_counts(
+        database: &Database,
+        question: Question<'_>,
+    ) -> Result<(Transaction, Self), QuestionError> {
         let mut transaction = database.begin_reading().await?;
         let mut scope = Self::read(&mut transaction, question).await?;
         if scope.kind.is_any() && scope.hosts.is_none() {

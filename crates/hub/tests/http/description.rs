@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 51] = [
+const QUESTIONS: [(&str, &str); 55] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -146,6 +146,10 @@ const QUESTIONS: [(&str, &str); 51] = [
     ("/api/v1/deployments", "?limit=none"),
     ("/api/v1/environments", ""),
     ("/api/v1/environments", "?selector=region%3Deu"),
+    ("/api/v1/counts", "?rows=workload"),
+    ("/api/v1/counts", "?rows=hostLabel:region&columns=version&sort=name&rowLimit=1"),
+    ("/api/v1/counts", "?rows=environment&columns=state&at=2026-11-20T00:00:00Z"),
+    ("/api/v1/counts", "?rows=nothing"),
     ("/api/v1/targets", "?environment=prod"),
     ("/api/v1/targets", "?at=2026-11-20T00:00:00Z"),
     ("/api/v1/rollouts", ""),

@@ -1,6 +1,7 @@
 //! Queries over HTTP.
 
 use hub_api::client::Client;
+use hub_api::counts::{CountDimension, CountQuery};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use reqwest::StatusCode;
@@ -18,7 +19,16 @@ async fn with_a_report() -> Hub {
 #[tokio::test]
 async fn every_question_has_its_route() {
     let hub = with_a_report().await;
-    for path in ["deployments", "environments", "targets", "rollouts", "history", "drift", "drift/silent"] {
+    for path in [
+        "deployments",
+        "environments",
+        "counts?rows=environment",
+        "targets",
+        "rollouts",
+        "history",
+        "drift",
+        "drift/silent",
+    ] {
         let response = hub.get(&format!("/api/v1/{path}")).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK, "{path}: {}", response.text().await.unwrap());
     }
@@ -47,6 +57,22 @@ async fn a_parameter_that_is_written_wrongly_is_refused() {
     for query in ["enviroment=prod", "limit=0", "limit=many", "cursor=x", "selector=a+b", "at=soon", "status=good"] {
         let response = hub.get(&format!("/api/v1/deployments?{query}")).send().await.unwrap();
         assert_eq!(problem(response).await.0, StatusCode::BAD_REQUEST, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn counts_by_a_wrong_dimension_are_refused() {
+    let hub = with_a_report().await;
+    let response = hub.get("/api/v1/counts?rows=region").send().await.unwrap();
+    let (_, _, detail) = problem(response).await;
+    assert!(detail.starts_with("rows: `region` is no dimension: there are environment, workspace, "), "{detail}");
+    for query in ["", "rows=state&limit=3", "rows=state&rowLimit=101", "rows=state&columns=x", "rows=hostLabel:a%20b"] {
+        let response = hub.get(&format!("/api/v1/counts?{query}")).send().await.unwrap();
+        assert_eq!(problem(response).await.0, StatusCode::BAD_REQUEST, "{query}");
+    }
+    for query in ["rows=hostLabel:zone", "rows=state&columns=hostLabel:zone&at=2026-01-01T00:00:00Z"] {
+        let response = hub.get(&format!("/api/v1/counts?{query}")).send().await.unwrap();
+        assert_eq!(problem(response).await.0, StatusCode::NOT_FOUND, "{query}");
     }
 }
 
@@ -82,6 +108,11 @@ async fn client_sends_queries_and_reads_answers() {
     assert_eq!(answer.items.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["a&b=%"]);
     let answer = client.environments(&Filter::default()).await.unwrap();
     assert!(answer.items.is_empty());
+    let query = CountQuery::by(CountDimension::HostLabel("a=b".into()));
+    let error = client.counts(&filter, &query).await.unwrap_err();
+    assert!(error.to_string().starts_with("`rows`: "), "{error}");
+    let answer = client.counts(&filter, &CountQuery::by(CountDimension::Host)).await.unwrap();
+    assert_eq!((answer.rows, answer.row_count), (Vec::new(), 0));
     let filter = Filter { host: Some("a&b".into()), ..Filter::default() };
     let error = client.deployments(&filter, &Page::default(), None).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no host `a&b`; did you mean `a&b=%`?");

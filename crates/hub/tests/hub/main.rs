@@ -20,6 +20,7 @@ mod apart;
 mod audit;
 mod backup;
 mod cluster_types;
+mod counts;
 mod dashboards;
 mod export;
 mod faults;
@@ -57,6 +58,7 @@ fn main() {
         audit::trials(),
         backup::trials(),
         cluster_types::trials(),
+        counts::trials(),
         dashboards::trials(),
         export::trials(),
         faults::trials(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hub::questions;
 use hub::rules::{Receiver, Rule, Threshold, WebhookSecret, evaluate, states};
 use hub::store::Database;
+use hub_api::counts::CountQuery;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::rules::Condition;
@@ -71,6 +72,14 @@ async fn check(database: &Database, filter: Filter, (is, reconcilers): (impl Fn(
         }
     }
     assert_eq!(parts(&sum), expected, "{filter:?}");
+    for dimension in ["clusterType", "hostLabel:tier", "workload"] {
+        let table = questions::counts(database, &filter, &CountQuery::by(dimension.parse().unwrap())).await.unwrap();
+        assert_eq!(parts(&table.total), expected, "{filter:?} by {dimension}");
+        // Each folder has one target.
+        let mut sum = table.other_rows;
+        table.rows.iter().for_each(|row| add(&mut sum, &row.counts));
+        assert_eq!(parts(&sum), expected, "{filter:?} by {dimension}");
+    }
     let drift = questions::drift(database, &filter, &Page::default()).await.unwrap();
     assert_eq!((parts(&drift.counts), drift.silent), (expected, silent), "{filter:?}");
 }

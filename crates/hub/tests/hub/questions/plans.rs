@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use hub::questions::{self, DeploymentStateRequest, QuestionError};
 use hub::store::{Database, Dialect, SqlValue};
 use hub_api::compare::Compared;
+use hub_api::counts::CountQuery;
 use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
 use hub_api::history::HistorySelection;
@@ -103,6 +104,15 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
     for of in [hash(1), "w-8".to_owned(), "w-8@1.0".to_owned()] {
         questions::rollout(database, &of, filter).await?;
         questions::rollout_hosts(database, &of, filter, &page).await?;
+    }
+    for (rows, columns) in [("environment", "state"), ("workload", "version"), ("configVersion", "hostLabel:tier")] {
+        let columns = Some(columns.parse().unwrap());
+        let query = CountQuery { columns, ..CountQuery::by(rows.parse().unwrap()) };
+        questions::counts(database, filter, &query).await?;
+        match questions::counts(database, filter, &CountQuery { at, ..query }).await {
+            Err(QuestionError::Wrong { parameter: "at", .. }) => {}
+            answered => drop(answered?),
+        }
     }
     for status in ["failed,silent", "succeeded"] {
         let filter = Filter { status: Some(status.into()), ..filter.clone() };
