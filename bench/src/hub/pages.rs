@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, ensure};
+use browser_tests::{Browser, Viewport};
 use reqwest::{Client, Response, header};
-use testkit::browser::{self, Browser, Viewport};
 
 use super::client::percentile;
 use super::fleet::{self, Size};
@@ -109,7 +109,7 @@ async fn get(client: &Client, url: &str, encoding: Option<&str>) -> Result<Respo
 /// What a person with a browser waits for.
 async fn in_browser(hub: &Hub) -> Result<Vec<Row>> {
     let path = env::var_os("PATH").unwrap_or_default();
-    if let Err(reason) = browser::availability(&path) {
+    if let Err(reason) = browser_tests::availability(&path) {
         return Ok(vec![Row::skipped("  a page in Chromium", "ms", reason)]);
     }
     let browser = Browser::start(&path).await?;

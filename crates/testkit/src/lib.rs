@@ -1,7 +1,5 @@
 //! Generated fleets, edits, servers and cases, for tests and benchmarks only.
 
-#[cfg(feature = "browser")]
-pub mod browser;
 pub mod chain;
 pub mod company;
 pub mod corpus;

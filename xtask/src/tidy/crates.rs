@@ -13,7 +13,7 @@ const HEADING: &str = "## Code map";
 const ANY: &str = "all";
 
 /// Programs for the work on the project: they may use any crate.
-const TOOLS: &[&str] = &["bench", "xtask"];
+const TOOLS: &[&str] = &["bench", "browser-tests", "xtask"];
 
 /// The crates that every crate may use in its tests.
 const FOR_TESTS: &[&str] = &["testkit", "simulator"];

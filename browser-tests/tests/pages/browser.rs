@@ -3,9 +3,9 @@
 use std::env;
 use std::path::PathBuf;
 
+use browser_tests::{Browser, By, Preferences, Viewport};
 use hub_api::tokens::{Reach, Scope};
 use serde_json::Value;
-use testkit::browser::{self, Browser, By, Preferences, Viewport};
 
 use super::hostile::hostile_site;
 use super::{Site, company};
@@ -13,7 +13,7 @@ use super::{Site, company};
 /// A browser whose reader is signed in. None: there is no browser on this machine.
 async fn signed_in(site: &Site) -> Option<Browser> {
     let path = env::var_os("PATH").unwrap();
-    if let Err(reason) = browser::availability(&path) {
+    if let Err(reason) = browser_tests::availability(&path) {
         println!("skipped: {reason}");
         return None;
     }

@@ -1,4 +1,6 @@
-//! A real browser for tests of pages: Chromium, driven by chromedriver.
+//! A real browser for tests of pages: Chromium, driven by chromedriver. The tests of this package visit the pages of a hub, and of the demo.
+//!
+//! It is apart from `testkit`, because its driver implements operators for texts, which makes expressions ambiguous in every package that is linked with it.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader};
@@ -12,7 +14,7 @@ use tempfile::TempDir;
 pub use thirtyfour::{By, Key, WebDriver, WebElement, error::WebDriverError, prelude::ElementQueryable};
 use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities};
 
-use crate::programs::on_path;
+use testkit::programs::on_path;
 
 /// How long a page may take to show something. A machine that runs many tests is slow.
 const PATIENCE: Duration = Duration::from_mins(1);
