@@ -29,7 +29,7 @@ async fn signed_in(site: &Site) -> Option<Browser> {
 }
 
 /// One page of each kind.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 14] = [
     "/",
     "/environments/prod",
     "/deployments",
@@ -40,6 +40,8 @@ const KINDS: [&str; 12] = [
     "/drift",
     "/history",
     "/compare?from=stage&to=prod",
+    "/environments/prod/targets",
+    "/account",
     "/deployments?workload=nothing",
     "/sign-in",
 ];

@@ -67,7 +67,9 @@ async fn every_link_leads_to_a_page() {
         }
     }
     let paths: BTreeSet<_> = pages.iter().map(|page| page.path.split('?').next().unwrap()).collect();
-    for expected in ["/environments/prod", "/hosts/prod-11", "/rollouts/till", "/history", "/drift", "/deployments"] {
+    for expected in
+        ["/environments/prod", "/hosts/prod-11", "/rollouts/till", "/history", "/drift", "/deployments", "/account"]
+    {
         assert!(paths.contains(expected), "{expected} is not linked: {paths:?}");
     }
 }

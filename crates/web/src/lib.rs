@@ -50,6 +50,8 @@ pub fn with_pages(api: Router) -> Router {
         .route("/drift", get(pages::drift::page))
         .route("/history", get(pages::history::page))
         .route("/compare", get(pages::compare::page))
+        .route("/audit", get(pages::audit::page))
+        .route("/account", get(pages::account::page))
         .route("/sign-in", get(pages::sign_in::page))
         .route("/assets/{digest}/{name}", get(assets::asset))
         .layer(middleware::from_fn(unchanged))

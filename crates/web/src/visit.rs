@@ -10,6 +10,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::sessions::{AuthenticationMethod, SessionState};
 use hub_api::timestamp::Timestamp;
+use hub_api::tokens::Scope;
 use serde::de::DeserializeOwned;
 
 use crate::Site;
@@ -127,6 +128,12 @@ impl Visit {
     /// Whether the reader has a session that can end.
     pub(crate) fn has_session(&self) -> bool {
         self.caller.authentication == AuthenticationMethod::Session
+    }
+
+    /// Whether the reader may see the audit log.
+    pub(crate) fn may_audit(&self) -> bool {
+        let is_open = self.caller.authentication == AuthenticationMethod::Open;
+        is_open || self.caller.grants.iter().any(|grant| matches!(grant, Scope::Manage | Scope::Admin))
     }
 
     /// Whether this is a page of a part of the navigation.

@@ -33,7 +33,7 @@ struct Field {
 }
 
 /// The parameters of filters: their names in the API, and their labels.
-const LABELS: [(&str, &str); 12] = [
+const LABELS: [(&str, &str); 14] = [
     ("environment", "Environment"),
     ("workspace", "Workspace"),
     ("workload", "Workload"),
@@ -46,6 +46,8 @@ const LABELS: [(&str, &str); 12] = [
     ("kind", "Kind"),
     ("by", "Person"),
     ("since", "Since"),
+    ("actor", "Who"),
+    ("subject", "About"),
 ];
 
 /// The values of a parameter that has few, with their words.

@@ -1,5 +1,7 @@
 //! The pages: one file for each.
 
+pub(crate) mod account;
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod deployments;
 pub(crate) mod drift;
