@@ -7,6 +7,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// The characters of a segment that are written as they are (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// A URL from outside, if it leads to a page of the web: other schemes could run scripts.
+pub(crate) fn web_url(url: &str) -> Option<&str> {
+    (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
+}
+
 /// The address of a page of this site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Address {

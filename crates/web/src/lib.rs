@@ -43,6 +43,7 @@ pub fn with_pages(api: Router) -> Router {
         .route("/", get(pages::overview::page))
         .route("/environments/{environment}", get(pages::environment::page))
         .route("/environments/{environment}/targets", get(pages::targets::page))
+        .route("/environments/{environment}/promotion", get(pages::promotion::page))
         .route("/deployments", get(pages::deployments::page))
         .route("/hosts/{host}", get(pages::host::page))
         .route("/rollouts", get(pages::rollouts::page))

@@ -10,6 +10,7 @@ mod graph;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod overview;
+pub(crate) mod promotion;
 pub(crate) mod rollout;
 pub(crate) mod rollouts;
 pub(crate) mod sign_in;

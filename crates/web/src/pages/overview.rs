@@ -7,6 +7,7 @@ use hub_api::environments::Environment;
 use hub_api::promotions::{PromotionStatus, Wait};
 
 use super::graph::{Given, Graph, Node};
+use crate::address::web_url;
 use crate::part::{Moment, Share};
 use crate::visit::Visit;
 
@@ -35,6 +36,8 @@ struct Summary {
     share: Share,
     targets: i64,
     cluster_types: i64,
+    /// The page of the promotions into it. None: promotions are not known.
+    promotion: Option<String>,
     /// What moves into it: the subject and its revision.
     moving: Vec<String>,
     waits: Vec<Waiting>,
@@ -78,6 +81,7 @@ fn summary(visit: &Visit, environment: &Environment, promotion: Option<&Promotio
     let (targets, cluster_types) = (environment.targets, environment.cluster_types);
     let mut summary = Summary { to: to.to_string(), share, targets, cluster_types, ..Summary::default() };
     let Some(promotion) = promotion else { return summary };
+    summary.promotion = Some(visit.to(["environments", &environment.name, "promotion"]).to_string());
     summary.problem.clone_from(&promotion.problem);
     let moving = promotion.subjects.iter().filter_map(|subject| Some((subject, subject.moving.as_ref()?)));
     summary.moving = moving
@@ -96,7 +100,7 @@ fn waiting(visit: &Visit, wait: &Wait) -> Waiting {
         text: wait.text.clone(),
         since: wait.since.map(|since| Moment::new(since, visit.now)),
         command: wait.command.clone(),
-        url: wait.url.clone().filter(|url| url.starts_with("https://") || url.starts_with("http://")),
+        url: wait.url.as_deref().and_then(web_url).map(str::to_owned),
     }
 }
 
