@@ -29,7 +29,7 @@ async fn signed_in(site: &Site) -> Option<Browser> {
 }
 
 /// One page of each kind.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 16] = [
     "/",
     "/environments/prod",
     "/deployments",
@@ -42,6 +42,8 @@ const KINDS: [&str; 14] = [
     "/compare?from=stage&to=prod",
     "/environments/prod/targets",
     "/account",
+    "/search?q=prod",
+    "/search?q=nothing",
     "/deployments?workload=nothing",
     "/sign-in",
 ];
@@ -109,7 +111,12 @@ async fn lists_are_read_and_left_by_keyboard_alone() {
         .unwrap();
     browser.press("/").await.unwrap();
     browser.wait_for("document.activeElement.tagName === 'INPUT'").await.unwrap();
-    // In a field, letters are letters.
+    // In a field, letters are letters. What is found is shown while one types.
+    browser.press("pro").await.unwrap();
+    browser.wait_for("document.querySelector('#found a')?.textContent === 'prod'").await.unwrap();
+    browser.press("\u{e015}\u{e007}").await.unwrap();
+    browser.wait_for("location.pathname === '/environments/prod' && document.readyState === 'complete'").await.unwrap();
+    browser.press("/").await.unwrap();
     browser.press("gh?\u{e007}").await.unwrap();
     browser.wait_for("location.search.includes('gh%3F')").await.unwrap();
 }

@@ -84,7 +84,8 @@ function keys(event) {
     "[": () => document.querySelector("#walk [rel=prev]")?.click(),
     "]": () => document.querySelector("#walk [rel=next]")?.click(),
     p: () => document.dispatchEvent(new Event("kalypso:pause")),
-    "/": () => document.querySelector(".filter input:not([type=hidden])")?.focus(),
+    "/": () => document.querySelector(".search input").select(),
+    f: () => document.querySelector(".filter input:not([type=hidden])")?.focus(),
     "?": () => document.querySelector("#keys")?.showModal(),
   };
   const isArrow = event.key.startsWith("Arrow");
@@ -95,7 +96,50 @@ function keys(event) {
 }
 
 document.addEventListener("keydown", keys);
+const SEARCH_MS = 120;
+
+/** Shows what the box for searches finds while one types. */
+function search() {
+  const box = document.querySelector(".search input");
+  const found = document.querySelector("#found");
+  if (!box || !found) return;
+  let timer = 0;
+  let last = "";
+  const hide = () => { found.hidden = true; };
+  const find = async () => {
+    const words = box.value.trim();
+    if (words === last) return;
+    last = words;
+    if (!words) return hide();
+    const response = await fetch(`/search?limit=6&q=${encodeURIComponent(words)}`, { headers: { accept: "text/html" } }).catch(() => null);
+    // An answer that came late is for other words.
+    if (!response?.ok || last !== words) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    found.replaceChildren(...(page.querySelector("#hits")?.childNodes ?? []));
+    found.hidden = false;
+  };
+  const step = (event) => {
+    if (event.key === "Escape") {
+      hide();
+      box.focus();
+    }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const links = [box, ...found.querySelectorAll("a")];
+    const next = links[links.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (!next || found.hidden) return;
+    event.preventDefault();
+    next.focus();
+  };
+  box.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, SEARCH_MS);
+  });
+  box.form.addEventListener("keydown", step);
+  box.form.addEventListener("focusout", ({ relatedTarget }) => { if (!box.form.contains(relatedTarget)) hide(); });
+}
+
 document.addEventListener("click", leave);
 localize(document);
 walk();
+search();
 follow(localize);

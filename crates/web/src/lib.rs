@@ -51,6 +51,7 @@ pub fn with_pages(api: Router) -> Router {
         .route("/drift", get(pages::drift::page))
         .route("/history", get(pages::history::page))
         .route("/compare", get(pages::compare::page))
+        .route("/search", get(pages::search::page))
         .route("/audit", get(pages::audit::page))
         .route("/account", get(pages::account::page))
         .route("/sign-in", get(pages::sign_in::page))

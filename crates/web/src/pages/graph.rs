@@ -83,8 +83,8 @@ impl<T> Graph<T> {
             nodes: given.into_iter().map(node).collect(),
             edges,
             shape,
-            width: columns * (shape.width + shape.gap_x),
-            height: rows * (shape.height + shape.gap_y),
+            width: shape.corner((columns, 0)).0.saturating_sub(shape.gap_x) + 1,
+            height: shape.corner((0, rows)).1.saturating_sub(shape.gap_y) + 1,
         }
     }
 

@@ -13,5 +13,6 @@ pub(crate) mod overview;
 pub(crate) mod promotion;
 pub(crate) mod rollout;
 pub(crate) mod rollouts;
+pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod targets;
