@@ -40,6 +40,7 @@ async fn search(visit: &Visit) -> Result<SearchPage<'_>, ClientError> {
 
 impl SearchPage<'_> {
     /// The page of a hit.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     fn to(&self, kind: &SearchKind, hit: &SearchHit) -> String {
         let of = |name: &str, value: &Option<String>, address: crate::address::Address| {
             value.iter().fold(address, |address, value| address.with(name, value))
@@ -66,6 +67,7 @@ impl SearchPage<'_> {
 }
 
 /// A kind in words.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn words(kind: &SearchKind) -> &'static str {
     match kind {
         SearchKind::Environment => "Environments",
