@@ -27,6 +27,7 @@ pub mod report;
 pub mod revision;
 pub mod rollouts;
 pub mod rules;
+pub mod search;
 pub mod sessions;
 pub mod sink;
 pub mod syncs;

@@ -47,6 +47,12 @@ pub const COMPILED_RETRY: Duration = Duration::from_secs(3);
 /// Reconcilers that are examined to count rollout states at a timestamp.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
+/// Names of each kind that a search examines, for any words. With more, the answer says that there may be others.
+pub const SEARCH_EXAMINED_MAX: usize = 2_000;
+
+/// Versions that a search examines, the newest ones.
+pub const SEARCH_VERSIONS_MAX: usize = 20_000;
+
 /// Environments with metrics of their own. Each has nine series. Most companies have fewer than ten environments.
 pub const METRICS_ENVIRONMENTS_MAX: usize = 100;
 

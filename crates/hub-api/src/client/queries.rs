@@ -12,6 +12,7 @@ use crate::page::Page;
 use crate::places::{PlacePage, PlaceStates};
 use crate::rollouts::{Rollout, Rollouts};
 use crate::rules::RuleState;
+use crate::search::{SearchAnswer, SearchQuery};
 use crate::timestamp::Timestamp;
 use crate::watches::WatchState;
 
@@ -125,6 +126,14 @@ impl<T: Transport> Client<T> {
     /// If the hub can't be reached, or refuses the query.
     pub async fn drift_hosts(&self, kind: DriftKind, filter: &Filter, page: &Page) -> Result<Deployments, ClientError> {
         self.get(&["drift", kind.as_str()], &[parameters(filter), parameters(page)].concat()).await
+    }
+
+    /// The objects whose names match words.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query.
+    pub async fn search(&self, query: &SearchQuery) -> Result<SearchAnswer, ClientError> {
+        self.get(&["search"], &parameters(query)).await
     }
 
     /// The rules of the hub's configuration, and their state.

@@ -8,6 +8,7 @@ mod environments;
 mod history;
 mod places;
 mod rollouts;
+mod search;
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let routes = compare::routes(routes);
     let routes = history::routes(routes);
     let routes = drift::routes(routes);
-    places::routes(routes)
+    let routes = places::routes(routes);
+    search::routes(routes)
 }
 
 /// The parameters of a question that has none of its own.

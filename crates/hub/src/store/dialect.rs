@@ -92,6 +92,42 @@ impl Dialect {
         }
     }
 
+    /// The expression for the position of a text in another one, from 1; 0 if it is not there.
+    pub fn position(self, text: &str, part: &str) -> String {
+        match self {
+            Self::Sqlite => format!("instr({text}, {part})"),
+            Self::Postgres => format!("strpos({text}, {part})"),
+        }
+    }
+
+    /// The expression of a name for searches: letters of ASCII in lower case, and `-` between segments.
+    pub fn search_text(self, name: &str) -> String {
+        match self {
+            Self::Sqlite => format!("lower(replace(replace(replace({name}, '.', '-'), '_', '-'), '/', '-'))"),
+            Self::Postgres => format!("(translate(lower({name} collate \"C\"), '._/', '---') collate \"C\")"),
+        }
+    }
+
+    /// The expression of the part of a name behind a number of segments, for searches. If there are fewer segments: null in PostgreSQL, the last one in SQLite.
+    /// The migrations have indexes of these expressions for the names of hosts, for 0 to 3 segments.
+    pub fn search_part(self, name: &str, segments: usize) -> String {
+        let text = self.search_text(name);
+        match self {
+            _ if segments == 0 => text,
+            Self::Sqlite => (0..segments).fold(text, |rest, _| format!("substr({rest}, instr({rest}, '-') + 1)")),
+            Self::Postgres => format!("substring({text} from '^(?:[^-]*-){{{segments}}}(.*)$')"),
+        }
+    }
+
+    /// The expression of the last segment of a name, for searches. The migrations have an index of it for the names of hosts.
+    pub fn search_end(self, name: &str) -> String {
+        let text = self.search_text(name);
+        match self {
+            Self::Sqlite => format!("replace({text}, rtrim({text}, replace({text}, '-', '')), '')"),
+            Self::Postgres => format!("substring({text} from '[^-]*$')"),
+        }
+    }
+
     /// The type of integers that hold counts, for casts of sums.
     pub fn int(self, expression: &str) -> String {
         format!("cast({expression} as bigint)")

@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 55] = [
+const QUESTIONS: [(&str, &str); 58] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -173,6 +173,9 @@ const QUESTIONS: [(&str, &str); 55] = [
     ("/api/v1/drift/{kind}", "removedPlace"),
     ("/api/v1/drift/{kind}", "silent"),
     ("/api/v1/drift/{kind}", "nothing"),
+    ("/api/v1/search", "?q=web"),
+    ("/api/v1/search", "?q=2222&limit=1"),
+    ("/api/v1/search", "?q="),
     ("/api/v1/watches", ""),
     ("/api/v1/rules", ""),
     ("/api/v1/audit", ""),

@@ -4,6 +4,7 @@ use hub_api::client::Client;
 use hub_api::counts::{CountDimension, CountQuery};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::search::SearchQuery;
 use reqwest::StatusCode;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::json;
@@ -28,6 +29,7 @@ async fn every_question_has_its_route() {
         "history",
         "drift",
         "drift/silent",
+        "search?q=one",
     ] {
         let response = hub.get(&format!("/api/v1/{path}")).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK, "{path}: {}", response.text().await.unwrap());
@@ -113,6 +115,8 @@ async fn client_sends_queries_and_reads_answers() {
     assert!(error.to_string().starts_with("`rows`: "), "{error}");
     let answer = client.counts(&filter, &CountQuery::by(CountDimension::Host)).await.unwrap();
     assert_eq!((answer.rows, answer.row_count), (Vec::new(), 0));
+    let found = client.search(&SearchQuery { q: "A&b".into(), limit: None }).await.unwrap();
+    assert_eq!(found.groups[0].hits[0].name, "a&b=%");
     let filter = Filter { host: Some("a&b".into()), ..Filter::default() };
     let error = client.deployments(&filter, &Page::default(), None).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no host `a&b`; did you mean `a&b=%`?");

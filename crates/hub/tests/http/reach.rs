@@ -48,6 +48,17 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/history", Limited(&["/api/v1/history", "/api/v1/history?host=shared"])),
     ("get", "/api/v1/drift", Limited(&["/api/v1/drift"])),
     ("get", "/api/v1/drift/{kind}", Limited(&["/api/v1/drift/unknownPlace", "/api/v1/drift/unknownContent"])),
+    (
+        "get",
+        "/api/v1/search",
+        Limited(&[
+            "/api/v1/search?q=hidden",
+            "/api/v1/search?q=web",
+            "/api/v1/search?q=h",
+            "/api/v1/search?q=cccc",
+            "/api/v1/search?q=dddd",
+        ]),
+    ),
     ("get", "/api/v1/events", Limited(&[])),
     ("get", "/api/v1/caller", Limited(&["/api/v1/caller"])),
     ("get", "/api/v1/session", Limited(&["/api/v1/session"])),

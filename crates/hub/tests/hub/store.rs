@@ -92,6 +92,9 @@ async fn a_database_of_a_later_version_is_refused(ground: Ground) {
 /// tables, up to a version.
 async fn make_earlier(ground: &Ground, last: i64) {
     write(&ground.database, "drop table session; drop table sign_in_attempt").await;
+    for name in ["0", "1", "2", "3", "end"] {
+        write(&ground.database, &format!("drop index host_search_{name}")).await;
+    }
     let checksum = if ground.postgres.is_some() { r"'\x00'" } else { "x'00'" };
     for version in (1..=last).filter(|version| *version != 17) {
         let sql = format!(
@@ -114,7 +117,7 @@ async fn a_database_of_the_last_build_is_upgraded(ground: Ground) {
         assert_eq!(environments(&database).await, ["dev"]);
         let versions: Vec<i64> =
             database.query("select version from _sqlx_migrations order by version", Vec::new()).await.unwrap();
-        assert_eq!(versions, [29, 30]);
+        assert_eq!(versions, [29, 30, 31]);
         database.close().await;
     }
 }

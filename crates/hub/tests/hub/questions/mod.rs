@@ -15,6 +15,7 @@ mod plans;
 mod releases;
 mod renamed_places;
 mod rollouts;
+mod search;
 mod shared_manifests;
 
 use libtest_mimic::Trial;
@@ -34,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         releases::trials(),
         renamed_places::trials(),
         rollouts::trials(),
+        search::trials(),
         shared_manifests::trials(),
     ];
     trials.into_iter().flatten().collect()

@@ -11,7 +11,9 @@ use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
 use hub_api::history::HistorySelection;
 use hub_api::page::Page;
+use hub_api::search::SearchQuery;
 use hub_api::timestamp::Timestamp;
+use hub_api::tokens::Reach;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -125,6 +127,12 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
 async fn ask_others(database: &Database) -> Result<(), QuestionError> {
     let compared = Compared { from: "stage".into(), to: "prod".into(), ..Compared::default() };
     questions::compare(database, &compared, &Filter::default(), &Page::default()).await?;
+    let team = Reach { workspaces: vec!["team".into()], environments: Vec::new() };
+    for q in ["host-8", "8", "st", "0000", "shop w-8", "type-8 host"] {
+        for reach in [&Reach::ALL, &team] {
+            questions::search(database, reach, &SearchQuery { q: q.into(), limit: None }).await?;
+        }
+    }
     for path in ["app-8", "app-8%", "./app-8/"] {
         let manifests_endpoint = format!("https://git.example/app/prod/{path}");
         let request = DeploymentStateRequest { manifests_endpoint, commit_id: hash(1) };
