@@ -59,7 +59,7 @@ async fn every_reference_resolves() {
 fn routes(hub: &Hub) -> BTreeSet<String> {
     let (ingest, _writer) = Writer::start(hub.database.clone());
     let authority = Authority::new(hub.database.clone(), None, true);
-    let shown = format!("{:?}", router(App::new(hub.database.clone(), ingest, authority)));
+    let shown = format!("{:?}", router(App::new(hub.database.clone(), ingest, authority), None));
     let of_paths = shown.split("fallback_router").next().unwrap();
     let paths = of_paths.split("\"/").skip(1).filter_map(|rest| rest.split('"').next());
     paths.map(|path| format!("/{path}")).collect()

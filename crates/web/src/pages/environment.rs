@@ -29,6 +29,16 @@ async fn targets(visit: &Visit, environment: String) -> Result<ListPage<'_>, Cli
         ("History".to_owned(), visit.to(["history"]).with("environment", &environment).to_string()),
     ];
     if visit.at.is_none() {
+        let compiled = [
+            ("Assignments", "assignments"),
+            ("Why not?", "why-not"),
+            ("Findings", "findings"),
+            ("Contract", "contract"),
+        ];
+        let link = |(label, name): (&str, &str)| {
+            (label.to_owned(), visit.to(["environments", &environment, name]).to_string())
+        };
+        page.links.extend(compiled.map(link));
         let all = visit.api.environments(&filter).await?;
         let to = visit.to(["deployments"]).with("environment", &environment);
         page.total = all.items.first().map(|one| Share::new(one.counts, Some(&to)));

@@ -35,12 +35,16 @@ struct Field {
 }
 
 /// The fields that filters have in common: names of parameters of the API, and their labels.
-pub(crate) const PLACES: [(&str, &str); 8] = [
+pub(crate) const PLACES: [(&str, &str); 12] = [
     ("environment", "Environment"),
     ("workspace", "Workspace"),
     ("workload", "Workload"),
     ("target", "Target"),
     ("clusterType", "Cluster type"),
+    ("place", "Cluster type or cluster"),
+    ("policy", "Policy"),
+    ("placeSelector", "Place labels"),
+    ("targetSelector", "Target labels"),
     ("host", "Host"),
     ("selector", "Host labels"),
     ("status", "State"),
