@@ -6,8 +6,9 @@ use std::time::Duration;
 use delivery::reading::ReadAt;
 use hub::server::Server;
 use hub_api::compiled::{
-    AssignmentName, AssignmentQuery, CompiledAnswer, CompiledAssignments, CompiledEnvironments, CompiledFindings,
-    CompiledRefusal, CompiledScope, ContractFields, ContractQuery, ExplainedAssignment, FindingQuery, WhyNotFields,
+    AssignmentDifference, AssignmentFiles, AssignmentName, AssignmentQuery, CompiledAnswer, CompiledAssignments,
+    CompiledEnvironments, CompiledFindings, CompiledRefusal, CompiledScope, CompiledValues, ContractFields,
+    ContractQuery, DifferenceQuery, ExplainedAssignment, FilesQuery, FindingQuery, ValueQuery, WhyNotFields,
     WhyNotQuery,
 };
 use hub_api::syncs::SyncService as _;
@@ -74,6 +75,32 @@ impl CompiledEnvironments for ServedEnvironments {
         query: &AssignmentQuery,
     ) -> Result<CompiledAnswer<CompiledAssignments>, CompiledRefusal> {
         self.state(scope, ReadAt::Admitted)?.visible_in(scope).assignments(query)
+    }
+
+    fn files(
+        &self,
+        scope: CompiledScope<'_>,
+        name: &AssignmentName,
+        query: &FilesQuery,
+    ) -> Result<CompiledAnswer<AssignmentFiles>, CompiledRefusal> {
+        self.state(scope, ReadAt::Admitted)?.visible_in(scope).files(name, query)
+    }
+
+    fn difference(
+        &self,
+        scope: CompiledScope<'_>,
+        name: &AssignmentName,
+        query: &DifferenceQuery,
+    ) -> Result<CompiledAnswer<AssignmentDifference>, CompiledRefusal> {
+        self.state(scope, ReadAt::Admitted)?.visible_in(scope).difference(name, query)
+    }
+
+    fn values(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &ValueQuery,
+    ) -> Result<CompiledAnswer<CompiledValues>, CompiledRefusal> {
+        self.state(scope, ReadAt::Admitted)?.visible_in(scope).values(query)
     }
 
     fn why_not(

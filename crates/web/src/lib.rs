@@ -6,12 +6,15 @@
 mod address;
 mod assets;
 mod client;
+mod fact;
 mod list;
 mod pages;
 mod part;
 mod past;
 mod refusal;
 mod respond;
+mod source_link;
+mod text;
 mod visit;
 
 use axum::Router;
@@ -44,6 +47,11 @@ pub fn with_pages(api: Router) -> Router {
         .route("/environments/{environment}", get(pages::environment::page))
         .route("/environments/{environment}/targets", get(pages::targets::page))
         .route("/environments/{environment}/promotion", get(pages::promotion::page))
+        .route("/environments/{environment}/assignments", get(pages::assignments::page))
+        .route("/environments/{environment}/assignments/{place}/{target}", get(pages::assignment::page))
+        .route("/environments/{environment}/contract", get(pages::contract::page))
+        .route("/environments/{environment}/findings", get(pages::findings::page))
+        .route("/environments/{environment}/why-not", get(pages::why_not::page))
         .route("/deployments", get(pages::deployments::page))
         .route("/hosts/{host}", get(pages::host::page))
         .route("/rollouts", get(pages::rollouts::page))

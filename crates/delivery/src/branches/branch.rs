@@ -7,7 +7,7 @@ use engine::layout::Folder;
 use git::load::{ControlPlane, Snapshot};
 use git::publications::{Publications, PublishedCommit};
 use git::publish::{DestinationBranch, Heads, PublishError};
-use git::{Commit, Repositories, Revision};
+use git::{Commit, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
@@ -168,6 +168,25 @@ impl Branch {
             _ => None,
         };
         repositories.resolve(&head.url, &Revision::Commit { id, branch }).ok()
+    }
+
+    /// The branch at an earlier commit. None: the repository has no such commit.
+    ///
+    /// # Errors
+    /// If the commit can't be read.
+    pub fn at(&self, id: GitId) -> Result<Option<Self>, DestinationError> {
+        let (head, repositories) = self.head.as_ref().ok_or(DestinationError::Directory)?;
+        let branch = match &head.revision {
+            Revision::Branch(branch) => Some(Arc::clone(branch)),
+            _ => None,
+        };
+        let commit = match repositories.resolve(&head.url, &Revision::Commit { id, branch }) {
+            Err(RepositoryError::NoRevision { .. }) => return Ok(None),
+            found => found.map_err(PublishError::from)?,
+        };
+        let tree = repositories.tree(&commit).map_err(PublishError::from)?;
+        let head = Some((commit, Arc::clone(repositories)));
+        Ok(Some(Self { name: self.name.clone(), tree, is_published: true, head, heads: None }))
     }
 
     /// The tree of an earlier commit.

@@ -31,6 +31,19 @@ impl<'a> AssignmentFolders<'a> {
     /// # Errors
     /// If a folder can't be opened.
     pub fn find(&mut self, id: &AssignmentId) -> Result<Option<GitId>, OpenError> {
+        Ok(self.child(id)?.map(Child::id))
+    }
+
+    /// An assignment's folder. None if there is none.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn folder(&mut self, id: &AssignmentId) -> Result<Option<Tree>, OpenError> {
+        let open = self.open;
+        self.child(id)?.map_or(Ok(None), |child| child.opened(open))
+    }
+
+    fn child(&mut self, id: &AssignmentId) -> Result<Option<&Child>, OpenError> {
         let place = id.place.as_arc();
         if !self.places.contains_key(place) {
             let folder = place_folder(&self.inside, place, self.open)?;
@@ -38,7 +51,7 @@ impl<'a> AssignmentFolders<'a> {
         }
         let folder = self.places.get(place).and_then(Option::as_ref);
         let child = folder.and_then(|folder| folder.child(id.target.as_str()));
-        Ok(child.filter(|child| child.is_folder()).map(Child::id))
+        Ok(child.filter(|child| child.is_folder()))
     }
 }
 

@@ -297,7 +297,14 @@ fn others(comparison: &PlanInput<'_>, differences: &FolderDifferences) -> Result
 }
 
 /// The differing files of two folders. `path` is the path of both in the repository.
-fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
+///
+/// # Errors
+/// If a folder can't be opened.
+pub fn file_changes(
+    (before, after): (&Tree, &Tree),
+    path: &str,
+    open: &Open<'_>,
+) -> Result<Vec<FileChange>, OpenError> {
     let change = |difference: Result<FileDifference, OpenError>| {
         let FileDifference { path: below, before, after } = difference?;
         let kind = ChangeKind::from_sides(before.is_some(), after.is_some());

@@ -1,12 +1,13 @@
 //! Questions about compiled environments, one method for each.
 
-use super::{Client, ClientError, parameters};
+use super::{Client, ClientError, Transport, parameters};
 use crate::compiled::{
-    AssignmentName, AssignmentQuery, CompiledAnswer, CompiledAssignments, CompiledFindings, ContractFields,
-    ContractQuery, ExplainedAssignment, FindingQuery, WhyNotFields, WhyNotQuery,
+    AssignmentDifference, AssignmentFiles, AssignmentName, AssignmentQuery, CompiledAnswer, CompiledAssignments,
+    CompiledFindings, CompiledValues, ContractFields, ContractQuery, DifferenceQuery, ExplainedAssignment, FilesQuery,
+    FindingQuery, ValueQuery, WhyNotFields, WhyNotQuery,
 };
 
-impl Client {
+impl<T: Transport> Client<T> {
     /// Explains an assignment. With a key, only the value with this key.
     ///
     /// # Errors
@@ -31,6 +32,46 @@ impl Client {
         query: &AssignmentQuery,
     ) -> Result<CompiledAnswer<CompiledAssignments>, ClientError> {
         self.get(&["environments", environment, "assignments"], &parameters(query)).await
+    }
+
+    /// The files of an assignment, as they are compiled now or as they were published.
+    ///
+    /// # Errors
+    /// If there is no such assignment or publication, the hub can't be reached, or refuses the query.
+    pub async fn files(
+        &self,
+        environment: &str,
+        name: &AssignmentName,
+        query: &FilesQuery,
+    ) -> Result<CompiledAnswer<AssignmentFiles>, ClientError> {
+        let path = ["environments", environment, "assignments", &name.place, &name.target, "files"];
+        self.get(&path, &parameters(query)).await
+    }
+
+    /// The differences of the files of an assignment.
+    ///
+    /// # Errors
+    /// If there is no such assignment or publication, the hub can't be reached, or refuses the query.
+    pub async fn difference(
+        &self,
+        environment: &str,
+        name: &AssignmentName,
+        query: &DifferenceQuery,
+    ) -> Result<CompiledAnswer<AssignmentDifference>, ClientError> {
+        let path = ["environments", environment, "assignments", &name.place, &name.target, "difference"];
+        self.get(&path, &parameters(query)).await
+    }
+
+    /// Finds values by their keys and texts.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query.
+    pub async fn values(
+        &self,
+        environment: &str,
+        query: &ValueQuery,
+    ) -> Result<CompiledAnswer<CompiledValues>, ClientError> {
+        self.get(&["environments", environment, "values"], &parameters(query)).await
     }
 
     /// Why an assignment does not exist, or why an object does not apply to it.

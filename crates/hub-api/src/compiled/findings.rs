@@ -21,6 +21,12 @@ pub struct FindingQuery {
     /// The workload of an affected assignment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
+    /// The cluster type or cluster of an affected assignment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The deployment target of an affected assignment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The `next` of the previous page. None: the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,

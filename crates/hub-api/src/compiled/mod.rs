@@ -3,10 +3,12 @@
 mod assignments;
 mod contract;
 mod explain;
+mod files;
 mod findings;
 mod position;
 mod published_content;
 mod service;
+mod values;
 mod why_not;
 
 pub use self::assignments::{AssignmentOrder, AssignmentQuery, CompiledAssignment, CompiledAssignments};
@@ -19,12 +21,17 @@ pub use self::explain::{
     ExplainedAssignment, ExplainedCheck, ExplainedHold, ExplainedLabel, ExplainedLine, ExplainedPart, ExplainedPin,
     ExplainedPolicy, ExplainedSource, ExplainedUnused, ExplainedValue,
 };
+pub use self::files::{
+    AssignmentDifference, AssignmentFile, AssignmentFileChange, AssignmentFiles, DifferenceQuery, FilesQuery,
+    FolderFileChange, FolderPublication, NotShownReason,
+};
 pub use self::findings::{
     CompiledFinding, CompiledFindings, FindingExcerpt, FindingPlace, FindingQuery, FindingSeverity,
 };
 pub use self::position::SourcePosition;
 pub use self::published_content::{PublishedContent, PublishedOrigins};
 pub use self::service::{AssignmentName, CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope};
+pub use self::values::{CompiledValue, CompiledValues, ValueQuery, ValueSetter};
 pub use self::why_not::{
     WhyNotApplied, WhyNotChange, WhyNotCondition, WhyNotEdit, WhyNotEnvironment, WhyNotFields, WhyNotLabel,
     WhyNotObstacle, WhyNotOverride, WhyNotPolicy, WhyNotProblem, WhyNotQuery, WhyNotRequirement, WhyNotSide,

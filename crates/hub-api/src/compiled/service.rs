@@ -6,7 +6,9 @@ use utoipa::ToSchema;
 use super::assignments::{AssignmentQuery, CompiledAssignments};
 use super::contract::{ContractFields, ContractQuery};
 use super::explain::ExplainedAssignment;
+use super::files::{AssignmentDifference, AssignmentFiles, DifferenceQuery, FilesQuery};
 use super::findings::{CompiledFindings, FindingQuery};
+use super::values::{CompiledValues, ValueQuery};
 use super::why_not::{WhyNotFields, WhyNotQuery};
 use crate::syncs::SyncSource;
 use crate::tokens::Reach;
@@ -35,6 +37,38 @@ pub trait CompiledEnvironments: std::fmt::Debug + Send + Sync {
         scope: CompiledScope<'_>,
         query: &AssignmentQuery,
     ) -> Result<CompiledAnswer<CompiledAssignments>, CompiledRefusal>;
+
+    /// The files of an assignment, as they are compiled now or as they were published.
+    ///
+    /// # Errors
+    /// If there is no such assignment or publication, or the environment can't be read.
+    fn files(
+        &self,
+        scope: CompiledScope<'_>,
+        name: &AssignmentName,
+        query: &FilesQuery,
+    ) -> Result<CompiledAnswer<AssignmentFiles>, CompiledRefusal>;
+
+    /// The differences of the files of an assignment.
+    ///
+    /// # Errors
+    /// If there is no such assignment or publication, or the environment can't be read.
+    fn difference(
+        &self,
+        scope: CompiledScope<'_>,
+        name: &AssignmentName,
+        query: &DifferenceQuery,
+    ) -> Result<CompiledAnswer<AssignmentDifference>, CompiledRefusal>;
+
+    /// Finds values by their keys and texts.
+    ///
+    /// # Errors
+    /// If the query is wrong, or the environment can't be read.
+    fn values(
+        &self,
+        scope: CompiledScope<'_>,
+        query: &ValueQuery,
+    ) -> Result<CompiledAnswer<CompiledValues>, CompiledRefusal>;
 
     /// Why an assignment does not exist, or why an object does not apply to it.
     ///

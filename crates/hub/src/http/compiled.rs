@@ -3,7 +3,9 @@
 mod assignments;
 mod contract;
 mod explain;
+mod files;
 mod findings;
+mod values;
 mod why_not;
 
 use std::sync::Arc;
@@ -30,6 +32,8 @@ use crate::limits::{COMPILED_AT_ONCE, COMPILED_RETRY, COMPILED_TIMEOUT, COMPILED
 pub(super) fn routes(routes: Routes) -> Routes {
     let routes = assignments::routes(routes);
     let routes = explain::routes(routes);
+    let routes = files::routes(routes);
+    let routes = values::routes(routes);
     let routes = why_not::routes(routes);
     let routes = contract::routes(routes);
     findings::routes(routes)

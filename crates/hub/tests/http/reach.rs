@@ -26,8 +26,11 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     // What a limited token gets of them is tested with the program that answers.
     ("get", "/api/v1/environments/{environment}/assignments", Limited(&[])),
     ("get", "/api/v1/environments/{environment}/assignments/{place}/{target}", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/assignments/{place}/{target}/difference", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/assignments/{place}/{target}/files", Limited(&[])),
     ("get", "/api/v1/environments/{environment}/contract", Limited(&[])),
     ("get", "/api/v1/environments/{environment}/findings", Limited(&[])),
+    ("get", "/api/v1/environments/{environment}/values", Limited(&[])),
     ("get", "/api/v1/environments/{environment}/why-not", Limited(&[])),
     (
         "get",

@@ -2,8 +2,8 @@
 
 use hub_api::client::{Client, ClientError};
 use hub_api::compiled::{
-    AssignmentName, AssignmentOrder, AssignmentQuery, CompiledAnswer, CompiledAssignments, ContractQuery, FindingQuery,
-    WhyNotQuery,
+    AssignmentName, AssignmentOrder, AssignmentQuery, CompiledAnswer, CompiledAssignments, ContractQuery,
+    DifferenceQuery, FilesQuery, FindingQuery, ValueQuery, WhyNotQuery,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -12,6 +12,7 @@ use testkit::hub_program::HubProgram;
 use testkit::objects;
 
 use crate::company::Company;
+use crate::secrets;
 use crate::serving::Serving;
 
 /// Nothing is found by a poll.
@@ -159,6 +160,12 @@ fn a_token_for_a_workspace_sees_nothing_of_others() {
     assert_eq!(hidden, (404, unknown.replace("nick", "bank")));
     let of_bank = ContractQuery { workload: Some("bank".to_owned()), place: None };
     assert_eq!(refusal(wait(client.contract("dev", &of_bank))).0, 404);
+    let hidden = refusal(wait(client.files("dev", &name("west", "bank-dev"), &FilesQuery::default())));
+    let (_, unknown) = refusal(wait(client.files("dev", &name("west", "nick-dev"), &FilesQuery::default())));
+    assert_eq!(hidden, (404, unknown.replace("nick", "bank")));
+    let of = ValueQuery { q: "DATABASE".to_owned(), limit: None };
+    let values = wait(client.values("dev", &of)).unwrap().answer.items;
+    assert!(values.iter().all(|value| value.assignment_count == 1), "{values:?}");
 }
 
 #[test]
@@ -179,11 +186,118 @@ fn findings_have_their_lines_and_assignments() {
     assert_eq!((failing.total, failing.all, failing.items[0].findings), (2, 4, 1));
     let of_bank = FindingQuery { workload: Some("bank".to_owned()), ..FindingQuery::default() };
     assert_eq!(wait(client.findings("dev", &of_bank)).unwrap().answer.total, 0);
+    let on_west = |target: &str| {
+        let (place, target) = (Some("west".to_owned()), Some(target.to_owned()));
+        wait(client.findings("dev", &FindingQuery { place, target, ..FindingQuery::default() }))
+    };
+    let totals = ["shop-dev", "bank-dev"].map(|target| on_west(target).unwrap().answer.total);
+    assert_eq!((totals, refusal(on_west("nick-dev")).0), ([1, 0], 404));
 }
 
 /// Two applications of two workspaces, each on two cluster types.
 fn two_applications() -> Company {
     Company::empty().filled(&CompanyFiles::with_applications(&["dev"], &["bank", "shop"]))
+}
+
+#[test]
+fn files_are_shown_as_compiled_and_as_published() {
+    let company = Company::new().published();
+    company.change("control-plane@dev", "configs/west.yaml", &west("mysql://west-2/a"));
+    let asked = Asked::of(company);
+    let client = asked.client();
+    let of = name("west", "shop-test");
+    let files = |at: Option<&str>| {
+        wait(client.files("dev", &of, &FilesQuery { at: at.map(str::to_owned) })).map(|answer| answer.answer)
+    };
+    let text = |at: Option<&str>| {
+        let found = files(at).unwrap().files.into_iter();
+        found.map(|file| format!("# {}\n{}", file.path, file.content.unwrap())).collect::<String>()
+    };
+    let now = files(None).unwrap();
+    assert_eq!((now.folder.as_deref(), now.at, now.more), (Some("west/shop-test"), None, 0));
+    let paths: Vec<_> = now.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["namespace.yaml", "platform-config.yaml", "reconciler.yaml"]);
+    assert!(text(None).contains("mysql://west-2/a"));
+    let [published] = &now.publications[..] else { panic!("{:?}", now.publications) };
+    let then = text(Some(&published.commit));
+    assert!(then.contains("mysql://west/a") && !then.contains("west-2"), "{then}");
+    assert_eq!(files(Some(&published.commit)).unwrap().at.as_ref(), Some(published));
+    for unknown in ["main", &"0".repeat(40), &published.commit[..10]] {
+        let (status, text) = refusal(files(Some(unknown)));
+        assert!(status == 404 && text.contains("no publication"), "{text}");
+    }
+}
+
+#[test]
+fn differences_are_those_of_the_plan() {
+    let company = Company::new().published();
+    company.change("control-plane@dev", "configs/west.yaml", &west("mysql://west-2/a"));
+    let asked = Asked::of(company);
+    let client = asked.client();
+    let of = name("west", "shop-test");
+    let difference = |query: &DifferenceQuery| wait(client.difference("dev", &of, query)).unwrap().answer;
+    let found = difference(&DifferenceQuery::default());
+    let [file] = &found.files[..] else { panic!("{found:?}") };
+    let hunks = file.difference.as_deref().unwrap().split_once("@@").unwrap().1;
+    assert!(hunks.contains("-  DATABASE: mysql://west/a\n+  DATABASE: mysql://west-2/a\n"), "{hunks}");
+    let plan = asked.company.kalypso("plan -e dev --diff").ends(2);
+    assert!(plan.out.contains(hunks.trim_end()), "{} {hunks}", plan.out);
+    let from = found.from.unwrap().commit;
+    let same = difference(&DifferenceQuery { from: Some(from.clone()), to: Some(from) });
+    assert!(same.files.is_empty() && same.to.is_some());
+}
+
+#[test]
+fn values_are_found_by_key_and_text() {
+    let asked = Asked::of(two_applications());
+    let client = asked.client();
+    let find = |q: &str| {
+        let query = ValueQuery { q: q.to_owned(), limit: None };
+        wait(client.values("dev", &query)).map(|found| found.answer.items)
+    };
+    let found = find("database").unwrap();
+    let shown: Vec<_> = found.iter().map(|one| (&*one.key, one.assignment_count, &*one.set_by[0].config_map)).collect();
+    assert_eq!(shown, [("DATABASE", 2, "common"), ("DATABASE", 2, "west")]);
+    let found = find("//WEST/").unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].set_by[0].place.as_ref().unwrap().path, "configs/west.yaml");
+    assert!(find("nothing-like-it").unwrap().is_empty());
+    assert_eq!(refusal(find(" ")).0, 400);
+}
+
+#[test]
+fn no_answer_of_the_service_holds_a_sensitive_value() {
+    let company = secrets::company().published();
+    secrets::password(&company, secrets::NEW);
+    let asked = Asked::of(company);
+    let client = asked.client();
+    let of = name("west", "shop-test");
+    let files = wait(client.files("dev", &of, &FilesQuery::default())).unwrap();
+    let first = files.answer.publications[0].commit.clone();
+    let query = |q: &str| ValueQuery { q: q.to_owned(), limit: None };
+    let answers = [
+        json!(wait(client.files("dev", &of, &FilesQuery { at: Some(first) })).unwrap()),
+        json!(wait(client.difference("dev", &of, &DifferenceQuery::default())).unwrap()),
+        json!(wait(client.explain("dev", &of, None)).unwrap()),
+        json!(wait(client.contract("dev", &ContractQuery { workload: Some("shop".to_owned()), place: None })).unwrap()),
+        json!(wait(client.findings("dev", &FindingQuery::default())).unwrap()),
+        json!(wait(client.assignments("dev", &AssignmentQuery::default())).unwrap()),
+        json!(wait(client.values("dev", &query("PASSWORD"))).unwrap()),
+        json!(files),
+    ];
+    answers.iter().for_each(|answer| secrets::check_text(&answer.to_string(), "the service"));
+    let shown = answers[0].to_string();
+    assert!(shown.contains("(sensitive)") && shown.contains("kind: Secret"), "{shown}");
+    // A hidden value is found by its key, and not by its text.
+    let found = wait(client.values("dev", &query("password"))).unwrap().answer.items;
+    assert_eq!(found.iter().filter(|value| value.is_sensitive && value.key == "PASSWORD").count(), 1, "{found:?}");
+    for text in [secrets::NEW, "sha256"] {
+        assert!(wait(client.values("dev", &query(text))).unwrap().answer.items.is_empty());
+    }
+}
+
+fn west(database: &str) -> String {
+    objects::config("west", "region: west-us", &format!("DATABASE: {database}"))
 }
 
 #[test]

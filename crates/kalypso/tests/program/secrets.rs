@@ -9,8 +9,8 @@ use testkit::objects::{config, environment, gitops, object, policy, registration
 
 use crate::company::{Company, HOST, Ran, folder_text};
 
-const OLD: &str = "old-hunter22";
-const NEW: &str = "new-Hunter33";
+pub(crate) const OLD: &str = "old-hunter22";
+pub(crate) const NEW: &str = "new-Hunter33";
 
 /// A template that uses a password in all ways that templates support.
 const MANIFEST: &str = "\
@@ -36,7 +36,7 @@ data:
 ";
 
 /// A company with a password that a schema marks as sensitive. A value contains it as well, and a template writes it in other forms.
-fn company() -> Company {
+pub(crate) fn company() -> Company {
     let company = Company::new();
     company.change("control-plane@dev", "schema.yaml", &marking("\"type\": \"string\", \"x-sensitive\": true"));
     password(&company, OLD);
@@ -49,14 +49,14 @@ fn marking(property: &str) -> String {
     schema("secrets", "", &format!("{{\"properties\": {{\"PASSWORD\": {{{property}}}}}}}"))
 }
 
-fn password(company: &Company, value: &str) {
+pub(crate) fn password(company: &Company, value: &str) {
     let data = format!("NESTED: \"{{{{ .ConfigData.PASSWORD | upper }}}}\"\nPASSWORD: {value}");
     company.change("control-plane@dev", "configs/secret.yaml", &config("secret", "", &data));
 }
 
 /// Asserts that a text contains no part of a secret in any form.
 #[track_caller]
-fn check_text(said: &str, whose: &str) {
+pub(crate) fn check_text(said: &str, whose: &str) {
     let mut forms: Vec<String> = Vec::new();
     for secret in [OLD, NEW] {
         let hex = |bytes: &[u8]| {

@@ -33,7 +33,7 @@ struct Field {
 }
 
 /// The parameters of filters: their names in the API, and their labels.
-const LABELS: [(&str, &str); 14] = [
+const LABELS: [(&str, &str); 17] = [
     ("environment", "Environment"),
     ("workspace", "Workspace"),
     ("workload", "Workload"),
@@ -43,6 +43,9 @@ const LABELS: [(&str, &str); 14] = [
     ("selector", "Host labels"),
     ("targetSelector", "Target labels"),
     ("status", "State"),
+    ("place", "Cluster type or cluster"),
+    ("policy", "Policy"),
+    ("placeSelector", "Place labels"),
     ("kind", "Kind"),
     ("by", "Person"),
     ("since", "Since"),

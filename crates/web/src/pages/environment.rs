@@ -176,6 +176,10 @@ impl EnvironmentPage<'_> {
         let own = |page: &str| self.visit.to(["environments", &self.environment, page]).to_string();
         vec![
             ("Targets", own("targets")),
+            ("Assignments", own("assignments")),
+            ("Why not?", own("why-not")),
+            ("Findings", own("findings")),
+            ("Contract", own("contract")),
             ("Hosts", to("deployments")),
             ("Rollouts", to("rollouts")),
             ("Drift", to("drift")),

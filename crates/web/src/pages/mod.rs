@@ -1,11 +1,16 @@
 //! The pages: one file for each.
 
 pub(crate) mod account;
+pub(crate) mod assignment;
+pub(crate) mod assignments;
 pub(crate) mod audit;
 pub(crate) mod compare;
+mod compiled;
+pub(crate) mod contract;
 pub(crate) mod deployments;
 pub(crate) mod drift;
 pub(crate) mod environment;
+pub(crate) mod findings;
 mod graph;
 pub(crate) mod history;
 pub(crate) mod host;
@@ -16,3 +21,4 @@ pub(crate) mod rollouts;
 pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod targets;
+pub(crate) mod why_not;

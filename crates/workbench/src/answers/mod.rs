@@ -15,6 +15,7 @@ pub mod publish;
 pub mod releases;
 pub mod rename;
 pub mod render;
+pub(crate) mod shown_files;
 pub mod target_edit;
 pub mod template_packs;
 pub mod why_not;

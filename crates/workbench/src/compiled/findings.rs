@@ -59,17 +59,26 @@ impl VisibleState<'_> {
         if let Some(workload) = &query.workload {
             self.check_workload(workload)?;
         }
+        if let Some(target) = &query.target {
+            self.check_target(target)?;
+        }
+        if let Some(place) = query.place.as_ref().filter(|place| !self.state.compiled.has_place(place)) {
+            return Err(self.unknown_place(place));
+        }
         let visible: Vec<_> = self.state.findings().all.iter().filter_map(|found| self.visible(found)).collect();
         let has_severity = |severity| visible.iter().filter(|(found, _)| found.severity == severity).count();
         let (errors, warnings) = (has_severity(FindingSeverity::Error), has_severity(FindingSeverity::Warning));
-        let is_of_workload = |affected: &[&AssignmentId]| {
-            query.workload.as_deref().is_none_or(|name| affected.iter().any(|id| self.workload_of(id) == Some(name)))
+        let is_asked = |id: &&AssignmentId| {
+            query.workload.as_deref().is_none_or(|name| self.workload_of(id) == Some(name))
+                && query.place.as_deref().is_none_or(|name| id.place.as_str() == name)
+                && query.target.as_deref().is_none_or(|name| id.target.as_str() == name)
         };
+        let is_limited = query.workload.is_some() || query.place.is_some() || query.target.is_some();
         let selected: Vec<_> = visible
             .into_iter()
             .filter(|(found, _)| query.severity.is_none_or(|severity| severity == found.severity))
             .filter(|(found, _)| query.code.as_ref().is_none_or(|code| code.eq_ignore_ascii_case(&found.code)))
-            .filter(|(_, affected)| is_of_workload(affected))
+            .filter(|(_, affected)| !is_limited || affected.iter().any(is_asked))
             .collect();
         let items = selected.iter().skip(first).take(limit).map(|(found, affected)| counted(found, affected)).collect();
         let next = (selected.len() > first.saturating_add(limit)).then(|| (first + limit).to_string());

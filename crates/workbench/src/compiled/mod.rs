@@ -5,10 +5,13 @@
 mod assignments;
 mod contract;
 mod explain;
+mod files;
 mod findings;
 mod limits;
+mod published_folder;
 mod scope;
 pub mod store;
+mod values;
 mod why_not;
 
 use std::sync::{Arc, OnceLock};

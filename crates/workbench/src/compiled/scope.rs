@@ -73,6 +73,20 @@ impl VisibleState<'_> {
         if assignment.target().is_some_and(|target| self.has(target)) { Ok(id) } else { Err(unknown()) }
     }
 
+    /// Whether the caller may see what an assignment was in an earlier state of the environment: its target may have belonged to another workspace. An unknown
+    /// state is only for those who may see all.
+    pub(super) fn has_at(&self, id: &AssignmentId, earlier: Option<&Prepared>) -> bool {
+        let targets = earlier.into_iter().flat_map(|earlier| earlier.targets().iter());
+        let mut own = targets.filter(|target| target.name == id.target);
+        self.is_everything() || (earlier.is_some() && own.all(|target| self.has(target)))
+    }
+
+    /// The refusal for what can't be read.
+    pub(super) fn unreadable(&self, error: &dyn std::fmt::Display) -> CompiledRefusal {
+        let reason = model::credential::without(&error.to_string()).into_owned();
+        CompiledRefusal::Unreadable { environment: self.scope.environment.to_owned(), reason }
+    }
+
     /// Checks that the caller may see a target.
     ///
     /// # Errors
