@@ -1,5 +1,6 @@
 //! Answers that need the compiled environment: its assignments, the reasons for them, and their values.
 
+mod assignment_name;
 mod assignments;
 mod contract;
 mod explain;
@@ -11,6 +12,7 @@ mod service;
 mod values;
 mod why_not;
 
+pub use self::assignment_name::AssignmentName;
 pub use self::assignments::{AssignmentOrder, AssignmentQuery, CompiledAssignment, CompiledAssignments};
 pub use self::contract::{
     ContractAdvice, ContractAsk, ContractEnvironment, ContractFields, ContractGiven, ContractKey, ContractMissing,
@@ -30,7 +32,7 @@ pub use self::findings::{
 };
 pub use self::position::SourcePosition;
 pub use self::published_content::{PublishedContent, PublishedOrigins};
-pub use self::service::{AssignmentName, CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope};
+pub use self::service::{CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope};
 pub use self::values::{CompiledValue, CompiledValues, ValueQuery, ValueSetter};
 pub use self::why_not::{
     WhyNotApplied, WhyNotChange, WhyNotCondition, WhyNotEdit, WhyNotEnvironment, WhyNotFields, WhyNotLabel,

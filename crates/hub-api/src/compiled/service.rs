@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::assignment_name::AssignmentName;
 use super::assignments::{AssignmentQuery, CompiledAssignments};
 use super::contract::{ContractFields, ContractQuery};
 use super::explain::ExplainedAssignment;
@@ -108,21 +109,6 @@ pub struct CompiledScope<'a> {
     pub environment: &'a str,
     /// The workspaces and environments that the caller may see.
     pub reach: &'a Reach,
-}
-
-/// The name of an assignment.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-pub struct AssignmentName {
-    /// The cluster type or cluster.
-    pub place: String,
-    /// The deployment target.
-    pub target: String,
-}
-
-impl std::fmt::Display for AssignmentName {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}/{}", self.place, self.target)
-    }
 }
 
 /// An answer, with the commits that it was computed from.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::assignment_name::AssignmentName;
 use super::position::SourcePosition;
-use super::service::AssignmentName;
 
 /// What is searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]

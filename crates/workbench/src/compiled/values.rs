@@ -37,7 +37,7 @@ impl VisibleState<'_> {
             for held in inventory.values(key, &visible) {
                 let Some(value) = shown_value(&held) else { continue };
                 if is_key || (!held.is_sensitive && value.to_lowercase().contains(&searched)) {
-                    items.push(row(&inventory, (key, value), &held, &mut locator));
+                    items.push(row(&inventory, Found { key, value, held: &held }, &mut locator));
                 }
             }
             if items.len() > limit {
@@ -60,12 +60,15 @@ fn leaves(paths: &BTreeSet<String>) -> Vec<&str> {
     paths.iter().map(String::as_str).filter(|path| !has_below(path)).collect()
 }
 
-fn row(
-    inventory: &Inventory<'_>,
-    (key, value): (&str, String),
-    held: &HeldValue,
-    locator: &mut Locator<'_>,
-) -> CompiledValue {
+/// A value that matches.
+struct Found<'a> {
+    key: &'a str,
+    /// The text that is shown.
+    value: String,
+    held: &'a HeldValue,
+}
+
+fn row(inventory: &Inventory<'_>, Found { key, value, held }: Found<'_>, locator: &mut Locator<'_>) -> CompiledValue {
     let set: &AssignmentSet = &held.set;
     let names = inventory.assignments(set, None).take(VALUE_ASSIGNMENTS_MAX).map(|assigned| assigned.id());
     let setters = held.set_by.iter().map(|by| ValueSetter {
