@@ -175,6 +175,48 @@ impl Browser {
     }
 }
 
+/// The sizes and preferences with which every page must be usable. 320 pixels are a window of 1280 at a zoom of 400 %.
+const VIEWS: [(Preferences, Viewport); 6] = {
+    let light = Preferences { is_dark: false, has_forced_colors: false, has_reduced_motion: false };
+    let dark = Preferences { is_dark: true, ..light };
+    let forced = Preferences { has_forced_colors: true, has_reduced_motion: true, ..light };
+    let zoomed = Viewport { width: 320, height: 256 };
+    [
+        (light, Viewport::LAPTOP),
+        (dark, Viewport::LAPTOP),
+        (forced, Viewport::LAPTOP),
+        (dark, Viewport::PHONE),
+        (light, zoomed),
+        (light, Viewport::WALL),
+    ]
+};
+
+impl Browser {
+    /// What is wrong with the page, at several sizes and with several preferences: it is wider than the window, or breaks a rule of axe-core in this folder.
+    ///
+    /// # Errors
+    /// If the browser does not answer, or the folder does not have the file of axe-core.
+    pub async fn faults(&self, axe: Option<&Path>) -> Result<Vec<String>, WebDriverError> {
+        let mut faults = Vec::new();
+        for (preferences, viewport) in VIEWS {
+            self.prefer(preferences).await?;
+            self.resize(viewport).await?;
+            // Only regions that say so are wider than the page.
+            let width = self.value("document.documentElement.scrollWidth").await?.as_u64().unwrap_or(u64::MAX);
+            if width > u64::from(viewport.width) {
+                faults.push(format!("{viewport:?}: the page is {width} wide"));
+            }
+            if let Some(folder) = axe {
+                let found = self.axe(folder).await?;
+                faults.extend(found.into_iter().map(|fault| format!("{viewport:?}, {preferences:?}: {fault}")));
+            }
+        }
+        self.prefer(Preferences::default()).await?;
+        self.resize(Viewport::LAPTOP).await?;
+        Ok(faults)
+    }
+}
+
 impl Drop for Browser {
     fn drop(&mut self) {
         // The driver ends the browser with itself. It may have ended already.

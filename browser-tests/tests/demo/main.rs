@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     let trials = vec![
         trial("an_operator_finds_out_why_stage_fails", story::with_pointer),
         trial("an_operator_finds_out_why_stage_fails_by_keyboard_alone", story::with_keyboard),
+        trial("pages_of_a_service_are_accessible_and_fit_at_every_size", story::accessible),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -1,6 +1,7 @@
 //! An operator sees that stage fails, and finds the host and its message.
 
 use std::env;
+use std::path::PathBuf;
 
 use browser_tests::{Browser, By, Viewport};
 use tokio::runtime::Runtime;
@@ -49,6 +50,44 @@ pub(crate) fn with_pointer() {
             .unwrap();
         let message = "document.querySelector('tr:has(.state.bad) .message').textContent";
         assert!(!browser.value(message).await.unwrap().as_str().unwrap().is_empty());
+        // Why it is there, with which values, and where each is written.
+        click("tr:has(.state.bad) td:nth-child(3) a").await;
+        browser
+            .wait_for("location.pathname === '/environments/stage/assignments' && document.readyState === 'complete'")
+            .await
+            .unwrap();
+        click("[data-rows] td a").await;
+        browser.wait_for("document.querySelector('#values') !== null").await.unwrap();
+        let line =
+            r"/control-plane@stage:configs\/[a-z-]+\.yaml:\d+/.test(document.querySelector('#values').textContent)";
+        assert_eq!(browser.value(line).await.unwrap(), true);
+    });
+}
+
+/// The pages that only a service has, or that the demo fills.
+const PAGES: [&str; 9] = [
+    "environments/stage",
+    "environments/stage?rows=target&columns=state",
+    "environments/stage/promotion",
+    "environments/stage/assignments",
+    "environments/stage/assignments/hamburg-edge/checkout-eu",
+    "environments/stage/findings",
+    "environments/stage/contract",
+    "environments/stage/why-not?target=checkout-eu&place=hamburg-edge",
+    "search?q=checkout",
+];
+
+pub(crate) fn accessible() {
+    tell(async |browser| {
+        let axe = env::var_os("KALYPSO_AXE").map(PathBuf::from);
+        let start = browser.driver.current_url().await.unwrap();
+        for path in PAGES {
+            browser.driver.goto(start.join(path).unwrap()).await.unwrap();
+            let title = browser.value("document.title").await.unwrap();
+            assert!(!title.as_str().unwrap().starts_with("Not found"), "{path}: {title}");
+            let faults = browser.faults(axe.as_deref()).await.unwrap();
+            assert!(faults.is_empty(), "{path}: {faults:#?}");
+        }
     });
 }
 

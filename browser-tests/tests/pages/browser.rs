@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use browser_tests::{Browser, By, Preferences, Viewport};
+use browser_tests::{Browser, By, Viewport};
 use hub_api::tokens::{Reach, Scope};
 use serde_json::Value;
 
@@ -52,34 +52,14 @@ const KINDS: [&str; 16] = [
 async fn pages_are_accessible_and_fit_at_every_size_and_with_all_preferences() {
     let site = company().await;
     let Some(browser) = signed_in(&site).await else { return };
-    let dark = Preferences { is_dark: true, ..Preferences::default() };
-    let forced = Preferences { has_forced_colors: true, has_reduced_motion: true, ..Preferences::default() };
     let axe = env::var_os("KALYPSO_AXE").map(PathBuf::from);
     if axe.is_none() {
         println!("skipped: the rules of axe-core; the variable KALYPSO_AXE does not name their folder");
     }
-    // 320 pixels are a window of 1280 at a zoom of 400 %.
-    let zoomed = Viewport { width: 320, height: 256 };
     for path in KINDS {
         browser.driver.goto(site.url(path)).await.unwrap();
-        for (preferences, window) in [
-            (Preferences::default(), Viewport::LAPTOP),
-            (dark, Viewport::LAPTOP),
-            (forced, Viewport::LAPTOP),
-            (dark, Viewport::PHONE),
-            (Preferences::default(), zoomed),
-            (Preferences::default(), Viewport::WALL),
-        ] {
-            browser.prefer(preferences).await.unwrap();
-            browser.resize(window).await.unwrap();
-            // Only regions that say so are wider than the page.
-            let width = browser.value("document.documentElement.scrollWidth").await.unwrap();
-            assert!(width.as_u64().unwrap() <= u64::from(window.width), "{path} at {window:?} is {width} wide");
-            if let Some(folder) = &axe {
-                let found = browser.axe(folder).await.unwrap();
-                assert!(found.is_empty(), "{path} with {preferences:?} at {window:?}: {found:#?}");
-            }
-        }
+        let faults = browser.faults(axe.as_deref()).await.unwrap();
+        assert!(faults.is_empty(), "{path}: {faults:#?}");
     }
 }
 

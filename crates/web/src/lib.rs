@@ -38,10 +38,12 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
 struct Site {
     /// The API, which answers all queries.
     api: Router,
+    /// Whether it answers from compiled environments. Otherwise no page links to those about them.
+    compiles: bool,
 }
 
-/// The routes of the API with those of the pages. The API answers what is not a page.
-pub fn with_pages(api: Router) -> Router {
+/// The routes of the API with those of the pages. The API answers what is not a page. `compiles`: it answers from compiled environments, too.
+pub fn with_pages(api: Router, compiles: bool) -> Router {
     let pages = Router::new()
         .route("/", get(pages::overview::page))
         .route("/environments/{environment}", get(pages::environment::page))
@@ -66,7 +68,7 @@ pub fn with_pages(api: Router) -> Router {
         .route("/assets/{digest}/{name}", get(assets::asset))
         .layer(middleware::from_fn(unchanged))
         .route("/{*path}", any(elsewhere))
-        .with_state(Site { api: api.clone() });
+        .with_state(Site { api: api.clone(), compiles });
     api.merge(pages)
 }
 

@@ -36,6 +36,8 @@ struct RefusedPage<'a> {
 pub(crate) struct Visit {
     /// The API, with the reader's credentials.
     pub(crate) api: Client<InProcess>,
+    /// Whether the API answers from compiled environments.
+    pub(crate) compiles: bool,
     /// The reader.
     pub(crate) caller: SessionState,
     /// The address of this page.
@@ -56,7 +58,7 @@ impl Visit {
     pub(crate) async fn new(parts: &Parts, site: Site) -> Result<Self, Response> {
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let address = Address::from_encoded(uri.path(), uri.query().unwrap_or_default());
-        let api = Client::over(InProcess::new(site.api, &parts.headers));
+        let (api, compiles) = (Client::over(InProcess::new(site.api, &parts.headers)), site.compiles);
         let caller = match api.session().await {
             Ok(caller) => caller,
             Err(ClientError::Refused { status: 401, .. }) => {
@@ -68,6 +70,7 @@ impl Visit {
         let at = address.get("at").map(str::parse::<Timestamp>);
         let visit = Self {
             api,
+            compiles,
             caller,
             at: None,
             around: Around::default(),

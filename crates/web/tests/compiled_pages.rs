@@ -48,7 +48,7 @@ impl FakeApi {
         };
         let api = Router::new().route("/api/{*path}", any(answer));
         let request = http::Request::get(address).body(Body::empty()).unwrap();
-        let response = web::with_pages(api).oneshot(request).await.unwrap();
+        let response = web::with_pages(api, true).oneshot(request).await.unwrap();
         let status = response.status();
         (status, String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()).unwrap())
     }

@@ -156,8 +156,8 @@ impl App {
     }
 }
 
-/// Adds pages for people to the routes of the API.
-pub type Pages = fn(Router) -> Router;
+/// Adds pages for people to the routes of the API, which may answer from compiled environments.
+pub type Pages = fn(api: Router, compiles: bool) -> Router;
 
 /// All routes: those of the API, and those of pages.
 pub fn router(app: App, pages: Option<Pages>) -> Router {
@@ -171,7 +171,7 @@ pub fn router(app: App, pages: Option<Pages>) -> Router {
         .with_state(app.clone())
         .merge(otlp::grpc(app.clone()));
     let routes = match pages {
-        Some(pages) => pages(api),
+        Some(pages) => pages(api, app.compiled.is_some()),
         None => api,
     };
     layers::around(routes, app)

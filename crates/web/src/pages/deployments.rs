@@ -7,6 +7,7 @@ use hub_api::client::ClientError;
 use hub_api::deployments::Deployment;
 use hub_api::page::Page;
 
+use crate::address::Address;
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row};
 use crate::visit::Visit;
@@ -53,6 +54,14 @@ pub(crate) fn columns() -> Vec<Cow<'static, str>> {
     list::columns(&names)
 }
 
+/// The assignments that a deployment is of: why it is there, and with which values.
+fn why(visit: &Visit, one: &Deployment) -> Option<Address> {
+    let (environment, cluster_type, target) =
+        (one.environment.as_ref()?, one.cluster_type.as_ref()?, one.target.as_ref()?);
+    let list = visit.to(["environments", environment, "assignments"]).with("clusterType", cluster_type);
+    visit.compiles.then(|| list.with("workspace", &target.workspace).with("workload", &target.workload))
+}
+
 /// The row of a deployment.
 pub(crate) fn row(visit: &Visit, one: &Deployment) -> Row {
     let target = one.target.as_ref();
@@ -63,7 +72,9 @@ pub(crate) fn row(visit: &Visit, one: &Deployment) -> Row {
         Cell::state(one.state),
         Cell::link(&one.host, &visit.to(["hosts", &one.host])),
         target.map_or_else(|| Cell::Code(one.reconciler.clone()), workload),
-        Cell::text(target.map(|names| names.target.as_str())),
+        target.map_or(Cell::Empty, |names| {
+            why(visit, one).map_or_else(|| Cell::Text(names.target.clone()), |to| Cell::link(&names.target, &to))
+        }),
         one.environment.as_ref().map_or(Cell::Empty, |name| Cell::link(name, &visit.to(["environments", name]))),
         Cell::code(one.version.as_deref()),
         Cell::code(one.config_version.as_deref()),

@@ -174,17 +174,23 @@ impl EnvironmentPage<'_> {
     fn links(&self) -> Vec<(&'static str, String)> {
         let to = |page: &str| self.visit.to([page]).with("environment", &self.environment).to_string();
         let own = |page: &str| self.visit.to(["environments", &self.environment, page]).to_string();
-        vec![
+        let mut links = vec![
             ("Targets", own("targets")),
-            ("Assignments", own("assignments")),
-            ("Why not?", own("why-not")),
-            ("Findings", own("findings")),
-            ("Contract", own("contract")),
             ("Hosts", to("deployments")),
             ("Rollouts", to("rollouts")),
             ("Drift", to("drift")),
             ("History", to("history")),
-        ]
+        ];
+        if self.visit.compiles {
+            let compiled = [
+                ("Assignments", "assignments"),
+                ("Why not?", "why-not"),
+                ("Findings", "findings"),
+                ("Contract", "contract"),
+            ];
+            links.extend(compiled.map(|(label, page)| (label, own(page))));
+        }
+        links
     }
 
     /// The conditions of the filter, each with the address without it.
