@@ -226,6 +226,16 @@ impl Share {
     }
 }
 
+/// The rollout states as the API names them, with their words; the ones that need attention first.
+pub(crate) const STATES: [(&str, &str); 6] = [
+    ("failed", "failed"),
+    ("silent", "silent"),
+    ("neverReported", "never reported"),
+    ("outdated", "outdated"),
+    ("inProgress", "in progress"),
+    ("succeeded", "succeeded"),
+];
+
 /// The class of a state in the style sheet.
 fn class(state: ReconcilerState) -> &'static str {
     match state {

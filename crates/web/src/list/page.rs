@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::Head;
 use super::download::Format;
-use crate::part::{Share, Table};
+use crate::part::{STATES, Share, Table};
 use crate::visit::Visit;
 
 /// The page of a list.
@@ -61,16 +61,6 @@ fn choices(name: &str) -> &'static [(&'static str, &'static str)] {
         _ => &[],
     }
 }
-
-/// The rollout states, the ones that need attention first.
-const STATES: [(&str, &str); 6] = [
-    ("failed", "failed"),
-    ("silent", "silent"),
-    ("neverReported", "never reported"),
-    ("outdated", "outdated"),
-    ("inProgress", "in progress"),
-    ("succeeded", "succeeded"),
-];
 
 /// The kinds of events of the history.
 const KINDS: [(&str, &str); 4] = [

@@ -10,7 +10,7 @@ use hub_api::counts::{CountDimension, CountGroup, CountOrder, CountQuery, CountT
 use hub_api::filter::Filter;
 
 use crate::address::Address;
-use crate::part::{Cell, Share};
+use crate::part::{Cell, STATES, Share};
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -155,6 +155,10 @@ fn words(dimension: &CountDimension) -> String {
 /// The name of a group.
 fn name(dimension: &CountDimension, group: &CountGroup) -> String {
     match (&group.value, dimension) {
+        (Some(value), CountDimension::State) => {
+            let known = STATES.iter().find(|(state, _)| state == value);
+            known.map_or(value.as_str(), |(_, words)| *words).to_owned()
+        }
         (Some(value), _) => value.clone(),
         (None, CountDimension::ClusterType) => "manifests of workloads".to_owned(),
         (None, CountDimension::Workspace | CountDimension::Workload | CountDimension::Target) => {
