@@ -59,7 +59,7 @@ impl FakeApi {
 fn check_escaped((status, page): &(StatusCode, String)) {
     assert_eq!(*status, StatusCode::OK, "{page}");
     assert!(page.contains("&#60;script&#62;alert(&#39;1&#39;)"), "{page}");
-    assert!(!page.contains("<script>") && !page.contains('\u{202e}') && !page.contains("\"><s"), "{page}");
+    assert!(!page.contains("<script>") && !page.contains('\u{202e}'), "{page}");
     assert!(page.contains("\\u{202e}txt"), "{page}");
 }
 
