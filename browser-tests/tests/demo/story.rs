@@ -82,7 +82,7 @@ pub(crate) fn accessible() {
         let axe = env::var_os("KALYPSO_AXE").map(PathBuf::from);
         let start = browser.driver.current_url().await.unwrap();
         for path in PAGES {
-            browser.driver.goto(start.join(path).unwrap()).await.unwrap();
+            browser.driver.goto(start.join(path).unwrap().as_str()).await.unwrap();
             let title = browser.value("document.title").await.unwrap();
             assert!(!title.as_str().unwrap().starts_with("Not found"), "{path}: {title}");
             let faults = browser.faults(axe.as_deref()).await.unwrap();
