@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 /// A text in which characters that change the direction of text, or are not visible, are written as escapes. Line breaks and tabs stay.
-pub(crate) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: impl AsRef<str>) -> String {
+    let text = text.as_ref();
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
         if is_hidden(character) {
