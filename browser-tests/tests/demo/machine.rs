@@ -17,8 +17,14 @@ pub(crate) struct Demo {
     _folder: TempDir,
 }
 
+/// Declares the promotions that the demo has in a file.
+const PROMOTIONS: &str = "git -C control-plane switch --quiet main &&
+    cp promotions.yaml control-plane/.environments/ &&
+    git -C control-plane add --all &&
+    git -C control-plane -c user.name=me -c user.email=me@acme.example commit --quiet --message 'Promote to prod'";
+
 impl Demo {
-    /// Makes the demo, and starts its service on free ports.
+    /// Makes the demo with promotions between its environments, and starts its service on free ports.
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = || {
@@ -31,6 +37,12 @@ impl Demo {
         assert!(made.status.success(), "{made:?}");
         let printed = String::from_utf8(made.stdout).unwrap();
         assert!(printed.trim_end().ends_with("http://127.0.0.1:8080"), "{printed}");
+        let declared = Command::new("sh")
+            .args(["-c", PROMOTIONS])
+            .current_dir(folder.path().join("kalypso-demo"))
+            .output()
+            .unwrap();
+        assert!(declared.status.success(), "{declared:?}");
         let mut command = program();
         command.current_dir(folder.path().join("kalypso-demo")).args(["serve", "--listen", "127.0.0.1:0"]);
         let mut process = command.env("KALYPSO_DEMO_GIT_HOST", "127.0.0.1:0").stderr(Stdio::piped()).spawn().unwrap();

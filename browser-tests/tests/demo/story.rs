@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use browser_tests::{Browser, By, Viewport};
 use tokio::runtime::Runtime;
@@ -82,9 +83,16 @@ pub(crate) fn accessible() {
         let axe = env::var_os("KALYPSO_AXE").map(PathBuf::from);
         let start = browser.driver.current_url().await.unwrap();
         for path in PAGES {
-            browser.driver.goto(start.join(path).unwrap().as_str()).await.unwrap();
-            let title = browser.value("document.title").await.unwrap();
-            assert!(!title.as_str().unwrap().starts_with("Not found"), "{path}: {title}");
+            // The service reads its sources after it has started.
+            let is_there = "!document.title.startsWith('Not found')";
+            for _ in 0..100 {
+                browser.driver.goto(start.join(path).unwrap().as_str()).await.unwrap();
+                if browser.value(is_there).await.unwrap() == true {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            assert_eq!(browser.value(is_there).await.unwrap(), true, "{path}");
             let faults = browser.faults(axe.as_deref()).await.unwrap();
             assert!(faults.is_empty(), "{path}: {faults:#?}");
         }
