@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, Liveness, ReconcilerState};
 
 use super::Asked;
-use super::fleet::{ENVIRONMENTS, FOLDERS, Fleet, Reconciler, Said, TARGETS, host_name, region};
+use super::fleet::{ENVIRONMENTS, FOLDERS, Fleet, Folder, Reconciler, Said, TARGETS, host_name, region};
 
 type Value = Option<String>;
 
@@ -47,6 +47,25 @@ pub(super) fn table(fleet: &Fleet, asked: &Asked) -> CountTable {
     }
     let total = count(&|_| true);
     CountTable { rows, columns, cells, total, row_count, column_count, other_rows, other_columns }
+}
+
+/// Whether the host and the cluster type of the filter have anything within the reach. Otherwise they are as unknown as any other name.
+pub(super) fn is_known(fleet: &Fleet, asked: &Asked) -> bool {
+    let Asked { filter, reach, .. } = asked;
+    let has_folder = |folder: &Folder| {
+        let is_within = |target: &usize| reach.has_workspace(TARGETS[*target].workspace);
+        reach.workspaces.is_empty() || folder.targets.iter().any(is_within)
+    };
+    let is_at_place = |one: &&Reconciler| {
+        let last = one.reports.last();
+        last.is_some_and(|said| {
+            reach.has_environment(ENVIRONMENTS[said.environment]) && has_folder(&FOLDERS[said.folder])
+        })
+    };
+    let mut of_host = fleet.reconcilers.iter().filter(|one| filter.host == Some(host_name(one.host)));
+    let has_host = filter.host.is_none() || reach.is_all() || of_host.any(|one| is_at_place(&one));
+    let mut of_type = FOLDERS.iter().filter(|folder| folder.cluster_type == filter.cluster_type.as_deref());
+    has_host && (filter.cluster_type.is_none() || of_type.any(has_folder))
 }
 
 fn cut(mut groups: Vec<CountGroup>, order: CountOrder, limit: Option<usize>) -> (Vec<CountGroup>, Counts) {
