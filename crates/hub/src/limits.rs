@@ -132,8 +132,9 @@ pub const IMPORT_REFUSALS_MAX: usize = 1_000;
 /// How long the hub keeps the changes between silent and reporting, for clients that follow changes and reconnect.
 pub const SILENCES_KEPT: Duration = Duration::from_hours(24 * 7);
 
-/// Streams of events at a time. Each is a connection, and reads from the database after changes that its filter may select.
-pub const EVENT_STREAMS_MAX: usize = 200;
+/// Streams of events at a time: 500 open pages, and programs. Each is a connection, and reads from the database after changes that its filter may select. While there are
+/// none, it reads only its credentials, with each keep-alive. If all clients are slow and have different filters, the changes in memory are 150 MiB.
+pub const EVENT_STREAMS_MAX: usize = 600;
 
 /// Streams that read from the database at the same time: questions must not wait for them.
 pub const EVENT_READERS_MAX: usize = 2;

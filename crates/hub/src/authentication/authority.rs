@@ -182,6 +182,16 @@ impl Authority {
 
     /// Authenticates the owner of a session by the values of its cookie. What the session refers to is checked at each use.
     async fn session(&self, cookies: &[&str]) -> Result<Authentication, AccessRefusal> {
+        let (session, identity) = self.owner(cookies).await?;
+        if let SessionBasis::Token { id, .. } = &session.basis {
+            self.note_use(id);
+        }
+        self.note_seen(&session, Timestamp::now());
+        Ok(Authentication { identity, proof: Proof::Session(Box::new(session)) })
+    }
+
+    /// A valid session and its owner. This is no use of the session.
+    async fn owner(&self, cookies: &[&str]) -> Result<(StoredSession, Identity), AccessRefusal> {
         let refused = |reason: &str| AccessRefusal::Session(reason.to_owned());
         let secret = match cookies {
             [] => return Err(AccessRefusal::Missing),
@@ -193,9 +203,7 @@ impl Authority {
         let identity = match &session.basis {
             SessionBasis::Token { id, secret } => {
                 let token = self.token(id).await?.ok_or_else(|| refused("its token does not exist any more"))?;
-                let identity = token.recognize_digest(secret, now).map_err(|error| refused(&error.to_string()))?;
-                self.note_use(id);
-                identity
+                token.recognize_digest(secret, now).map_err(|error| refused(&error.to_string()))?
             }
             SessionBasis::Claims(claims) => {
                 let issuer = self.0.issuer.as_ref().filter(|issuer| issuer.is_of(claims));
@@ -203,8 +211,21 @@ impl Authority {
                 issuer.identity_of(&session.name, &claims.values)?
             }
         };
-        self.note_seen(&session, now);
-        Ok(Authentication { identity, proof: Proof::Session(Box::new(session)) })
+        Ok((session, identity))
+    }
+
+    /// The identity of a caller whose request is still open, such as a stream. An open page is no use of its session: without a person, the session ends.
+    ///
+    /// # Errors
+    /// The credentials are not valid any more, or can't be checked.
+    pub async fn check_again(&self, credentials: &Credentials<'_>) -> Result<Identity, AccessRefusal> {
+        if credentials.authorization.is_none()
+            && let Ok((_, identity)) = self.owner(&credentials.cookies).await
+        {
+            return Ok(identity);
+        }
+        // A token, a hub that is open to everyone, or the reason why the session is not valid.
+        self.authenticate(credentials).await.map(|authentication| authentication.identity)
     }
 
     /// The identity of the signer of a message, whose key belongs to the token with this id.

@@ -108,12 +108,15 @@ impl Conversation {
         self.may_read().await.then_some(said)
     }
 
-    /// Whether the caller still has the permission to read. While this can't be checked, the stream waits.
+    /// Whether the caller still has the permission to read, with the same reach. While this can't be checked, the stream waits.
     async fn may_read(&mut self) -> bool {
         while self.checked.elapsed() >= TOKEN_CACHE {
             let Ok(credentials) = credentials(&self.headers) else { return false };
-            match self.app.authority.authenticate(&credentials).await {
-                Ok(authentication) if authentication.identity.may_read() => self.checked = Instant::now(),
+            match self.app.authority.check_again(&credentials).await {
+                // The filter was checked against the reach at the beginning.
+                Ok(identity) if identity.may_read() && *identity.scope.reach() == self.reach => {
+                    self.checked = Instant::now();
+                }
                 Err(AccessRefusal::Unavailable(_)) => tokio::time::sleep(EVENTS_RETRY).await,
                 Ok(_) | Err(_) => return false,
             }

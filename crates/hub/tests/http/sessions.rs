@@ -11,7 +11,7 @@ use reqwest::{StatusCode, header};
 use serde_json::{Value, json};
 
 use super::browser::{Browser, SESSION, location};
-use super::{Hub, later, problem};
+use super::{Hub, later, problem, report};
 
 /// A hub, and a browser in which the owner of a token is signed in.
 async fn signed_in(scope: Scope) -> (Hub, Browser) {
@@ -40,6 +40,26 @@ async fn a_session_has_the_permissions_of_its_token() {
     assert_eq!(browser.get("/api/v1/environments").await.status(), StatusCode::OK);
     assert_eq!(problem(browser.get("/api/v1/tokens").await).await.0, StatusCode::FORBIDDEN);
     assert_eq!(problem(browser.post("/api/v1/refresh", &[]).await).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn an_ended_session_ends_its_event_streams() {
+    let (hub, mut browser) = signed_in(Scope::Read(Reach::ALL)).await;
+    let admin = hub.token("admin", Scope::Admin).await;
+    let mut stream = browser.get("/api/v1/events").await;
+    assert_eq!(stream.status(), StatusCode::OK);
+    stream.chunk().await.unwrap().unwrap();
+    // While the session is valid, the stream goes on after a check.
+    later(Duration::from_secs(6)).await;
+    hub.report(&admin, &report("h", "before")).await;
+    let mut text = String::new();
+    while !text.contains("before") {
+        text += std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    update(&hub, "ends_on = ends_on - $1", Duration::from_hours(24 * 8)).await;
+    later(Duration::from_secs(6)).await;
+    hub.report(&admin, &report("h", "after")).await;
+    assert_eq!(stream.chunk().await.unwrap(), None);
 }
 
 #[tokio::test]

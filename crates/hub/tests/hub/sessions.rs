@@ -79,6 +79,12 @@ async fn each_use_of_a_session_counts_in_all_replicas(Ground { database, .. }: G
     transaction.run(&long_ago).await.unwrap();
     transaction.commit().await.unwrap();
     let before = find(&database, &secret).await.unwrap().unwrap();
+    let of_stream = Authority::new(database.clone(), None, false);
+    let credentials = Credentials { authorization: None, cookies: vec![secret.reveal()] };
+    assert_eq!(of_stream.check_again(&credentials).await.unwrap().name, "ann");
+    of_stream.write_uses().await.unwrap();
+    let seen = find(&database, &secret).await.unwrap().unwrap().last_seen_on;
+    assert_eq!(seen, before.last_seen_on, "an open stream is no use of the session");
     for _ in 0..2 {
         let replica = Authority::new(database.clone(), None, false);
         let credentials = Credentials { authorization: None, cookies: vec![secret.reveal()] };
