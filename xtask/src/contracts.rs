@@ -144,7 +144,7 @@ impl Package {
         let part = contracts.join(format!("{}.part", self.name));
         let _ = fs::remove_dir_all(&part);
         fs::create_dir_all(&part).map_err(unusable)?;
-        let archive = part.join("package");
+        let archive = part.join("archive");
         run(Command::new("curl")
             .args(["--fail", "--silent", "--show-error", "--location", "--max-time", DOWNLOAD_SECONDS, "--output"])
             .arg(&archive)
