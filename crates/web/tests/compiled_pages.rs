@@ -92,7 +92,7 @@ async fn assignments_are_listed_with_their_conditions() {
     let page = FakeApi::new([("assignments", answer)]).page("/environments/prod/assignments?policy=large").await;
     check_escaped(&page);
     assert!(
-        page.1.contains("1 failing assignment") && page.1.contains("name=\"policy\" value=\"large\""),
+        page.1.contains("Only what has errors") && page.1.contains("name=\"policy\" value=\"large\""),
         "{}",
         page.1
     );
