@@ -79,7 +79,7 @@ impl ShownFinding {
             link: place.position.as_ref().map(SourceLink::new),
             lines: place.excerpt.as_ref().map(excerpt_lines).unwrap_or_default(),
         };
-        let all = |texts: &[String]| texts.iter().map(|text| visible(text)).collect();
+        let all = |texts: &[String]| texts.iter().map(visible).collect();
         Self {
             is_error: finding.severity == FindingSeverity::Error,
             code: visible(&finding.code),

@@ -101,10 +101,10 @@ async fn assignment<'a>(
     let here = visit.to(["environments", environment, "assignments", &name.place, &name.target]);
     let AssignmentFiles { at, files: listed, more, publications, .. } = files.answer;
     let publication = |one: &FolderPublication| shown_publication(visit, &here, one);
-    let notes = explained.notes.iter().chain(&files.notes).map(|note| visible(note));
+    let notes = explained.notes.iter().chain(&files.notes).map(visible);
     Ok(AssignmentPage {
         visit,
-        title: visible(&name.to_string()),
+        title: visible(name.to_string()),
         about: about(&explained.answer),
         links: links(visit, environment, &explained.answer),
         reasons: reasons(&explained.answer),
@@ -127,7 +127,7 @@ fn about(one: &ExplainedAssignment) -> Vec<(&'static str, String)> {
     about.extend(one.cluster.as_deref().map(|cluster| ("Cluster", visible(cluster))));
     about.push(("Target", visible(&one.target)));
     about.extend(one.registration.as_deref().map(|name| ("Registration", visible(name))));
-    about.push(("Templates", visible(&one.templates.join(", "))));
+    about.push(("Templates", visible(one.templates.join(", "))));
     about.push(("Version of the configuration", visible(&one.config_version)));
     about
 }
@@ -235,7 +235,7 @@ fn shown_difference(
 
 fn shown_publication(visit: &Visit, here: &Address, one: &FolderPublication) -> ShownPublication {
     ShownPublication {
-        commit: visible(&one.commit.chars().take(10).collect::<String>()),
+        commit: visible(one.commit.chars().take(10).collect::<String>()),
         on: one.committed_on.map(|on| Moment::new(on, visit.now)),
         files: here.clone().with("publication", &one.commit).to_string(),
         difference: here.clone().with("from", &one.commit).to_string(),

@@ -86,7 +86,7 @@ impl List for Assignments {
             Cell::Text(visible(&one.workspace)),
             Cell::code(one.release.as_deref().map(visible)),
             Cell::code(one.config_version.as_deref().map(visible)),
-            Cell::Text(visible(&one.policies.join(", "))),
+            Cell::Text(visible(one.policies.join(", "))),
             findings,
             files,
         ];

@@ -58,7 +58,7 @@ async fn findings(visit: &Visit, environment: String) -> Result<FindingsPage<'_>
         warnings: found.answer.warnings,
         next: found.answer.next.as_deref().map(|cursor| visit.address.clone().with("cursor", cursor).to_string()),
         commits: commits(&found.sources),
-        notes: found.notes.iter().map(|note| visible(note)).collect(),
+        notes: found.notes.iter().map(visible).collect(),
     })
 }
 
@@ -90,7 +90,7 @@ impl FindingsPage<'_> {
     fn reached(&self, found: &ShownFinding) -> Vec<(String, String)> {
         let link = |name: &hub_api::compiled::AssignmentName| {
             let to = self.visit.to(["environments", &self.environment, "assignments", &name.place, &name.target]);
-            (visible(&name.to_string()), to.to_string())
+            (visible(name.to_string()), to.to_string())
         };
         found.finding.assignments.iter().map(link).collect()
     }
