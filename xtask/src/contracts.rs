@@ -223,6 +223,22 @@ mod tests {
     }
 
     #[test]
+    fn packages_of_npm_are_unpacked() {
+        // Their files are in a folder with the name `package`.
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("package")).unwrap();
+        fs::write(folder.path().join("package/a.js"), "a").unwrap();
+        let archive = folder.path().join("a.tgz");
+        run(Command::new("tar").arg("-czf").arg(&archive).arg("-C").arg(folder.path()).arg("package")).unwrap();
+        let digest: &str = hexadecimal(&Sha512::digest(fs::read(&archive).unwrap())).leak();
+        let url: &str = format!("file://{}", archive.display()).leak();
+        let package = Package { name: "a-1", url, digest: Digest::Sha512(digest), folder: "package", files: &["a.js"] };
+        let contracts = tempfile::tempdir().unwrap();
+        let unpacked = package.get(contracts.path()).unwrap();
+        assert_eq!(fs::read_to_string(unpacked.join("a.js")).unwrap(), "a");
+    }
+
+    #[test]
     fn existing_packages_are_not_downloaded_and_wrong_ones_refused() {
         let contracts = tempfile::tempdir().unwrap();
         let package = Package { url: "file:///no/such/package", ..GITHUB };

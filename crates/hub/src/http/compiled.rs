@@ -16,8 +16,8 @@ use http::HeaderMap;
 use http::request::Parts;
 use hub_api::compiled::{AssignmentName, CompiledAnswer, CompiledEnvironments, CompiledRefusal, CompiledScope};
 use hub_api::tokens::Reach;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use utoipa::IntoParams;
@@ -96,9 +96,18 @@ fn busy(detail: &str) -> ProblemResponse {
 }
 
 /// The environment and the assignment of a path.
-type AssignmentPath = Path<(String, String, String)>;
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct AssignmentPath {
+    /// The environment
+    environment: String,
+    /// The cluster type or cluster
+    place: String,
+    /// The deployment target
+    target: String,
+}
 
-fn names(Path((environment, place, target)): AssignmentPath) -> (String, AssignmentName) {
+fn names(Path(AssignmentPath { environment, place, target }): Path<AssignmentPath>) -> (String, AssignmentName) {
     (environment, AssignmentName { place, target })
 }
 

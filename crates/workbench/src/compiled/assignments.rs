@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use delivery::branches::branch::folder_of;
+use delivery::sources::loaded::Loaded;
 use engine::answers::inventory::{Assigned, AssignmentSet, Inventory};
 use engine::layout::{Folder, Layout};
 use hub_api::compiled::{
@@ -54,11 +55,7 @@ impl VisibleState<'_> {
 
     /// The assignments with errors that the caller may see.
     fn failing(&self) -> BTreeSet<AssignmentId> {
-        let compiled = &self.state.compiled;
-        let is_visible = |id: &AssignmentId| {
-            compiled.get(id).and_then(|assignment| assignment.target()).is_some_and(|target| self.has(target))
-        };
-        compiled.failing().filter(|id| self.is_everything() || is_visible(id)).collect()
+        self.state.compiled.failing().filter(|id| self.has_assignment(id)).collect()
     }
 
     /// The assignments that a query selects, except for `failing`.
@@ -116,10 +113,15 @@ impl VisibleState<'_> {
 
     /// The path of an assignment's folder in the repository of the first `GitOpsRepo`.
     pub(super) fn folder(&self, id: &AssignmentId) -> Option<String> {
-        let object = self.state.loaded.fleet.gitops_repos.values().next()?;
-        let (folder, layout) = (folder_of(object).ok()?, engine::output::layout(object));
+        let (folder, layout) = destination(&self.state.loaded)?;
         Some(path_in((&folder, layout), id))
     }
+}
+
+/// Where the output of an environment is in the branch of its first `GitOpsRepo`, by name.
+pub(super) fn destination(loaded: &Loaded) -> Option<(Folder, Layout)> {
+    let object = loaded.fleet.gitops_repos.values().next()?;
+    Some((folder_of(object).ok()?, engine::output::layout(object)))
 }
 
 /// The path of an assignment's folder in a branch.

@@ -90,11 +90,7 @@ impl VisibleState<'_> {
         &self,
         (finding, affected): &'f (CompiledFinding, BTreeSet<AssignmentId>),
     ) -> Option<(&'f CompiledFinding, Vec<&'f AssignmentId>)> {
-        let compiled = &self.state.compiled;
-        let is_own = |id: &&AssignmentId| {
-            compiled.get(id).and_then(|assignment| assignment.target()).is_some_and(|target| self.has(target))
-        };
-        let own: Vec<_> = affected.iter().filter(|id| self.is_everything() || is_own(id)).collect();
+        let own: Vec<_> = affected.iter().filter(|id| self.has_assignment(id)).collect();
         (self.is_everything() || !own.is_empty()).then_some((finding, own))
     }
 

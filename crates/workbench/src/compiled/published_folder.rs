@@ -2,7 +2,6 @@
 
 use delivery::branches::branch::{Branch, folder_of};
 use delivery::error::DestinationError;
-use delivery::sources::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::layout::assignment_folders::AssignmentFolders;
 use engine::layout::{Folder, Layout};
@@ -13,7 +12,7 @@ use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 
-use super::assignments::path_in;
+use super::assignments::{destination, path_in};
 use super::limits::PUBLICATIONS_MAX;
 use super::scope::VisibleState;
 
@@ -133,12 +132,6 @@ impl GitOpsOutput {
             committed_on: seconds.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000))),
         }
     }
-}
-
-/// Where the output of an environment is in its branch.
-fn destination(loaded: &Loaded) -> Option<(Folder, Layout)> {
-    let object = loaded.fleet.gitops_repos.values().next()?;
-    Some((folder_of(object).ok()?, engine::output::layout(object)))
 }
 
 /// The folder of an assignment in a branch.

@@ -60,6 +60,12 @@ impl VisibleState<'_> {
         self.scope.reach.has_workspace(target.workspace())
     }
 
+    /// Whether the caller may see an assignment.
+    pub(super) fn has_assignment(&self, id: &AssignmentId) -> bool {
+        let target = || self.state.compiled.get(id)?.target();
+        self.is_everything() || target().is_some_and(|target| self.has(target))
+    }
+
     /// The assignment with a name, if the caller may see it.
     ///
     /// # Errors
@@ -73,8 +79,8 @@ impl VisibleState<'_> {
         if assignment.target().is_some_and(|target| self.has(target)) { Ok(id) } else { Err(unknown()) }
     }
 
-    /// Whether the caller may see what an assignment was in an earlier state of the environment: its target may have belonged to another workspace. An unknown
-    /// state is only for those who may see all.
+    /// Whether the caller may see what an assignment was in an earlier state of the environment: its target may have belonged to another workspace. If the
+    /// earlier state is not known, only a caller without a limit to workspaces may see it.
     pub(super) fn has_at(&self, id: &AssignmentId, earlier: Option<&Prepared>) -> bool {
         let targets = earlier.into_iter().flat_map(|earlier| earlier.targets().iter());
         let mut own = targets.filter(|target| target.name == id.target);

@@ -1,5 +1,6 @@
 //! Why an assignment exists, and where its values come from.
 
+use axum::extract::Path;
 use axum::response::Response;
 use hub_api::compiled::{CompiledAnswer, ExplainedAssignment};
 use serde::Deserialize;
@@ -29,15 +30,13 @@ struct Explained {
     get,
     path = "/api/v1/environments/{environment}/assignments/{place}/{target}",
     tag = "Compiled environments",
-    params(
-        ("environment" = String, Path, description = "The environment"),
-        ("place" = String, Path, description = "The cluster type or cluster"),
-        ("target" = String, Path, description = "The deployment target"),
-        Explained,
-    ),
+    params(AssignmentPath, Explained),
     responses((status = 200, description = "The reasons", body = CompiledAnswer<ExplainedAssignment>), NotAnswered),
 )]
-async fn explain(path: AssignmentPath, question: CompiledQuestion<Explained>) -> Result<Response, ProblemResponse> {
+async fn explain(
+    path: Path<AssignmentPath>,
+    question: CompiledQuestion<Explained>,
+) -> Result<Response, ProblemResponse> {
     let (environment, name) = names(path);
     question.ask(environment, move |compiled, scope, of| compiled.explain(scope, &name, of.key.as_deref())).await
 }

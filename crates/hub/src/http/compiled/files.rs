@@ -1,5 +1,6 @@
 //! The rendered files of an assignment, and their differences.
 
+use axum::extract::Path;
 use axum::response::Response;
 use hub_api::compiled::{AssignmentDifference, AssignmentFiles, CompiledAnswer, DifferenceQuery, FilesQuery};
 
@@ -21,15 +22,13 @@ pub(super) fn routes(routes: Routes) -> Routes {
     get,
     path = "/api/v1/environments/{environment}/assignments/{place}/{target}/files",
     tag = "Compiled environments",
-    params(
-        ("environment" = String, Path, description = "The environment"),
-        ("place" = String, Path, description = "The cluster type or cluster"),
-        ("target" = String, Path, description = "The deployment target"),
-        FilesQuery,
-    ),
+    params(AssignmentPath, FilesQuery),
     responses((status = 200, description = "The files", body = CompiledAnswer<AssignmentFiles>), NotAnswered),
 )]
-async fn files(path: AssignmentPath, question: CompiledQuestion<FilesQuery>) -> Result<Response, ProblemResponse> {
+async fn files(
+    path: Path<AssignmentPath>,
+    question: CompiledQuestion<FilesQuery>,
+) -> Result<Response, ProblemResponse> {
     let (environment, name) = names(path);
     question.ask(environment, move |compiled, scope, query| compiled.files(scope, &name, &query)).await
 }
@@ -41,16 +40,11 @@ async fn files(path: AssignmentPath, question: CompiledQuestion<FilesQuery>) -> 
     get,
     path = "/api/v1/environments/{environment}/assignments/{place}/{target}/difference",
     tag = "Compiled environments",
-    params(
-        ("environment" = String, Path, description = "The environment"),
-        ("place" = String, Path, description = "The cluster type or cluster"),
-        ("target" = String, Path, description = "The deployment target"),
-        DifferenceQuery,
-    ),
+    params(AssignmentPath, DifferenceQuery),
     responses((status = 200, description = "The differences", body = CompiledAnswer<AssignmentDifference>), NotAnswered),
 )]
 async fn difference(
-    path: AssignmentPath,
+    path: Path<AssignmentPath>,
     question: CompiledQuestion<DifferenceQuery>,
 ) -> Result<Response, ProblemResponse> {
     let (environment, name) = names(path);
