@@ -137,6 +137,17 @@ async fn an_open_page_shows_changes_and_keeps_what_a_reader_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_without_its_hub_keeps_what_it_shows_and_says_so() {
+    let site = company().await;
+    let Some(browser) = signed_in(&site).await else { return };
+    browser.driver.goto(site.url("/hosts/prod-11")).await.unwrap();
+    browser.wait_for("document.querySelector('#live').textContent === 'live'").await.unwrap();
+    site.stop().await;
+    browser.wait_for("document.querySelector('#live').textContent.startsWith('out of date since')").await.unwrap();
+    assert_eq!(browser.value("document.querySelectorAll('main [data-key]').length").await.unwrap(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ten_tabs_share_one_stream_of_events() {
     let site = company().await;
     let Some(browser) = signed_in(&site).await else { return };

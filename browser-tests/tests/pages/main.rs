@@ -29,8 +29,8 @@ struct Site {
     client: reqwest::Client,
     /// The token of an administrator, who reports and publishes.
     administrator: String,
-    _stop: oneshot::Sender<()>,
-    _running: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
 }
 
 /// A page that was read.
@@ -65,11 +65,17 @@ impl Site {
             address,
             client: client.build().unwrap(),
             administrator: String::new(),
-            _stop: stop,
-            _running: running,
+            stop,
+            running,
         };
         site.administrator = site.token("administrator", Scope::Admin).await;
         site
+    }
+
+    /// Stops the hub, and waits until it has stopped.
+    async fn stop(self) {
+        drop(self.stop);
+        self.running.await.unwrap();
     }
 
     /// Creates a token with a name and a scope.

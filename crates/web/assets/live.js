@@ -142,11 +142,10 @@ function hear(message) {
     stream = "open";
     changed();
   } else if (message === "open" || message === "lost") {
-    const missed = message === "open" && stream !== "open";
+    if (stream === message) return;
     stream = message;
-    // What changed before the stream was open is not in it.
-    if (missed) schedule();
-    else show();
+    // What changed before the stream was open is not in it. Without a stream, the page shows at once whether the hub still answers.
+    schedule();
   }
 }
 

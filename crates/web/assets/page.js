@@ -84,7 +84,7 @@ function keys(event) {
     "[": () => document.querySelector("#walk [rel=prev]")?.click(),
     "]": () => document.querySelector("#walk [rel=next]")?.click(),
     p: () => document.dispatchEvent(new Event("kalypso:pause")),
-    "/": () => document.querySelector(".search input").select(),
+    "/": () => document.querySelector(".search input")?.select(),
     f: () => document.querySelector(".filter input:not([type=hidden])")?.focus(),
     "?": () => document.querySelector("#keys")?.showModal(),
   };
@@ -95,7 +95,6 @@ function keys(event) {
   acts[event.key]();
 }
 
-document.addEventListener("keydown", keys);
 const SEARCH_MS = 120;
 
 /** Shows what the box for searches finds while one types. */
@@ -138,6 +137,7 @@ function search() {
   box.form.addEventListener("focusout", ({ relatedTarget }) => { if (!box.form.contains(relatedTarget)) hide(); });
 }
 
+document.addEventListener("keydown", keys);
 document.addEventListener("click", leave);
 localize(document);
 walk();
