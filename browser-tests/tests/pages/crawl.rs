@@ -166,3 +166,14 @@ async fn readers_step_from_change_to_change() {
     assert_eq!(step(&first.html, "next").as_deref(), Some(times[1].as_str()));
     assert!(site.page(&times[0], &reader).await.html.contains("No later change is known"));
 }
+
+#[tokio::test]
+async fn a_column_of_a_state_leads_to_the_hosts_in_that_state() {
+    let site = company().await;
+    let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
+    let page = site.page("/environments/prod?columns=state", &reader).await;
+    let hosts = links(&page.html)
+        .into_iter()
+        .filter(|link| link.starts_with("/deployments?") && link.ends_with("status=failed"));
+    assert!(hosts.count() >= 2, "{}", page.html);
+}

@@ -7,6 +7,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// The characters of a segment that are written as they are (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// A text as a segment of a path.
+pub(crate) fn encoded(segment: &str) -> String {
+    utf8_percent_encode(segment, SEGMENT).to_string()
+}
+
 /// A URL from outside, if it leads to a page of the web: other schemes could run scripts.
 pub(crate) fn web_url(url: &str) -> Option<&str> {
     (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
@@ -22,9 +27,7 @@ pub(crate) struct Address {
 impl Address {
     /// The address of a path with these segments.
     pub(crate) fn of<S: AsRef<str>>(segments: impl IntoIterator<Item = S>) -> Self {
-        let encoded =
-            segments.into_iter().map(|segment| format!("/{}", utf8_percent_encode(segment.as_ref(), SEGMENT)));
-        let path: String = encoded.collect();
+        let path: String = segments.into_iter().map(|segment| format!("/{}", encoded(segment.as_ref()))).collect();
         Self { path: if path.is_empty() { "/".to_owned() } else { path }, query: Vec::new() }
     }
 

@@ -171,18 +171,22 @@ impl Share {
         Self { counts, to: to.map(Address::to_string) }
     }
 
+    fn worst_state(&self) -> Option<ReconcilerState> {
+        worst_first().find(|state| self.counts.get(*state) > 0)
+    }
+
     /// The worst state that occurs, as a class of the style sheet.
     pub(crate) fn worst(&self) -> &'static str {
-        match ORDER.iter().rev().find(|state| self.counts.get(**state) > 0) {
-            Some(state) => class(*state),
+        match self.worst_state() {
+            Some(state) => class(state),
             None => "none",
         }
     }
 
     /// The sign of the worst state: its shape says the same as its colour.
     pub(crate) fn sign(&self) -> &'static str {
-        match ORDER.iter().rev().find(|state| self.counts.get(**state) > 0) {
-            Some(state) => sign(*state),
+        match self.worst_state() {
+            Some(state) => sign(state),
             None => "·",
         }
     }
@@ -226,15 +230,10 @@ impl Share {
     }
 }
 
-/// The rollout states as the API names them, with their words; the ones that need attention first.
-pub(crate) const STATES: [(&str, &str); 6] = [
-    ("failed", "failed"),
-    ("silent", "silent"),
-    ("neverReported", "never reported"),
-    ("outdated", "outdated"),
-    ("inProgress", "in progress"),
-    ("succeeded", "succeeded"),
-];
+/// The rollout states, the ones that need attention first.
+pub(crate) fn worst_first() -> impl Iterator<Item = ReconcilerState> {
+    ORDER.into_iter().rev()
+}
 
 /// The class of a state in the style sheet.
 fn class(state: ReconcilerState) -> &'static str {

@@ -1,8 +1,8 @@
 //! Links to files at the git host.
 
 use hub_api::compiled::SourcePosition;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::address::encoded;
 use crate::text::visible;
 
 /// A position in a file, with the address of its page at the git host.
@@ -39,9 +39,6 @@ impl SourceLink {
         Self { text: visible(&text), to }
     }
 }
-
-/// The characters of a segment of a path that are written as they are.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The address of a file at its git host, by the name of the host as `git_host::HostKind` knows it. None: the host is not known.
 pub(crate) fn file_url(file: SourceFile<'_>) -> Option<String> {
@@ -100,10 +97,6 @@ fn azure(host: &str, repository: &str) -> Option<String> {
     let mut segments = repository.strip_prefix("v3/")?.split('/');
     let (organization, project, name) = (segments.next()?, segments.next()?, segments.next()?);
     host.starts_with("ssh.").then(|| format!("https://dev.azure.com/{organization}/{project}/_git/{name}"))
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, SEGMENT).to_string()
 }
 
 #[cfg(test)]

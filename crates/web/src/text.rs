@@ -25,6 +25,11 @@ fn is_hidden(character: char) -> bool {
     !is_kept && (character.is_control() || is_mark || has_no_width)
 }
 
+/// The first digits of the id of a commit, or another revision: enough to recognize it.
+pub(crate) fn short(revision: &str) -> String {
+    revision.chars().take(10).collect()
+}
+
 /// A number with its noun: `1 assignment`, `2 assignments`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })

@@ -20,9 +20,6 @@ use crate::past::Around;
 use crate::refusal::{Refusal, RefusalPage};
 use crate::respond::respond;
 
-/// Where people without a session sign in.
-const SIGN_IN: &str = "/sign-in";
-
 /// The page that shows a refusal to a reader who is known.
 #[derive(Template)]
 #[template(path = "refused.html")]
@@ -62,8 +59,7 @@ impl Visit {
         let caller = match api.session().await {
             Ok(caller) => caller,
             Err(ClientError::Refused { status: 401, .. }) => {
-                let sign_in = Address::of(["sign-in"]).with("return", &address.to_string());
-                return Err(Redirect::to(&sign_in.to_string()).into_response());
+                return Err(sign_in(&address));
             }
             Err(error) => return Err(RefusalPage::new(&Refusal::from(error)).response()),
         };
@@ -183,10 +179,16 @@ impl Visit {
     pub(crate) fn answer<T: Template>(&self, page: Result<T, ClientError>) -> Response {
         match page {
             Ok(page) => respond(StatusCode::OK, &page),
-            Err(ClientError::Refused { status: 401, .. }) => Redirect::to(SIGN_IN).into_response(),
+            Err(ClientError::Refused { status: 401, .. }) => sign_in(&self.address),
             Err(error) => self.refuse(Refusal::from(error)),
         }
     }
+}
+
+/// The response for a reader without a session: the page to sign in, which leads back to an address.
+fn sign_in(address: &Address) -> Response {
+    let page = Address::of(["sign-in"]).with("return", &address.to_string());
+    Redirect::to(&page.to_string()).into_response()
 }
 
 impl FromRequestParts<Site> for Visit {

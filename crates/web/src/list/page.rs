@@ -1,10 +1,11 @@
 //! The page of a list.
 
 use askama::Template;
+use hub_api::history::HistoryKind;
 
 use super::Head;
 use super::download::Format;
-use crate::part::{STATES, Share, Table};
+use crate::part::{Share, Table, worst_first};
 use crate::visit::Visit;
 
 /// The page of a list.
@@ -26,8 +27,8 @@ struct Field {
     name: &'static str,
     label: &'static str,
     value: String,
-    /// The values that are possible. Empty: any text.
-    choices: &'static [(&'static str, &'static str)],
+    /// The values that are possible, with their words. Empty: any text.
+    choices: Vec<(&'static str, &'static str)>,
     /// The address of the same page without this condition.
     without: String,
 }
@@ -54,21 +55,23 @@ const LABELS: [(&str, &str); 17] = [
 ];
 
 /// The values of a parameter that has few, with their words.
-fn choices(name: &str) -> &'static [(&'static str, &'static str)] {
+fn choices(name: &str) -> Vec<(&'static str, &'static str)> {
     match name {
-        "status" => &STATES,
-        "kind" => &KINDS,
-        _ => &[],
+        "status" => worst_first().map(|state| (state.as_str(), state.words())).collect(),
+        "kind" => HistoryKind::ALL.into_iter().map(|kind| (kind.as_str(), kind_words(kind))).collect(),
+        _ => Vec::new(),
     }
 }
 
-/// The kinds of events of the history.
-const KINDS: [(&str, &str); 4] = [
-    ("publication", "what became desired"),
-    ("report", "what was reported"),
-    ("decision", "decisions of people"),
-    ("promotion", "all of promotions"),
-];
+/// A kind of events of the history in words.
+fn kind_words(kind: HistoryKind) -> &'static str {
+    match kind {
+        HistoryKind::Decision => "decisions of people",
+        HistoryKind::Promotion => "all events of promotions",
+        HistoryKind::Publication => "what became desired",
+        HistoryKind::Report => "what was reported",
+    }
+}
 
 impl Field {
     /// Whether the value is one of the choices. An address may have another one, such as several states.

@@ -14,7 +14,7 @@ use super::compiled::commits;
 use crate::address::Address;
 use crate::fact::{Fact, ShownFinding};
 use crate::part::Moment;
-use crate::text::{count, visible};
+use crate::text::{count, short, visible};
 use crate::visit::Visit;
 
 /// The page of an assignment.
@@ -235,7 +235,7 @@ fn shown_difference(
 
 fn shown_publication(visit: &Visit, here: &Address, one: &FolderPublication) -> ShownPublication {
     ShownPublication {
-        commit: visible(one.commit.chars().take(10).collect::<String>()),
+        commit: visible(short(&one.commit)),
         on: one.committed_on.map(|on| Moment::new(on, visit.now)),
         files: here.clone().with("publication", &one.commit).to_string(),
         difference: here.clone().with("from", &one.commit).to_string(),

@@ -44,7 +44,7 @@ impl List for Entries {
         Ok(Head {
             title: "Audit".to_owned(),
             about: "All acts of people and programs at the hub, the newest first.",
-            empty: "Nobody has done anything yet.",
+            empty: "No act is recorded yet.",
             links: vec![("Decisions about promotions".to_owned(), decisions)],
             share: None,
         })

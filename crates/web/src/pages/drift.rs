@@ -9,6 +9,7 @@ use hub_api::page::Page;
 
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
+use crate::text::short;
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
@@ -48,7 +49,7 @@ impl List for DriftingCommits {
         let cells = vec![
             Cell::Share(Share::new(one.counts, Some(&to))),
             Cell::link(&one.environment, &visit.to(["environments", &one.environment])),
-            Cell::link(&one.commit.chars().take(10).collect::<String>(), &to),
+            Cell::link(&short(&one.commit), &to),
             Cell::time(Some(one.desired_since), visit.now),
         ];
         Row { key: format!("{}@{}", one.commit, one.environment), cells }

@@ -8,9 +8,11 @@ use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::counts::{CountDimension, CountGroup, CountOrder, CountQuery, CountTable};
 use hub_api::filter::Filter;
+use model::rollout::ReconcilerState;
+use model::selector::LabelSelector;
 
 use crate::address::Address;
-use crate::part::{Cell, STATES, Share};
+use crate::part::{Cell, Share};
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -80,35 +82,28 @@ async fn grid(
     Ok(EnvironmentPage { visit, environment, filter, query, columns, table, total })
 }
 
+/// The conditions of a filter: names of parameters of the API, and their values.
+fn conditions(filter: &Filter) -> Vec<(String, String)> {
+    // All fields are optional texts.
+    let query = serde_urlencoded::to_string(filter).unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+}
+
 /// An address with the conditions of a filter.
 fn filtered(address: Address, filter: &Filter) -> Address {
-    let conditions = [
-        ("environment", &filter.environment),
-        ("workspace", &filter.workspace),
-        ("workload", &filter.workload),
-        ("target", &filter.target),
-        ("clusterType", &filter.cluster_type),
-        ("host", &filter.host),
-        ("selector", &filter.selector),
-        ("targetSelector", &filter.target_selector),
-    ];
-    let given = conditions.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-    given.fold(address, |address, (name, value)| address.with(name, value))
+    conditions(filter).iter().fold(address, |address, (name, value)| address.with(name, value))
 }
 
 /// A filter with the condition that a dimension has a value. None: no filter says that.
 fn narrowed(filter: &Filter, dimension: &CountDimension, value: Option<&str>) -> Option<Filter> {
     let own = value.map(str::to_owned);
-    let labels = |selector: &Option<String>, key: &str| {
-        let condition = value.map_or_else(|| format!("!{key}"), |value| format!("{key}={value}"));
-        let earlier = selector.iter().map(String::as_str);
-        Some(earlier.chain([condition.as_str()]).collect::<Vec<_>>().join(","))
-    };
     let filter = filter.clone();
     match dimension {
-        CountDimension::HostLabel(key) => Some(Filter { selector: labels(&filter.selector, key), ..filter }),
+        CountDimension::HostLabel(key) => {
+            Some(Filter { selector: Some(with_label(filter.selector.as_deref(), key, value)?), ..filter })
+        }
         CountDimension::TargetLabel(key) => {
-            Some(Filter { target_selector: labels(&filter.target_selector, key), ..filter })
+            Some(Filter { target_selector: Some(with_label(filter.target_selector.as_deref(), key, value)?), ..filter })
         }
         _ if own.is_none() => None,
         CountDimension::Environment => Some(Filter { environment: own, ..filter }),
@@ -120,6 +115,14 @@ fn narrowed(filter: &Filter, dimension: &CountDimension, value: Option<&str>) ->
         CountDimension::Host => Some(Filter { host: own, ..filter }),
         CountDimension::Version | CountDimension::ConfigVersion => None,
     }
+}
+
+/// A selector with the condition that a label has a value, or is missing. None: a selector can't say that of this value, which may be any text.
+fn with_label(selector: Option<&str>, key: &str, value: Option<&str>) -> Option<String> {
+    let condition = value.map_or_else(|| format!("!{key}"), |value| format!("{key}={value}"));
+    let parsed = LabelSelector::parse(&condition).ok()?;
+    let is_one = matches!(parsed.requirements.as_slice(), [one] if &*one.key == key);
+    is_one.then(|| selector.into_iter().chain([condition.as_str()]).collect::<Vec<_>>().join(","))
 }
 
 /// The dimension that divides a group of another one further. None: it is the list of its reconcilers.
@@ -156,8 +159,7 @@ fn words(dimension: &CountDimension) -> String {
 fn name(dimension: &CountDimension, group: &CountGroup) -> String {
     match (&group.value, dimension) {
         (Some(value), CountDimension::State) => {
-            let known = STATES.iter().find(|(state, _)| state == value);
-            known.map_or(value.as_str(), |(_, words)| *words).to_owned()
+            ReconcilerState::parse(value).map_or(value.as_str(), |state| state.words()).to_owned()
         }
         (Some(value), _) => value.clone(),
         (None, CountDimension::ClusterType) => "manifests of workloads".to_owned(),
@@ -197,13 +199,17 @@ impl EnvironmentPage<'_> {
         links
     }
 
-    /// The conditions of the filter, each with the address without it.
-    fn conditions(&self) -> Vec<(String, String)> {
-        let is_filter = |name: &str| FILTER.contains(&name);
-        let conditions = self.visit.address.parameters().filter(|(name, _)| is_filter(name));
-        conditions
-            .map(|(name, value)| (format!("{name}: {value}"), self.visit.address.clone().without(name).to_string()))
-            .collect()
+    /// The conditions that the reader set: the filter without the environment of the page.
+    fn own_conditions(&self) -> Vec<(String, String)> {
+        conditions(&Filter { environment: None, ..self.filter.clone() })
+    }
+
+    /// The conditions of the filter in words, each with the address without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let chip = |(name, value): (String, String)| {
+            (format!("{name}: {value}"), self.visit.address.clone().without(&name).to_string())
+        };
+        self.own_conditions().into_iter().map(chip).collect()
     }
 
     /// The parameters that the form for other dimensions does not change.
@@ -212,7 +218,8 @@ impl EnvironmentPage<'_> {
     }
 
     fn unfiltered(&self) -> String {
-        FILTER.iter().fold(self.visit.address.clone(), |address, name| address.without(name)).to_string()
+        let conditions = self.own_conditions();
+        conditions.iter().fold(self.visit.address.clone(), |address, (name, _)| address.without(name)).to_string()
     }
 
     /// The same page in the other order.
@@ -268,8 +275,7 @@ impl EnvironmentPage<'_> {
         let (row, column) = (self.table.rows.get(row)?, self.table.columns.get(column)?);
         let filter = narrowed(&self.filter, &self.query.rows, row.value.as_deref())?;
         let filter = narrowed(&filter, &self.columns, column.value.as_deref())?;
-        let address = filtered(self.visit.to(["deployments"]), &filter);
-        Some(filter.status.iter().fold(address, |address, status| address.with("status", status)))
+        Some(filtered(self.visit.to(["deployments"]), &filter))
     }
 
     /// What the table leaves out.
@@ -286,10 +292,6 @@ impl EnvironmentPage<'_> {
     }
 }
 
-/// The parameters of the filter.
-const FILTER: [&str; 8] =
-    ["workspace", "workload", "target", "clusterType", "host", "selector", "targetSelector", "status"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,8 +306,21 @@ mod tests {
         };
         check(Some("west"), "ring=1,region=west");
         check(None, "ring=1,!region");
+        // A host may report any text as the value of a label.
+        for value in ["a,b=c", "a b", "in (a)", "\""] {
+            assert_eq!(narrowed(&filter, &region, Some(value)), None, "{value:?}");
+        }
         assert_eq!(narrowed(&filter, &CountDimension::Workload, None), None);
         assert_eq!(narrowed(&filter, &CountDimension::Version, Some("1")), None);
+    }
+
+    #[test]
+    fn all_conditions_of_a_filter_are_in_the_address() {
+        let filter = Filter { host: Some("a&b".into()), status: Some("failed".into()), ..Filter::default() };
+        assert_eq!(
+            filtered(Address::of(["deployments"]), &filter).to_string(),
+            "/deployments?host=a%26b&status=failed"
+        );
     }
 
     #[test]

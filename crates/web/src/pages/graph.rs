@@ -42,7 +42,7 @@ pub(crate) struct Node<T> {
     pub(crate) content: T,
 }
 
-/// The lines from environments to those that their changes reach next, as paths for SVG.
+/// The edges of the graph as paths for SVG: from each environment to the next ones in the order of promotion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edges {
     /// The lines on which nothing moves.

@@ -9,6 +9,7 @@ use hub_api::page::Page;
 
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row};
+use crate::text::short;
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
@@ -77,10 +78,9 @@ fn publication(visit: &Visit, one: &Published) -> Row {
         0 => format!("{} places changed", one.places),
         removed => format!("{} places changed, {removed} of them removed", one.places),
     };
-    let commit: String = one.commit.chars().take(10).collect();
     let cells = vec![
         Cell::time(Some(one.at), visit.now),
-        Cell::link(&format!("commit {commit}"), &visit.to(["rollouts", &one.commit])),
+        Cell::link(&format!("commit {}", short(&one.commit)), &visit.to(["rollouts", &one.commit])),
         Cell::Code(format!("{} {}", one.repository, one.branch)),
         Cell::Empty,
         Cell::Text(what),

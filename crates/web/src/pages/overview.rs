@@ -9,6 +9,7 @@ use hub_api::promotions::{PromotionStatus, Wait};
 use super::graph::{Given, Graph, Node};
 use crate::address::web_url;
 use crate::part::{Moment, Share};
+use crate::text::{count, short};
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
@@ -61,8 +62,8 @@ const LISTED: usize = 3;
 
 async fn overview(visit: &Visit) -> Result<OverviewPage<'_>, ClientError> {
     let environments = visit.api.environments(&visit.filter()).await?;
-    // A process that is only a hub has no promotions, and a reader of some workspaces may not see them: the graph has no edges then.
-    let promotions = visit.api.promotions().await.unwrap_or_default();
+    // A process that is only a hub has no promotions: the graph has no edges then.
+    let promotions = visit.api.promotions().await?;
     let given = environments.items.into_iter().map(|environment| {
         let promotion = promotions.iter().find(|one| one.environment == environment.name);
         let content = summary(visit, &environment, promotion);
@@ -87,8 +88,7 @@ fn summary(visit: &Visit, environment: &Environment, promotion: Option<&Promotio
     summary.moving = moving
         .map(|(subject, moving)| {
             let name = subject.subject.as_deref().unwrap_or("platform");
-            let revision: String = moving.revision.chars().take(10).collect();
-            format!("{name} {revision}")
+            format!("{name} {}", short(&moving.revision))
         })
         .collect();
     summary.waits = promotion.waits().map(|wait| waiting(visit, wait)).collect();
@@ -147,8 +147,7 @@ impl Summary {
     fn line(&self) -> String {
         match (self.moving.as_slice(), self.waits.len()) {
             ([], 0) => {
-                let number =
-                    |number, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+                let number = |number: i64, noun| count(number.unsigned_abs(), noun);
                 format!("{} · {}", number(self.targets, "target"), number(self.cluster_types, "cluster type"))
             }
             ([], 1) => "1 change waits".to_owned(),

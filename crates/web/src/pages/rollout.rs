@@ -12,6 +12,7 @@ use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 use super::deployments;
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
+use crate::text::short;
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(of): Path<String>, visit: Visit) -> Response {
@@ -48,8 +49,7 @@ impl List for RolloutEnvironments {
     }
 
     async fn fetch(&self, _: &Visit, _: &Page) -> Result<Slice<EnvironmentRollout>, ClientError> {
-        let hosts = None;
-        Ok(Slice::all(self.rollout.environments.clone()).share(Share::new(self.rollout.counts, hosts)))
+        Ok(Slice::all(self.rollout.environments.clone()).share(Share::new(self.rollout.counts, None)))
     }
 
     async fn head(&self, visit: &Visit, _: &Slice<EnvironmentRollout>) -> Result<Head, ClientError> {
@@ -71,7 +71,7 @@ impl List for RolloutEnvironments {
 /// What the rollout is about, as people say it.
 fn title(what: &RolloutOf) -> String {
     match what {
-        RolloutOf::Commit { commit, .. } => format!("commit {}", commit.chars().take(10).collect::<String>()),
+        RolloutOf::Commit { commit, .. } => format!("commit {}", short(commit)),
         RolloutOf::Version { workload, version, .. } => format!("{workload} {version}"),
         RolloutOf::Workload { workload, .. } => workload.clone(),
     }

@@ -9,6 +9,7 @@ use hub_api::rollouts::ListedRollout;
 
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
+use crate::text::short;
 use crate::visit::Visit;
 
 pub(crate) async fn page(visit: Visit) -> Response {
@@ -64,7 +65,7 @@ fn row(visit: &Visit, one: &ListedRollout) -> Row {
     let versions = names.join(", ");
     let cells = vec![
         Cell::Share(Share::new(one.counts, Some(&to))),
-        Cell::link(&one.commit.chars().take(10).collect::<String>(), &to),
+        Cell::link(&short(&one.commit), &to),
         Cell::time(Some(one.committed_on), visit.now),
         Cell::Text(versions),
         Cell::Text(one.places.to_string()),

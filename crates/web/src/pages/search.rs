@@ -2,11 +2,13 @@
 
 use askama::Template;
 use axum::response::Response;
+use futures_util::future::join_all;
 use hub_api::client::ClientError;
 use hub_api::compiled::{CompiledValue, CompiledValues, ValueQuery, ValueSetter};
 use hub_api::filter::Filter;
 use hub_api::search::{SearchGroup, SearchHit, SearchKind, SearchQuery};
 
+use crate::address::Address;
 use crate::source_link::SourceLink;
 use crate::text::{count, visible};
 use crate::visit::Visit;
@@ -26,6 +28,8 @@ struct SearchPage<'a> {
     words: String,
     groups: Vec<SearchGroup>,
     values: Vec<EnvironmentValues>,
+    /// The number of environments whose values were not searched.
+    unsearched: usize,
 }
 
 /// The values of an environment that match.
@@ -47,7 +51,7 @@ const ENVIRONMENTS: usize = 8;
 
 async fn search(visit: &Visit) -> Result<SearchPage<'_>, ClientError> {
     let words = visit.address.get("q").unwrap_or_default().trim().to_owned();
-    let mut page = SearchPage { visit, words, groups: Vec::new(), values: Vec::new() };
+    let mut page = SearchPage { visit, words, groups: Vec::new(), values: Vec::new(), unsearched: 0 };
     if page.words.is_empty() {
         return Ok(page);
     }
@@ -57,9 +61,10 @@ async fn search(visit: &Visit) -> Result<SearchPage<'_>, ClientError> {
     page.groups = visit.api.search(&query).await?.groups;
     if few.is_none() && visit.compiles {
         let environments = visit.api.environments(&Filter::default()).await?.items;
-        for environment in environments.into_iter().take(ENVIRONMENTS) {
-            page.values.extend(values(visit, environment.name, &page.words).await);
-        }
+        page.unsearched = environments.len().saturating_sub(ENVIRONMENTS);
+        let searched = environments.into_iter().take(ENVIRONMENTS);
+        let found = join_all(searched.map(|environment| values(visit, environment.name, &page.words))).await;
+        page.values = found.into_iter().flatten().collect();
     }
     Ok(page)
 }
@@ -86,10 +91,15 @@ impl SearchPage<'_> {
         Some(format!("{to}#values"))
     }
 
+    /// The environments whose values were not searched. None: all were.
+    fn not_searched(&self) -> Option<String> {
+        (self.unsearched > 0).then(|| count(self.unsearched as u64, "more environment"))
+    }
+
     /// The page of a hit.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     fn to(&self, kind: &SearchKind, hit: &SearchHit) -> String {
-        let of = |name: &str, value: &Option<String>, address: crate::address::Address| {
+        let of = |name: &str, value: &Option<String>, address: Address| {
             value.iter().fold(address, |address, value| address.with(name, value))
         };
         let name = hit.name.as_str();

@@ -12,6 +12,7 @@ use hub_api::publication::Role;
 
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
+use crate::text::short;
 use crate::visit::Visit;
 
 pub(crate) async fn page(Path(environment): Path<String>, visit: Visit) -> Response {
@@ -98,9 +99,7 @@ fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
         Cell::Text(content),
         Cell::code(one.version.as_deref()),
         Cell::code(one.config_version.as_deref()),
-        one.commit.as_deref().map_or(Cell::Empty, |commit| {
-            Cell::link(&commit.chars().take(10).collect::<String>(), &visit.to(["rollouts", commit]))
-        }),
+        one.commit.as_deref().map_or(Cell::Empty, |commit| Cell::link(&short(commit), &visit.to(["rollouts", commit]))),
         Cell::time(one.desired_since, visit.now),
     ];
     let key = names.map(|names| format!("{}/{}/{}", names.workspace, names.workload, names.target));
