@@ -3,15 +3,23 @@
 use delivery::promotion::controller::commit_move::{
     APPROVAL_LABEL, CommitMove, CommitProposals, Moved, Proposed, write,
 };
+use delivery::states::promoted_commit::PromotedCommit;
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;
+
+use testkit::chain::environment;
 
 use crate::chain::{Chain, name};
 
 /// Writes a commit into `prod`, and returns what was done.
 fn write_into(chain: &Chain, to: GitId, delivery: ChangeDelivery) -> String {
-    let (environment, promoted) = (&name("prod"), &chain.promoted("prod"));
+    write_after(chain, &chain.promoted("prod"), (to, delivery))
+}
+
+/// Writes a commit into `prod`, whose branch was read earlier, and returns what was done.
+fn write_after(chain: &Chain, promoted: &PromotedCommit, (to, delivery): (GitId, ChangeDelivery)) -> String {
+    let environment = &name("prod");
     let title = &format!("Promote {} to prod", to.short());
     let change = CommitMove { environment, promoted, to, delivery, title, body: "Why.", seconds: 2_000 };
     match write(&chain.access, Some(&chain.hosts), &change).unwrap() {
@@ -53,6 +61,21 @@ fn a_pull_request_follows_the_commit_that_is_promoted() {
     chain.merge(1);
     assert_eq!(chain.promoted("prod").commit, Some(third));
     assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "written");
+}
+
+#[test]
+fn a_pull_request_that_was_merged_in_the_meantime_is_not_opened_again() {
+    let mut chain = Chain::new(&["prod"]);
+    let second = chain.company.change_value("second");
+    let read = chain.promoted("prod");
+    let propose = |chain: &Chain| write_after(chain, &read, (second, ChangeDelivery::PullRequest));
+    assert_eq!(propose(&chain), "kalypso-promote/prod 1");
+    chain.merge(1);
+    assert_eq!(propose(&chain), "lost");
+    assert_eq!(chain.pull_requests().len(), 1);
+    // If a person takes the merge back, the commit is proposed again.
+    chain.company.write_environment("prod", &environment("prod", read.commit));
+    assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "kalypso-promote/prod 2");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use delivery::promotion::controller::command::Confirmed;
 use delivery::promotion::controller::published::PublicationFacts;
 use delivery::publication::publish::{Outcome, PublishOptions};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
+use delivery::sources::loaded::Loaded;
+use engine::compile::Compiled;
 use engine::promotion::step::Subject;
 use git::RepositoryUrl;
 use git::publish::ForeignCommits;
@@ -118,6 +120,22 @@ fn one_pull_request_is_opened_updated_and_left_when_it_is_merged() {
     hosted.world.change_value("2");
     assert_eq!(hosted.proposal(), "opened 2");
     assert!(hosted.last().title.contains(" on "), "{}", hosted.last().title);
+}
+
+#[test]
+fn a_pull_request_that_is_merged_during_a_publication_is_not_opened_again() {
+    let hosted = Hosted::new();
+    assert_eq!(hosted.proposal(), "opened 1");
+    // The branches were read before.
+    let merge = |_: &Loaded, _: &Compiled| {
+        if hosted.last().is_open() {
+            hosted.merge();
+        }
+    };
+    let outcome = hosted.world.try_publish(hosted.options(), None, &merge).unwrap();
+    assert_eq!(Hosted::described(&outcome), "none");
+    assert_eq!(hosted.proposal(), "none");
+    assert_eq!(hosted.pull_requests().len(), 1);
 }
 
 #[test]

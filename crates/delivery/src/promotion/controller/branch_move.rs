@@ -191,6 +191,8 @@ fn propose(
         Some((_, _, found)) if is_declined(&found, change.revision) => {
             return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
         }
+        // It was merged after the branch was read. What is merged already is not proposed again.
+        Some((_, _, found)) if is_merged(&found) && has_moved(repositories, change.head)? => return Ok(Moved::LostRace),
         Some((host, repository, found)) => withdraw_approval(host, &repository, (&found, change.revision))?,
         None => {}
     }
@@ -288,6 +290,15 @@ impl<'a> ProposingBranch<'a> {
 /// Whether a person closed a pull request with this revision without a merge.
 fn is_declined(found: &PullRequest, revision: &str) -> bool {
     found.state == PullRequestState::Closed && found.body.contains(&marker(revision))
+}
+
+fn is_merged(found: &PullRequest) -> bool {
+    matches!(found.state, PullRequestState::Merged { .. })
+}
+
+/// Whether a branch has another head than the one that was read.
+fn has_moved(repositories: &dyn Repositories, read: &Commit) -> Result<bool, RepositoryError> {
+    Ok(repositories.resolve(&read.url, &read.revision)?.id != read.id)
 }
 
 /// Removes the label that approves another revision, before the pull request gets this one. Hosts relate reviews to commits, but not labels.
