@@ -30,11 +30,7 @@ pub struct PromotionStatus {
 impl PromotionStatus {
     /// What its publication and the changes into it wait for.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
-        let of_subjects = self.subjects.iter().flat_map(|subject| {
-            let moving = subject.moving.iter().flat_map(|moving| &moving.waiting_for);
-            moving.chain(&subject.waiting_for)
-        });
-        self.waiting_for.iter().chain(of_subjects)
+        self.waiting_for.iter().chain(self.subjects.iter().flat_map(SubjectStatus::waits))
     }
 }
 
@@ -70,6 +66,17 @@ pub struct SubjectStatus {
 }
 
 impl SubjectStatus {
+    /// Whether it is about the releases of a workload. Values and applications may have the same name.
+    pub fn is_of_workload(&self, workload: &str) -> bool {
+        let is_of_releases = matches!(self.kind, SubjectKind::Release | SubjectKind::Workload);
+        is_of_releases && self.subject.as_deref() == Some(workload)
+    }
+
+    /// What its next step waits for.
+    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+        self.moving.iter().flat_map(|moving| &moving.waiting_for).chain(&self.waiting_for)
+    }
+
     /// A subject that has nothing yet.
     pub fn new(subject: Option<&str>, kind: SubjectKind) -> Self {
         Self {

@@ -1,15 +1,18 @@
 //! The progress of one rollout: of a workload, of a version of it, or of a commit.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use axum::extract::Path;
 use axum::response::Response;
 use hub_api::client::ClientError;
 use hub_api::deployments::Deployment;
 use hub_api::page::Page;
+use hub_api::promotions::{PromotionStatus, SubjectStatus, Wait};
 use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 
 use super::deployments;
+use crate::address::Address;
 use crate::list::{self, Head, List, Slice};
 use crate::part::{Cell, Row, Share};
 use crate::text::short;
@@ -19,8 +22,8 @@ pub(crate) async fn page(Path(of): Path<String>, visit: Visit) -> Response {
     if visit.address.get("show") == Some("hosts") {
         return list::answer(visit, RolloutHosts { of }).await;
     }
-    match visit.api.rollout(&of, &visit.filter(), visit.at).await {
-        Ok(rollout) => list::answer(visit, RolloutEnvironments { rollout }).await,
+    match environments(&visit, &of).await {
+        Ok(environments) => list::answer(visit, environments).await,
         Err(error) => visit.refuse(error.into()),
     }
 }
@@ -28,6 +31,28 @@ pub(crate) async fn page(Path(of): Path<String>, visit: Visit) -> Response {
 /// The environments of a rollout.
 struct RolloutEnvironments {
     rollout: Rollout,
+    /// What the workload waits for now, by environment. Empty at an earlier time.
+    waits: BTreeMap<String, Vec<Wait>>,
+}
+
+async fn environments(visit: &Visit, of: &str) -> Result<RolloutEnvironments, ClientError> {
+    let rollout = visit.api.rollout(of, &visit.filter(), visit.at).await?;
+    let promotions = if visit.at.is_none() { visit.api.promotions().await? } else { Vec::new() };
+    let waits = waits(&rollout.what, promotions);
+    Ok(RolloutEnvironments { rollout, waits })
+}
+
+/// What the workload of a rollout waits for before environments and in them.
+fn waits(what: &RolloutOf, promotions: Vec<PromotionStatus>) -> BTreeMap<String, Vec<Wait>> {
+    let (RolloutOf::Workload { workload, .. } | RolloutOf::Version { workload, .. }) = what else {
+        return BTreeMap::new();
+    };
+    let in_environment = |one: PromotionStatus| {
+        let subjects = one.subjects.iter().filter(|subject| subject.is_of_workload(workload));
+        let waits: Vec<_> = subjects.flat_map(SubjectStatus::waits).cloned().collect();
+        (one.environment, waits)
+    };
+    promotions.into_iter().map(in_environment).collect()
 }
 
 impl List for RolloutEnvironments {
@@ -41,6 +66,7 @@ impl List for RolloutEnvironments {
             "Environment",
             "Versions",
             "Other versions there",
+            "Waits for",
             "Pinned",
             "Desired since",
             "First to look at",
@@ -64,7 +90,8 @@ impl List for RolloutEnvironments {
     }
 
     fn row(&self, visit: &Visit, item: &EnvironmentRollout) -> Row {
-        row(visit, item)
+        let waits = self.waits.get(&item.environment).map_or(&[][..], Vec::as_slice);
+        row(visit, (&self.rollout.what, item), waits)
     }
 }
 
@@ -143,8 +170,8 @@ impl List for RolloutHosts {
     }
 }
 
-fn row(visit: &Visit, one: &EnvironmentRollout) -> Row {
-    let environment = visit.to(["environments", &one.environment]);
+fn row(visit: &Visit, (what, one): (&RolloutOf, &EnvironmentRollout), waits: &[Wait]) -> Row {
+    let environment = by_places(visit, what, &one.environment);
     let to = visit.address.clone().with("show", "hosts").with("environment", &one.environment);
     let attention = one.attention.first();
     let cells = vec![
@@ -152,9 +179,67 @@ fn row(visit: &Visit, one: &EnvironmentRollout) -> Row {
         Cell::link(&one.environment, &environment),
         Cell::code((!one.versions.is_empty()).then(|| one.versions.join(", "))),
         Cell::code((!one.instead.is_empty()).then(|| one.instead.join(", "))),
+        waiting(visit, (one, waits)),
         Cell::text((one.pinned > 0).then(|| one.pinned.to_string())),
         Cell::time(one.desired_since, visit.now),
         attention.map_or(Cell::Empty, |first| Cell::link(&first.host, &visit.to(["hosts", &first.host]))),
     ];
     Row { key: one.environment.clone(), cells }
+}
+
+/// The table of an environment, with the versions of the workload by cluster types. There, they can be grouped by any label.
+fn by_places(visit: &Visit, what: &RolloutOf, environment: &str) -> Address {
+    let table = visit.to(["environments", environment]);
+    match what {
+        RolloutOf::Commit { .. } => table,
+        RolloutOf::Workload { workspace, workload, .. } | RolloutOf::Version { workspace, workload, .. } => {
+            let table = table.with("workspace", workspace).with("workload", workload);
+            table.with("rows", "clusterType").with("columns", "version")
+        }
+    }
+}
+
+/// What an environment waits for, with a link to its promotions, which show the rings and the gates.
+fn waiting(visit: &Visit, (one, waits): (&EnvironmentRollout, &[Wait])) -> Cell {
+    let Some((first, others)) = waits.split_first() else { return Cell::Empty };
+    let text = match others.len() {
+        0 => first.text.clone(),
+        others => format!("{}, and {others} more", first.text),
+    };
+    Cell::link(&text, &visit.to(["environments", &one.environment, "promotion"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_api::promotions::SubjectKind;
+
+    use super::*;
+
+    fn subject(name: &str, kind: SubjectKind, text: &str) -> SubjectStatus {
+        let wait = Wait { text: text.to_owned(), ..Wait::default() };
+        SubjectStatus { waiting_for: vec![wait], ..SubjectStatus::new(Some(name), kind) }
+    }
+
+    #[test]
+    fn a_rollout_waits_for_what_its_workload_waits_for() {
+        let promotion = PromotionStatus {
+            environment: "prod".to_owned(),
+            before: Vec::new(),
+            after: Vec::new(),
+            evaluated_on: None,
+            problem: None,
+            waiting_for: vec![Wait::default()],
+            subjects: vec![
+                subject("till", SubjectKind::Release, "approval"),
+                subject("till", SubjectKind::Values, "values"),
+                subject("shop", SubjectKind::Release, "shop"),
+            ],
+        };
+        let [workspace, application, workload] = ["acme", "till", "till"].map(str::to_owned);
+        let of = RolloutOf::Workload { workspace, application, workload };
+        let found = waits(&of, vec![promotion.clone()]);
+        let texts: Vec<_> = found.get("prod").unwrap().iter().map(|wait| wait.text.as_str()).collect();
+        assert_eq!(texts, ["approval"]);
+        assert!(waits(&RolloutOf::default(), vec![promotion]).is_empty());
+    }
 }

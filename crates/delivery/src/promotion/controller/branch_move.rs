@@ -192,7 +192,9 @@ fn propose(
             return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
         }
         // It was merged after the branch was read. What is merged already is not proposed again.
-        Some((_, _, found)) if is_merged(&found) && has_moved(repositories, change.head)? => return Ok(Moved::LostRace),
+        Some((_, _, found)) if is_merged(&found) && has_moved(repositories, change.head)? => {
+            return Ok(Moved::LostRace);
+        }
         Some((host, repository, found)) => withdraw_approval(host, &repository, (&found, change.revision))?,
         None => {}
     }

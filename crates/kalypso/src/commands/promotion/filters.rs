@@ -52,7 +52,7 @@ pub(super) fn of_workload(mut graph: Vec<PromotionStatus>, workload: &str) -> Re
         });
     }
     for one in &mut graph {
-        one.subjects.retain(|subject| subject.subject.as_deref() == Some(workload));
+        one.subjects.retain(|subject| subject.is_of_workload(workload));
     }
     graph.retain(|one| !one.subjects.is_empty());
     Ok(graph)

@@ -189,7 +189,7 @@ pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> 
     for one in &mut graph {
         // These are about the whole environment.
         (one.problem, one.waiting_for) = (None, Vec::new());
-        one.subjects.retain(|subject| subject.subject.as_deref() == Some(workload) && is_open(subject));
+        one.subjects.retain(|subject| subject.is_of_workload(workload) && is_open(subject));
     }
     graph.retain(|one| !one.subjects.is_empty());
     let now = Timestamp::now();
