@@ -35,4 +35,5 @@ pub mod timestamp;
 pub mod tls;
 pub mod token;
 pub mod tokens;
+pub mod views;
 pub mod watches;

@@ -79,3 +79,12 @@ pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The maximum size of a webhook of a git host, in bytes: what GitHub sends for a push with many commits is below.
 pub const WEBHOOK_BYTES_MAX: usize = 5 << 20;
+
+/// The maximum number of views that a person keeps. More do not fit into a list that people read.
+pub const VIEWS_MAX: usize = 100;
+
+/// The maximum length of the name of a view, in characters.
+pub const VIEW_NAME_CHARACTERS_MAX: usize = 100;
+
+/// The maximum length of the address of a view, in characters. Addresses of pages with all filters are shorter.
+pub const VIEW_ADDRESS_CHARACTERS_MAX: usize = 2_000;

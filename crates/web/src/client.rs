@@ -1,8 +1,8 @@
-//! Queries to the API's router in the same process, with the credentials of a browser's request.
+//! Requests to the API's router in the same process, with the credentials of a browser's request.
 
 use axum::Router;
 use axum::body::{self, Body};
-use http::{HeaderMap, HeaderName, Request, header};
+use http::{HeaderMap, HeaderName, Method, Request, header, request};
 use hub_api::client::{ClientError, Transport, TransportAnswer};
 use tower::ServiceExt as _;
 
@@ -32,16 +32,11 @@ impl InProcess {
         }
         Self { api, headers: own }
     }
-}
 
-impl Transport for InProcess {
-    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<TransportAnswer, ClientError> {
+    async fn send(&self, request: request::Builder, body: Body) -> Result<TransportAnswer, ClientError> {
         let unexpected = |reason: String| ClientError::Unexpected { url: self.url(), reason };
-        let segments = ["api", "v1"].iter().chain(path).copied();
-        let address = Address::of(segments).with_all(parameters.iter().cloned());
-        let mut request =
-            Request::get(address.to_string()).body(Body::empty()).map_err(|error| unexpected(error.to_string()))?;
-        *request.headers_mut() = self.headers.clone();
+        let mut request = request.body(body).map_err(|error| unexpected(error.to_string()))?;
+        request.headers_mut().extend(self.headers.clone());
         let response = match self.api.clone().oneshot(request).await {
             Ok(response) => response,
             Err(error) => match error {},
@@ -49,6 +44,29 @@ impl Transport for InProcess {
         let status = response.status().as_u16();
         let body = body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
         Ok(TransportAnswer { status, body: body.map_err(|error| unexpected(error.to_string()))?.to_vec() })
+    }
+}
+
+/// The address of a route of the API.
+fn route(path: &[&str]) -> Address {
+    Address::of(["api", "v1"].iter().chain(path).copied())
+}
+
+impl Transport for InProcess {
+    async fn query(&self, path: &[&str], parameters: &[(String, String)]) -> Result<TransportAnswer, ClientError> {
+        let address = route(path).with_all(parameters.iter().cloned());
+        self.send(Request::get(address.to_string()), Body::empty()).await
+    }
+
+    async fn change(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<Vec<u8>>,
+    ) -> Result<TransportAnswer, ClientError> {
+        let request = Request::builder().method(method).uri(route(path).to_string());
+        let body = body.map_or_else(Body::empty, Body::from);
+        self.send(request.header(header::CONTENT_TYPE, "application/json"), body).await
     }
 
     fn url(&self) -> String {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::secret::{Secret, SecretSource};
-use reqwest::{StatusCode, Url, header};
+use reqwest::{Method, StatusCode, Url, header};
 use retry::{Jitter, RetryLimit, RetryPolicy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -161,6 +161,20 @@ impl Transport for HttpTransport {
             let Some(pause) = pause else { return self.answer(response).await };
             tokio::time::sleep(pause).await;
         }
+    }
+
+    async fn change(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<Vec<u8>>,
+    ) -> Result<TransportAnswer, ClientError> {
+        let request = self.client.request(method, self.url_of(path, &[])?);
+        let request = match body {
+            Some(body) => request.header(header::CONTENT_TYPE, JSON).body(body),
+            None => request,
+        };
+        self.answer(self.send(request).await?).await
     }
 
     fn url(&self) -> String {

@@ -8,6 +8,7 @@ mod promotions;
 mod queries;
 mod syncs;
 mod transport;
+mod views;
 
 use std::time::Duration;
 

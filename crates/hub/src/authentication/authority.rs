@@ -14,6 +14,7 @@ use crate::authentication::random_secret::RandomSecret;
 use crate::authentication::sessions::{self, SessionBasis, StoredSession};
 use crate::authentication::tokens::{self, Identity, Invalid, KnownToken};
 use crate::limits::{SESSION_SEEN_NOTED, SESSIONS_REMEMBERED_MAX, TOKEN_CACHE, TOKENS_REMEMBERED_MAX};
+use crate::management::views::ViewOwner;
 use crate::store::{Database, DatabaseError};
 
 /// Authenticates callers. Clones share the cache.
@@ -55,11 +56,27 @@ pub struct Authentication {
     pub proof: Proof,
 }
 
+impl Authentication {
+    /// The caller as the owner of views: the same person with a token, and in a session that began with it.
+    pub fn view_owner(&self) -> ViewOwner {
+        let basis = match &self.proof {
+            Proof::Token(basis) => Some(basis),
+            Proof::Session(session) => Some(&session.basis),
+            Proof::Open => None,
+        };
+        let issuer = match basis {
+            Some(SessionBasis::Claims(claims)) => claims.issuer.clone(),
+            Some(SessionBasis::Token { .. }) | None => String::new(),
+        };
+        ViewOwner { issuer, name: self.identity.name.clone() }
+    }
+}
+
 /// What a caller was authenticated by.
 #[derive(Clone, Debug)]
 pub enum Proof {
-    /// A token, of the hub or of the OIDC issuer.
-    Token,
+    /// A token, of the hub or of the OIDC issuer: what a session of its owner would refer to.
+    Token(SessionBasis),
     /// A session.
     Session(Box<StoredSession>),
     /// Nothing: the hub is open to its machine.
@@ -147,8 +164,8 @@ impl Authority {
             if !scheme.eq_ignore_ascii_case("bearer") {
                 return Err(AccessRefusal::Invalid("the header `Authorization` is not `Bearer TOKEN`".to_owned()));
             }
-            let AcceptedToken { identity, .. } = self.accept(token.trim()).await?;
-            return Ok(Authentication { identity, proof: Proof::Token });
+            let AcceptedToken { identity, basis, .. } = self.accept(token.trim()).await?;
+            return Ok(Authentication { identity, proof: Proof::Token(basis) });
         }
         match self.session(&credentials.cookies).await {
             Ok(authentication) => Ok(authentication),

@@ -9,6 +9,7 @@ use super::problem::{ProblemResponse, ProblemType};
 use super::{App, cookies};
 use crate::authentication::authority::{Authentication, Credentials, Proof};
 use crate::authentication::tokens::Identity;
+use crate::management::views::ViewOwner;
 use crate::questions::workspaces_of_workloads;
 
 /// A caller with any permission.
@@ -26,6 +27,10 @@ pub struct Reader(pub Identity);
 /// A caller that may read, possibly only some workspaces and environments: the handler has to apply that limit.
 #[derive(Clone, Debug)]
 pub(super) struct LimitedReader(pub(super) Identity);
+
+/// A caller that may read, as the owner of views.
+#[derive(Clone, Debug)]
+pub(super) struct Viewer(pub(super) ViewOwner);
 
 /// A caller that may change all data of the hub.
 #[derive(Clone, Debug)]
@@ -115,11 +120,27 @@ impl FromRequestParts<App> for LimitedReader {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let identity = identify(app, parts).await?;
-        if !identity.may_read() {
-            let hint = "`kalypso hub token create NAME --role reader` makes one";
-            return Err(ProblemResponse::new(ProblemType::Forbidden, "this token has no permission to read").hint(hint));
-        }
+        check_reader(&identity)?;
         Ok(Self(identity))
+    }
+}
+
+/// Checks that a caller may read.
+fn check_reader(identity: &Identity) -> Result<(), ProblemResponse> {
+    if identity.may_read() {
+        return Ok(());
+    }
+    let hint = "`kalypso hub token create NAME --role reader` makes one";
+    Err(ProblemResponse::new(ProblemType::Forbidden, "this token has no permission to read").hint(hint))
+}
+
+impl FromRequestParts<App> for Viewer {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
+        let authentication = authenticate(app, parts).await?;
+        check_reader(&authentication.identity)?;
+        Ok(Self(authentication.view_owner()))
     }
 }
 

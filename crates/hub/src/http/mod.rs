@@ -31,6 +31,7 @@ mod sign_in;
 mod submission;
 mod syncs;
 mod tokens;
+mod views;
 mod watches;
 
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use super::App;
 use super::operations::Routes;
 use super::{
     audit, compiled, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions,
-    reports, rules, sessions, sign_in, syncs, tokens, watches,
+    reports, rules, sessions, sign_in, syncs, tokens, views, watches,
 };
 
 /// The path of the description.
@@ -37,6 +37,7 @@ pub(super) fn routes() -> Routes {
         tokens::routes,
         sessions::routes,
         sign_in::routes,
+        views::routes,
         hosts::routes,
         audit::routes,
         otlp::routes,

@@ -32,7 +32,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
 )]
 async fn state(Authenticated(Authentication { identity, proof }): Authenticated) -> Json<SessionState> {
     let (authentication, session) = match proof {
-        Proof::Token => (AuthenticationMethod::Token, None),
+        Proof::Token(_) => (AuthenticationMethod::Token, None),
         Proof::Session(session) => (AuthenticationMethod::Session, Some(session)),
         Proof::Open => (AuthenticationMethod::Open, None),
     };

@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 58] = [
+const QUESTIONS: [(&str, &str); 59] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -188,6 +188,7 @@ const QUESTIONS: [(&str, &str); 58] = [
     ("/api/v1/caller", ""),
     ("/api/v1/session", ""),
     ("/api/v1/sessions", ""),
+    ("/api/v1/views", ""),
     ("/api/v1/sign-in", ""),
     ("/healthz", ""),
     ("/livez", ""),
@@ -270,9 +271,15 @@ async fn answers_are_as_described_and_have_no_other_fields() {
     let promotions = ["/api/v1/promotions/{environment}", "/api/v1/promotions/{environment}/commands"];
     let of_service = ["/api/v1/sync", "/api/v1/syncs/{environment}"];
     let first = ["/api/v1/confirmations", "/api/v1/events"];
-    let expected =
-        [&first[..], &of_hosts[..], &promotions, &["/api/v1/refresh"], &of_service[..], &["/api/v1/tokens/{name}"]]
-            .concat();
+    let expected = [
+        &first[..],
+        &of_hosts[..],
+        &promotions,
+        &["/api/v1/refresh"],
+        &of_service[..],
+        &["/api/v1/tokens/{name}", "/api/v1/views/{name}"],
+    ]
+    .concat();
     assert_eq!(left, expected);
 }
 

@@ -25,6 +25,7 @@ mod sign_in;
 mod statuses;
 mod stopping;
 mod syncs;
+mod views;
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -66,6 +66,10 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/caller", Limited(&["/api/v1/caller"])),
     ("get", "/api/v1/session", Limited(&["/api/v1/session"])),
     ("get", "/api/v1/sign-in", Open),
+    // They are of the caller alone, whatever its reach.
+    ("get", "/api/v1/views", Limited(&["/api/v1/views"])),
+    ("put", "/api/v1/views/{name}", Limited(&[])),
+    ("delete", "/api/v1/views/{name}", Limited(&[])),
     ("get", "/api/v1/sessions", Refused),
     ("delete", "/api/v1/sessions", Refused),
     ("get", "/api/v1/rules", Refused),

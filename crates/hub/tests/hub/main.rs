@@ -44,6 +44,7 @@ mod sessions;
 mod staying;
 mod store;
 mod tokens;
+mod views;
 mod workloads;
 
 fn main() {
@@ -83,6 +84,7 @@ fn main() {
         store::trials(),
         ranges::trials(),
         tokens::trials(),
+        views::trials(),
         workloads::trials(),
     ];
     let trials: Vec<Trial> = modules.into_iter().flatten().collect();

@@ -28,6 +28,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/openapi/openap
         (name = "Compiled environments", description = "Why assignments exist, where their values come from, which files they have, and what is wrong. The service answers these questions from the sources of the environment, on any replica; `sources` names their commits. A process that is only a hub answers 404. Answers have an `ETag`."),
         (name = "Service", description = "The environments of the service: their syncs, plans and pull requests; and the promotions between them."),
         (name = "Management", description = "Tokens, sessions, hosts and the audit log. For the roles `manage` and `admin`; the audit log records all changes."),
+        (name = "Views", description = "The views that people keep: addresses of pages, each with a name. Each person has their own."),
         (name = "Operation", description = "Health and metrics of the hub, for its operators."),
     ),
     modifiers(&Schemes),
