@@ -56,6 +56,18 @@ async fn pages_are_accessible_and_fit_at_every_size_and_with_all_preferences() {
     if axe.is_none() {
         println!("skipped: the rules of axe-core; the variable KALYPSO_AXE does not name their folder");
     }
+    // With a favourite, each page has one more navigation, and the account a list.
+    browser
+        .driver
+        .find(By::Css(".keep [name=name]"))
+        .await
+        .unwrap()
+        .send_keys("Drift of prod ".repeat(7))
+        .await
+        .unwrap();
+    browser.driver.find(By::Css(".keep [type=checkbox]")).await.unwrap().click().await.unwrap();
+    browser.driver.find(By::Css(".keep button")).await.unwrap().click().await.unwrap();
+    browser.wait_for("document.querySelector('.views [aria-current]')?.textContent.startsWith('Drift')").await.unwrap();
     for path in KINDS {
         browser.driver.goto(site.url(path)).await.unwrap();
         let faults = browser.faults(axe.as_deref()).await.unwrap();

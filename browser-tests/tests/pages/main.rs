@@ -8,6 +8,7 @@ mod crawl;
 mod downloads;
 mod hostile;
 mod roles;
+mod views;
 
 use std::net::SocketAddr;
 

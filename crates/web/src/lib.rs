@@ -22,7 +22,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use http::{Method, StatusCode, header};
 use tower::ServiceExt as _;
 
@@ -64,6 +64,9 @@ pub fn with_pages(api: Router, compiles: bool) -> Router {
         .route("/search", get(pages::search::page))
         .route("/audit", get(pages::audit::page))
         .route("/account", get(pages::account::page))
+        .route("/views/keep", post(pages::views::keep))
+        .route("/views/change", post(pages::views::change))
+        .route("/views/remove", post(pages::views::remove))
         .route("/sign-in", get(pages::sign_in::page))
         .route("/assets/{digest}/{name}", get(assets::asset))
         .layer(middleware::from_fn(unchanged))

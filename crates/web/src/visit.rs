@@ -3,14 +3,15 @@
 use askama::Template;
 use axum::extract::{FromRequestParts, OriginalUri};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use http::StatusCode;
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use hub_api::client::{Client, ClientError};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::sessions::{AuthenticationMethod, SessionState};
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::Scope;
+use hub_api::views::KeptView;
 use serde::de::DeserializeOwned;
 
 use crate::Site;
@@ -28,6 +29,9 @@ struct RefusedPage<'a> {
     refusal: &'a Refusal,
 }
 
+/// The number of favourites in the navigation: more would push the page away.
+const FAVOURITES_SHOWN: usize = 12;
+
 /// A request for a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Visit {
@@ -37,6 +41,8 @@ pub(crate) struct Visit {
     pub(crate) compiles: bool,
     /// The reader.
     pub(crate) caller: SessionState,
+    /// The views that the reader keeps, the favourites first.
+    pub(crate) views: Vec<KeptView>,
     /// The address of this page.
     pub(crate) address: Address,
     /// The time of the state that the page shows. None: now.
@@ -54,8 +60,13 @@ impl Visit {
     /// The visit of a request. The error is the response for requests without a page: the reader has to sign in, or the API does not answer.
     pub(crate) async fn new(parts: &Parts, site: Site) -> Result<Self, Response> {
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
-        let address = Address::from_encoded(uri.path(), uri.query().unwrap_or_default());
-        let (api, compiles) = (Client::over(InProcess::new(site.api, &parts.headers)), site.compiles);
+        Self::of((uri.path(), uri.query().unwrap_or_default()), &parts.headers, site).await
+    }
+
+    /// The visit of the page with a path and a query, with the credentials in the headers of a request. The error is as for [`Self::new`].
+    pub(crate) async fn of((path, query): (&str, &str), headers: &HeaderMap, site: Site) -> Result<Self, Response> {
+        let address = Address::from_encoded(path, query);
+        let (api, compiles) = (Client::over(InProcess::new(site.api, headers)), site.compiles);
         let caller = match api.session().await {
             Ok(caller) => caller,
             Err(ClientError::Refused { status: 401, .. }) => {
@@ -65,6 +76,7 @@ impl Visit {
         };
         let at = address.get("at").map(str::parse::<Timestamp>);
         let visit = Self {
+            views: views(&api).await,
             api,
             compiles,
             caller,
@@ -72,7 +84,7 @@ impl Visit {
             around: Around::default(),
             shows_present_instead: false,
             now: Timestamp::now(),
-            path: uri.path().to_owned(),
+            path: path.to_owned(),
             address,
         };
         match at {
@@ -135,6 +147,26 @@ impl Visit {
         is_open || self.caller.grants.iter().any(|grant| matches!(grant, Scope::Manage | Scope::Admin))
     }
 
+    /// The favourites among the views of the reader, as many as the navigation shows.
+    pub(crate) fn favourites(&self) -> Vec<&KeptView> {
+        self.views.iter().filter(|view| view.favourite).take(FAVOURITES_SHOWN).collect()
+    }
+
+    /// The address under which this page is kept: a list from its first page on.
+    pub(crate) fn kept_address(&self) -> String {
+        self.address.clone().without("cursor").to_string()
+    }
+
+    /// The views of this page.
+    pub(crate) fn kept_here(&self) -> Vec<&KeptView> {
+        self.views.iter().filter(|view| self.is_kept_as(view)).collect()
+    }
+
+    /// Whether a view is this page.
+    pub(crate) fn is_kept_as(&self, view: &KeptView) -> bool {
+        view.address == self.kept_address()
+    }
+
     /// Whether this is a page of a part of the navigation.
     pub(crate) fn is_in(&self, name: &str) -> bool {
         let first = self.path.split('/').nth(1).unwrap_or_default();
@@ -171,8 +203,20 @@ impl Visit {
     pub(crate) fn refuse(&self, refusal: Refusal) -> Response {
         let has_filter = refusal.status.is_client_error() && self.address.parameters().next().is_some();
         let wider = has_filter.then(|| Address::from_encoded(&self.path, "").to_string());
-        let refusal = Refusal { wider, ..refusal };
-        respond(refusal.status, &RefusedPage { visit: self, refusal: &refusal })
+        self.show(&Refusal { wider, ..refusal })
+    }
+
+    /// The response for a change that is refused. A reader whose session has ended signs in, and returns to this page.
+    pub(crate) fn refuse_change(&self, title: &'static str, error: ClientError) -> Response {
+        match error {
+            ClientError::Refused { status: 401, .. } => sign_in(&self.address),
+            ClientError::Refused { status: 400..=499, .. } => self.show(&Refusal { title, ..Refusal::from(error) }),
+            error => self.show(&Refusal::from(error)),
+        }
+    }
+
+    fn show(&self, refusal: &Refusal) -> Response {
+        respond(refusal.status, &RefusedPage { visit: self, refusal })
     }
 
     /// The response for the result of a page.
@@ -181,6 +225,17 @@ impl Visit {
             Ok(page) => respond(StatusCode::OK, &page),
             Err(ClientError::Refused { status: 401, .. }) => sign_in(&self.address),
             Err(error) => self.refuse(Refusal::from(error)),
+        }
+    }
+}
+
+/// The views of the reader. A page is useful without them: a caller that may not read has none, and they may not be known at the moment.
+async fn views(api: &Client<InProcess>) -> Vec<KeptView> {
+    match api.views().await {
+        Ok(views) => views.items,
+        Err(error) => {
+            tracing::debug!(%error, "a page is shown without the views of its reader");
+            Vec::new()
         }
     }
 }

@@ -21,4 +21,5 @@ pub(crate) mod rollouts;
 pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod targets;
+pub(crate) mod views;
 pub(crate) mod why_not;
