@@ -6,7 +6,9 @@
 mod address;
 mod assets;
 mod client;
+mod conditions;
 mod fact;
+mod grid;
 mod list;
 mod pages;
 mod part;
