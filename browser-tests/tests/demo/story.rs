@@ -66,7 +66,7 @@ pub(crate) fn with_pointer() {
 }
 
 /// The pages that only a service has, or that the demo fills.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 11] = [
     "environments/stage",
     "environments/stage?rows=target&columns=state",
     "environments/stage/promotion",
@@ -76,6 +76,8 @@ const PAGES: [&str; 9] = [
     "environments/stage/contract",
     "environments/stage/why-not?target=checkout-eu&place=hamburg-edge",
     "search?q=checkout",
+    "workloads/checkout",
+    "places/hamburg-edge?environment=stage",
 ];
 
 pub(crate) fn accessible() {
@@ -96,6 +98,10 @@ pub(crate) fn accessible() {
             let faults = browser.faults(axe.as_deref()).await.unwrap();
             assert!(faults.is_empty(), "{path}: {faults:#?}");
         }
+        // The hub names targets without their workload, assignments with it.
+        browser.driver.goto(start.join("places/hamburg-edge?environment=stage").unwrap().as_str()).await.unwrap();
+        let link = "document.querySelector('#targets a[href$=\"/assignments/hamburg-edge/checkout-eu\"]') !== null";
+        browser.wait_for(link).await.unwrap();
     });
 }
 

@@ -29,7 +29,7 @@ async fn signed_in(site: &Site) -> Option<Browser> {
 }
 
 /// One page of each kind.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 20] = [
     "/",
     "/environments/prod",
     "/deployments",
@@ -41,6 +41,10 @@ const KINDS: [&str; 16] = [
     "/history",
     "/compare?from=stage&to=prod",
     "/environments/prod/targets",
+    "/workloads/till",
+    "/workloads/till?workspace=shop&columns=hostLabel:ring",
+    "/places/west-edge",
+    "/places/west-edge?environment=prod",
     "/account",
     "/search?q=prod",
     "/search?q=nothing",

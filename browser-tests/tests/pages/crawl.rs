@@ -67,9 +67,17 @@ async fn every_link_leads_to_a_page() {
         }
     }
     let paths: BTreeSet<_> = pages.iter().map(|page| page.path.split('?').next().unwrap()).collect();
-    for expected in
-        ["/environments/prod", "/hosts/prod-11", "/rollouts/till", "/history", "/drift", "/deployments", "/account"]
-    {
+    for expected in [
+        "/environments/prod",
+        "/hosts/prod-11",
+        "/workloads/till",
+        "/places/west-edge",
+        "/rollouts/till",
+        "/history",
+        "/drift",
+        "/deployments",
+        "/account",
+    ] {
         assert!(paths.contains(expected), "{expected} is not linked: {paths:?}");
     }
 }
@@ -78,13 +86,29 @@ async fn every_link_leads_to_a_page() {
 async fn pages_that_do_not_exist_say_so_to_people_and_to_programs() {
     let site = company().await;
     let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
-    for path in ["/nowhere", "/environments/nowhere", "/deployments?workload=nothing", "/rollouts/nothing"] {
+    for path in [
+        "/nowhere",
+        "/environments/nowhere",
+        "/deployments?workload=nothing",
+        "/rollouts/nothing",
+        "/workloads/nothing",
+        "/workloads/till?workspace=nothing",
+        "/workloads/till?columns=hostLabel:nothing",
+        "/places/nothing",
+        "/places/west-edge?environment=nothing",
+    ] {
         let page = site.page(path, &reader).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.html.contains("Not found, or not permitted") || path == "/nowhere", "{path}: {}", page.html);
         check_without_inline(&page);
     }
-    for path in ["/drift?at=yesterday", "/history?since=soon", "/deployments?status=bad", "/drift?format=xml"] {
+    for path in [
+        "/drift?at=yesterday",
+        "/history?since=soon",
+        "/deployments?status=bad",
+        "/drift?format=xml",
+        "/workloads/till?columns=colour",
+    ] {
         assert_eq!(site.page(path, &reader).await.status, StatusCode::BAD_REQUEST, "{path}");
     }
 }
@@ -133,9 +157,15 @@ async fn a_page_that_did_not_change_is_not_sent_again() {
 async fn pages_without_a_past_say_that_they_show_the_present() {
     let site = company().await;
     let reader = site.token("reader", Scope::Read(Reach::ALL)).await;
-    for (path, has_past) in
-        [("/drift", false), ("/rollouts", false), ("/", false), ("/deployments", true), ("/history", true)]
-    {
+    for (path, has_past) in [
+        ("/drift", false),
+        ("/rollouts", false),
+        ("/", false),
+        ("/deployments", true),
+        ("/history", true),
+        ("/workloads/till", true),
+        ("/places/west-edge", true),
+    ] {
         let page = site.page(&format!("{path}?at=2030-01-01T00:00:00Z"), &reader).await;
         assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.html);
         assert_eq!(page.html.contains("it shows the present"), !has_past, "{path}");

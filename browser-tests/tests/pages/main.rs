@@ -7,8 +7,11 @@ mod browser;
 mod crawl;
 mod downloads;
 mod hostile;
+mod places;
 mod roles;
+mod tables;
 mod views;
+mod workloads;
 
 use std::net::SocketAddr;
 
@@ -91,11 +94,16 @@ impl Site {
 
     /// Makes content desired at a place of an environment: of the platform, for one target.
     async fn publish(&self, environment: &str, names: &Names) {
+        self.publish_on(environment, names, "2026-11-21T13:44:01Z").await;
+    }
+
+    /// The same with the time of the commit. A later commit replaces what an earlier one made desired.
+    async fn publish_on(&self, environment: &str, names: &Names, committed_on: &str) {
         let body = json!({
             "repository": "https://git.example/acme/gitops", "branch": environment, "commit": names.commit,
-            "committedOn": "2026-11-21T13:44:01Z",
+            "committedOn": committed_on,
             "places": [{
-                "path": format!("{}/{}", names.cluster_type, names.target), "tree": "a".repeat(40), "role": "platform",
+                "path": format!("{}/{}", names.cluster_type, names.target), "tree": names.commit, "role": "platform",
                 "environment": environment, "clusterType": names.cluster_type, "configVersion": names.version,
                 "targets": [{
                     "workspace": names.workspace, "application": "shop", "workload": names.workload, "name": names.target,

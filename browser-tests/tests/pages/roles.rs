@@ -3,8 +3,8 @@
 use hub_api::tokens::{Reach, Scope};
 use reqwest::StatusCode;
 
-use super::company;
 use super::crawl::crawl;
+use super::{Names, company};
 
 #[tokio::test]
 async fn no_page_fails_for_a_role_and_none_names_what_is_out_of_reach() {
@@ -35,12 +35,21 @@ async fn no_page_fails_for_a_role_and_none_names_what_is_out_of_reach() {
 #[tokio::test]
 async fn unknown_and_forbidden_pages_are_the_same() {
     let site = company().await;
+    // A cluster type that only another workspace uses.
+    site.publish("prod", &Names { cluster_type: "north".to_owned(), ..Names::new("web", "site", 7) }).await;
     let shop = site.token("shop", Scope::Read(Reach { workspaces: vec!["shop".into()], ..Reach::ALL })).await;
     let stage = site.token("stage", Scope::Read(Reach { environments: vec!["stage".into()], ..Reach::ALL })).await;
     let checks = [
         (&shop, "/rollouts/site", "site", "/rollouts/sits", "sits"),
         (&shop, "/deployments?workload=site", "site", "/deployments?workload=sits", "sits"),
         (&shop, "/deployments?workspace=web", "web", "/deployments?workspace=wet", "wet"),
+        (&shop, "/workloads/site", "site", "/workloads/sits", "sits"),
+        (&shop, "/workloads/till?workspace=web", "web", "/workloads/till?workspace=wet", "wet"),
+        (&shop, "/places/north", "north", "/places/nortn", "nortn"),
+        (&stage, "/workloads/site", "site", "/workloads/sits", "sits"),
+        (&stage, "/workloads/till?environment=prod", "prod", "/workloads/till?environment=pros", "pros"),
+        (&stage, "/places/prod-10", "prod-10", "/places/pros-10", "pros-10"),
+        (&stage, "/places/west-edge?environment=prod", "prod", "/places/west-edge?environment=pros", "pros"),
         (&stage, "/environments/prod", "prod", "/environments/pros", "pros"),
         (&stage, "/hosts/prod-10", "prod-10", "/hosts/pros-10", "pros-10"),
         (&stage, "/drift?environment=prod", "prod", "/drift?environment=pros", "pros"),

@@ -56,6 +56,8 @@ pub fn with_pages(api: Router, compiles: bool) -> Router {
         .route("/environments/{environment}/contract", get(pages::contract::page))
         .route("/environments/{environment}/findings", get(pages::findings::page))
         .route("/environments/{environment}/why-not", get(pages::why_not::page))
+        .route("/workloads/{workload}", get(pages::workload::page))
+        .route("/places/{place}", get(pages::place::page))
         .route("/deployments", get(pages::deployments::page))
         .route("/hosts/{host}", get(pages::host::page))
         .route("/rollouts", get(pages::rollouts::page))

@@ -131,6 +131,16 @@ impl Visit {
         }
     }
 
+    /// The page of a workload, at the same time.
+    pub(crate) fn to_workload(&self, workspace: &str, workload: &str) -> Address {
+        self.to(["workloads", workload]).with("workspace", workspace)
+    }
+
+    /// The page of a cluster type or a cluster in an environment, at the same time.
+    pub(crate) fn to_place(&self, environment: &str, place: &str) -> Address {
+        self.to(["places", place]).with("environment", environment)
+    }
+
     /// The address of a page of the navigation, at the same time.
     pub(crate) fn nav(&self, name: &str) -> String {
         self.to((!name.is_empty()).then_some(name)).to_string()
@@ -170,7 +180,8 @@ impl Visit {
     /// Whether this is a page of a part of the navigation.
     pub(crate) fn is_in(&self, name: &str) -> bool {
         let first = self.path.split('/').nth(1).unwrap_or_default();
-        first == name || (first == "environments" && name.is_empty()) || (first == "hosts" && name == "deployments")
+        let is_of_overview = ["environments", "workloads", "places"].contains(&first) && name.is_empty();
+        first == name || is_of_overview || (first == "hosts" && name == "deployments")
     }
 
     /// The filter of the page: the parameters of its address with the names of the API.

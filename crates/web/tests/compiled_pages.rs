@@ -35,6 +35,12 @@ impl FakeApi {
         Self(answers.chain([session]).collect())
     }
 
+    /// The same API with an answer at another path below `/api/v1`.
+    fn with(mut self, path: &str, answer: Json) -> Self {
+        self.0.insert(format!("/api/v1/{path}"), answer);
+        self
+    }
+
     /// The page at an address: its status, and its HTML.
     async fn page(self, address: &str) -> (StatusCode, String) {
         let answers = Arc::new(self.0);
@@ -96,6 +102,46 @@ async fn assignments_are_listed_with_their_conditions() {
         "{}",
         page.1
     );
+}
+
+fn assignments(place: &str, target: &str) -> Json {
+    let item = json!({"place": place, "clusterType": "large", "cluster": place, "target": target, "workload": "till",
+        "workspace": hostile(), "folder": null, "configVersion": null, "release": null, "isFailing": false, "findings": 0,
+        "policies": [], "releasePins": []});
+    json!({"items": [item], "total": 1, "all": 1, "failing": 0, "next": null})
+}
+
+#[tokio::test]
+async fn a_workload_leads_to_its_contract_and_assignments_in_each_environment() {
+    let counts = json!({"expected": 1, "succeeded": 0, "failed": 1, "inProgress": 0, "silent": 0, "outdated": 0,
+        "neverReported": 0, "succeededButSilent": 0, "succeededWithoutHeartbeat": 0});
+    let group = |value: &str| json!({"value": value, "counts": counts});
+    let table = json!({"rows": [group("prod"), group(&hostile())], "columns": [group("prod")],
+        "cells": [{"row": 0, "column": 0, "counts": counts}], "total": counts, "rowCount": 2, "columnCount": 1,
+        "otherRows": counts, "otherColumns": counts});
+    let nothing = json!({"items": []});
+    let api = FakeApi::new([]).with("counts", table).with("targets", nothing.clone()).with("deployments", nothing);
+    let page = api.page("/workloads/till?workspace=shop").await;
+    check_escaped(&page);
+    for link in [
+        "/environments/prod/contract?workspace=shop&#38;workload=till",
+        "/environments/prod/assignments?workspace=shop&#38;workload=till",
+    ] {
+        assert!(page.1.contains(&format!("href=\"{link}\"")), "{link}: {}", page.1);
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_that_has_not_reported_is_known_by_its_assignments() {
+    let api = || FakeApi::new([("assignments", assignments("dallas", "till-eu"))]);
+    let page = api().page("/places/dallas?environment=prod").await;
+    check_escaped(&page);
+    for text in ["<h1>dallas in prod</h1>", "href=\"/environments/prod/assignments/dallas/till-eu\"", "place=dallas"] {
+        assert!(page.1.contains(text), "{text}: {}", page.1);
+    }
+    // Without an environment, there is nothing to ask.
+    let (status, html) = api().page("/places/dallas").await;
+    assert!(status == StatusCode::NOT_FOUND && html.contains("Not found, or not permitted"), "{html}");
 }
 
 #[tokio::test]

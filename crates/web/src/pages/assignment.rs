@@ -135,7 +135,10 @@ fn about(one: &ExplainedAssignment) -> Vec<(&'static str, String)> {
 fn links(visit: &Visit, environment: &str, one: &ExplainedAssignment) -> Vec<(String, String)> {
     let contract = visit.to(["environments", environment, "contract"]).with("workload", &one.workload);
     let hosts = visit.to(["deployments"]).with("environment", environment).with("workload", &one.workload);
+    let place = one.cluster.as_ref().unwrap_or(&one.cluster_type);
     vec![
+        ("Workload".to_owned(), visit.to_workload(&one.workspace, &one.workload).to_string()),
+        (visible(place), visit.to_place(environment, place).to_string()),
         ("All assignments".to_owned(), visit.to(["environments", environment, "assignments"]).to_string()),
         ("Contract of the workload".to_owned(), contract.to_string()),
         ("Hosts".to_owned(), hosts.to_string()),

@@ -32,9 +32,7 @@ impl List for Assignments {
         &["workspace", "workload", "target", "clusterType", "place", "policy", "placeSelector", "targetSelector"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        let names =
-            ["Assignment", "Workload", "Workspace", "Release", "Configuration", "Policies", "Findings", "Files"];
-        list::columns(&names)
+        columns()
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<CompiledAssignment>, ClientError> {
@@ -54,44 +52,58 @@ impl List for Assignments {
         let to = |page: &[&str]| {
             visit.to(["environments", &self.environment].into_iter().chain(page.iter().copied())).to_string()
         };
+        let place = self.query.place.as_ref().or(self.query.cluster_type.as_ref());
+        let mut links = vec![
+            failing,
+            ("Why is something not here?".to_owned(), to(&["why-not"])),
+            ("Findings".to_owned(), to(&["findings"])),
+            (visible(&self.environment), to(&[])),
+        ];
+        links.extend(place.map(|name| (visible(name), visit.to_place(&self.environment, name).to_string())));
         Ok(Head {
             title: format!("Assignments of {}", visible(&self.environment)),
             about: "What is desired where: each row is a deployment target at a cluster type or a cluster.",
             empty: "No policy assigns a deployment target here.",
-            links: vec![
-                failing,
-                ("Why is something not here?".to_owned(), to(&["why-not"])),
-                ("Findings".to_owned(), to(&["findings"])),
-                (visible(&self.environment), to(&[])),
-            ],
+            links,
             share: None,
         })
     }
 
     fn row(&self, visit: &Visit, one: &CompiledAssignment) -> Row {
-        let to = visit.to(["environments", &self.environment, "assignments", &one.place, &one.target]);
-        let name = format!("{}/{}", one.place, one.target);
-        let findings = match one.findings {
-            0 => Cell::Empty,
-            number => Cell::link(&count(number as u64, "finding"), &to),
-        };
-        let files = if one.is_failing {
-            Cell::Text("none: it has errors".to_owned())
-        } else {
-            Cell::code(one.folder.as_deref().map(visible))
-        };
-        let cells = vec![
-            Cell::link(&visible(&name), &to),
-            Cell::link(&visible(&one.workload), &visit.to(["rollouts", &one.workload])),
-            Cell::Text(visible(&one.workspace)),
-            Cell::code(one.release.as_deref().map(visible)),
-            Cell::code(one.config_version.as_deref().map(visible)),
-            Cell::Text(visible(one.policies.join(", "))),
-            findings,
-            files,
-        ];
-        Row { key: visible(&name), cells }
+        row(visit, &self.environment, one)
     }
+}
+
+/// The columns of [`row`].
+pub(super) fn columns() -> Vec<Cow<'static, str>> {
+    let names = ["Assignment", "Workload", "Workspace", "Release", "Configuration", "Policies", "Findings", "Files"];
+    list::columns(&names)
+}
+
+/// The row of an assignment.
+pub(super) fn row(visit: &Visit, environment: &str, one: &CompiledAssignment) -> Row {
+    let to = visit.to(["environments", environment, "assignments", &one.place, &one.target]);
+    let name = format!("{}/{}", one.place, one.target);
+    let findings = match one.findings {
+        0 => Cell::Empty,
+        number => Cell::link(&count(number as u64, "finding"), &to),
+    };
+    let files = if one.is_failing {
+        Cell::Text("none: it has errors".to_owned())
+    } else {
+        Cell::code(one.folder.as_deref().map(visible))
+    };
+    let cells = vec![
+        Cell::link(&visible(&name), &to),
+        Cell::link(&visible(&one.workload), &visit.to_workload(&one.workspace, &one.workload)),
+        Cell::Text(visible(&one.workspace)),
+        Cell::code(one.release.as_deref().map(visible)),
+        Cell::code(one.config_version.as_deref().map(visible)),
+        Cell::Text(visible(one.policies.join(", "))),
+        findings,
+        files,
+    ];
+    Row { key: visible(&name), cells }
 }
 
 fn query(visit: &Visit) -> AssignmentQuery {

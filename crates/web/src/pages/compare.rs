@@ -77,7 +77,7 @@ fn row(visit: &Visit, one: &ComparedTarget) -> Row {
         0 => format!("equal for {} cluster types", one.config_same),
         differing => format!("differs for {differing} cluster types"),
     };
-    let workload = Cell::link(&one.workload, &visit.to(["rollouts", &one.workload]).with("workspace", &one.workspace));
+    let workload = Cell::link(&one.workload, &visit.to_workload(&one.workspace, &one.workload));
     let target = one.from.as_ref().or(one.to.as_ref()).map_or("", |side| side.target.as_str());
     let mut cells = vec![workload, Cell::Text(target.to_owned())];
     cells.extend(side(&one.from));

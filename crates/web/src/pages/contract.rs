@@ -9,6 +9,7 @@ use hub_api::compiled::{
 };
 
 use super::compiled::commits;
+use crate::address::Address;
 use crate::fact::Fact;
 use crate::text::{count, visible};
 use crate::visit::Visit;
@@ -32,6 +33,8 @@ struct ShownContract {
     workspace: String,
     /// The page with the details of this workload only.
     to: String,
+    /// The page of the workload.
+    workload: String,
     about: String,
     counts: ValueCounts,
     values: Vec<ShownAsked>,
@@ -67,7 +70,7 @@ async fn contract(visit: &Visit, environment: String) -> Result<ContractPage<'_>
     Ok(ContractPage {
         visit,
         title: visible(&environment),
-        workloads: workloads.map(|one| shown(one, here.clone().with("workload", &one.workload).to_string())).collect(),
+        workloads: workloads.map(|one| shown(visit, &here, one)).collect(),
         unused: environments.iter().flat_map(|one| &one.unused).map(given).collect(),
         unused_count: environments.iter().map(|one| one.unused_count).sum(),
         commits: commits(&found.sources),
@@ -86,14 +89,15 @@ impl ContractPage<'_> {
     }
 }
 
-fn shown(one: &ContractWorkload, to: String) -> ShownContract {
+fn shown(visit: &Visit, here: &Address, one: &ContractWorkload) -> ShownContract {
     let assigned = if one.is_assigned { "" } else { "no policy assigns it; the numbers are as if all places had it: " };
     let targets = count(one.targets as u64, "target");
     let assignments = count(one.assignments, "assignment");
     ShownContract {
         name: visible(&one.workload),
         workspace: visible(&one.workspace),
-        to,
+        to: here.clone().with("workload", &one.workload).to_string(),
+        workload: visit.to_workload(&one.workspace, &one.workload).to_string(),
         about: format!("{assigned}{targets}, {assignments} on {}", places(&one.places)),
         counts: one.counts,
         values: one.values.iter().map(asked).collect(),

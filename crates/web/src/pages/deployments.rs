@@ -66,7 +66,7 @@ fn why(visit: &Visit, one: &Deployment) -> Option<Address> {
 pub(crate) fn row(visit: &Visit, one: &Deployment) -> Row {
     let target = one.target.as_ref();
     let workload = |names: &hub_api::deployments::TargetNames| {
-        Cell::link(&names.workload, &visit.to(["rollouts", &names.workload]))
+        Cell::link(&names.workload, &visit.to_workload(&names.workspace, &names.workload))
     };
     let cells = vec![
         Cell::state(one.state),

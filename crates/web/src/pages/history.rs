@@ -32,7 +32,7 @@ impl List for Events {
         &["environment", "workspace", "workload", "target", "clusterType", "host", "kind", "by", "since"];
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        list::columns(&["When", "What", "Where", "By", "Message"])
+        columns()
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<Event>, ClientError> {
@@ -54,7 +54,13 @@ impl List for Events {
     }
 }
 
-fn row(visit: &Visit, event: &Event) -> Row {
+/// The columns of [`row`].
+pub(super) fn columns() -> Vec<Cow<'static, str>> {
+    list::columns(&["When", "What", "Where", "By", "Message"])
+}
+
+/// The row of an event.
+pub(super) fn row(visit: &Visit, event: &Event) -> Row {
     match event {
         Event::Published(published) => publication(visit, published),
         Event::Reported(reported) => report(visit, reported),

@@ -124,12 +124,15 @@ fn links(visit: &Visit, what: &RolloutOf) -> Vec<(String, String)> {
     match what {
         RolloutOf::Commit { .. } => Vec::new(),
         RolloutOf::Version { workspace, workload, .. } | RolloutOf::Workload { workspace, workload, .. } => {
-            let to = |page: &str| visit.to([page]).with("workspace", workspace).with("workload", workload).to_string();
-            vec![
-                ("Workload".to_owned(), visit.to(["rollouts", workload]).with("workspace", workspace).to_string()),
+            let of_all = ("All versions".to_owned(), visit.to(["rollouts", workload]).with("workspace", workspace));
+            let to = |page: &str| visit.to([page]).with("workspace", workspace).with("workload", workload);
+            let own = [
+                ("Workload".to_owned(), visit.to_workload(workspace, workload)),
                 ("History".to_owned(), to("history")),
                 ("Rollouts".to_owned(), to("rollouts")),
-            ]
+            ];
+            let of_all = matches!(what, RolloutOf::Version { .. }).then_some(of_all);
+            own.into_iter().chain(of_all).map(|(label, to)| (label, to.to_string())).collect()
         }
     }
 }

@@ -106,12 +106,12 @@ impl SearchPage<'_> {
         let address = match kind {
             SearchKind::Environment => self.visit.to(["environments", name]),
             SearchKind::Workspace => self.visit.to(["deployments"]).with("workspace", name),
-            SearchKind::Workload => of("workspace", &hit.workspace, self.visit.to(["rollouts", name])),
+            SearchKind::Workload => of("workspace", &hit.workspace, self.visit.to(["workloads", name])),
             SearchKind::Target => {
                 let address = self.visit.to(["deployments"]).with("target", name);
                 of("workspace", &hit.workspace, of("workload", &hit.workload, address))
             }
-            SearchKind::ClusterType => self.visit.to(["deployments"]).with("clusterType", name),
+            SearchKind::ClusterType => self.visit.to(["places", name]),
             SearchKind::Host => self.visit.to(["hosts", name]),
             SearchKind::Version => {
                 let of_workload = format!("{}@{name}", hit.workload.as_deref().unwrap_or_default());

@@ -19,6 +19,12 @@ pub(crate) async fn page(Path(environment): Path<String>, visit: Visit) -> Respo
     list::answer(visit, Targets { environment }).await
 }
 
+/// The column that names the workload.
+pub(super) const WORKLOAD: usize = 1;
+
+/// The column that names the target.
+pub(super) const TARGET: usize = 2;
+
 /// The deployment targets of an environment.
 struct Targets {
     environment: String,
@@ -34,16 +40,7 @@ impl List for Targets {
     }
 
     fn columns(&self) -> Vec<Cow<'static, str>> {
-        list::columns(&[
-            "As desired",
-            "Workload",
-            "Target",
-            "Content",
-            "Version",
-            "Configuration",
-            "Commit",
-            "Desired since",
-        ])
+        columns()
     }
 
     async fn fetch(&self, visit: &Visit, page: &Page) -> Result<Slice<EnvironmentTarget>, ClientError> {
@@ -75,7 +72,14 @@ impl List for Targets {
     }
 }
 
-fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
+/// The columns of [`row`].
+pub(super) fn columns() -> Vec<Cow<'static, str>> {
+    let names = ["As desired", "Workload", "Target", "Content", "Version", "Configuration", "Commit", "Desired since"];
+    list::columns(&names)
+}
+
+/// The row of a target.
+pub(super) fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
     let names = one.target.as_ref();
     let mut to = visit.to(["deployments"]).with("environment", &one.environment);
     if let Some(names) = names {
@@ -85,18 +89,20 @@ fn row(visit: &Visit, one: &EnvironmentTarget) -> Row {
         to = to.with("clusterType", cluster_type);
     }
     let content = match (one.role, &one.cluster_type) {
-        (Role::Application, _) => "manifests of the workload".to_owned(),
-        (Role::Platform, Some(cluster_type)) => format!("folder of {cluster_type}"),
-        (Role::Platform, None) => "platform folder".to_owned(),
+        (Role::Application, _) => Cell::Text("manifests of the workload".to_owned()),
+        (Role::Platform, Some(cluster_type)) => {
+            Cell::link(&format!("folder of {cluster_type}"), &visit.to_place(&one.environment, cluster_type))
+        }
+        (Role::Platform, None) => Cell::Text("platform folder".to_owned()),
     };
     let workload = names.map_or(Cell::Empty, |names| {
-        Cell::link(&names.workload, &visit.to(["rollouts", &names.workload]).with("workspace", &names.workspace))
+        Cell::link(&names.workload, &visit.to_workload(&names.workspace, &names.workload))
     });
     let cells = vec![
         one.counts.map_or(Cell::Empty, |counts| Cell::Share(Share::new(counts, Some(&to)))),
         workload,
         Cell::text(names.map(|names| names.target.as_str())),
-        Cell::Text(content),
+        content,
         Cell::code(one.version.as_deref()),
         Cell::code(one.config_version.as_deref()),
         one.commit.as_deref().map_or(Cell::Empty, |commit| Cell::link(&short(commit), &visit.to(["rollouts", commit]))),
